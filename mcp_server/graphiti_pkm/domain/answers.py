@@ -1,0 +1,251 @@
+"""What a caller sees: public group names, ISO-8601 datetimes with offset, never an embedding.
+
+Every list answer carries ``total``, ``returned``, ``truncated``, ``next_cursor`` and the ``scope`` searched.
+Field order is reading order: the text form prints it compactly, without nulls.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Answer(BaseModel):
+    """Base of all answers: closed and immutable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Scope(Answer):
+    """Which groups were searched and, on an empty answer, what they hold."""
+
+    group_ids: list[str]
+    holds: dict[str, str] | None = None
+    """Group name to e.g. "412 episodes, 90 entities, 133 facts"; only on an empty answer."""
+    other_groups: list[str] | None = None
+    """On an empty answer: other groups of the caller that hold something (at most 10)."""
+    note: str | None = None
+    """E.g. that search ran on full text alone."""
+
+
+class FactView(Answer):
+    """One fact, in upstream's format plus names, direction and kind."""
+
+    uuid: str
+    group_id: str
+    fact: str
+    name: str
+    """The relation."""
+    source_node_uuid: str
+    source_node_name: str
+    target_node_uuid: str
+    target_node_name: str
+    direction: Literal["out", "in"] | None = None
+    status: Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
+    """What it is at the moment asked about; ``possible``: as_of lies before its first knowledge."""
+    kind: str = "state"
+    measure: str | None = None
+    value: str | None = None
+    unit: str | None = None
+    quote: str | None = None
+    valid_at: str | None = None
+    invalid_at: str | None = None
+    reference_time: str | None = None
+    created_at: str
+    expired_at: str | None = None
+    episodes: list[str] = Field(default_factory=list)
+    episodes_total: int | None = None
+    """Only if more episodes support it than are listed."""
+    attributes: dict[str, object] = Field(default_factory=dict)
+    score: float | None = None
+
+
+class NeighbourView(Answer):
+    """Facts shared with one neighbour."""
+
+    uuid: str
+    name: str
+    facts: int
+
+
+class EpisodeView(Answer):
+    """One episode; ``content_truncated`` says that more text can be read on with get_episodes."""
+
+    uuid: str
+    group_id: str
+    name: str
+    content: str | None = None
+    content_truncated: bool | None = None
+    content_chars: int | None = None
+    """Length of the whole content; only when truncated."""
+    match: str | None = None
+    """The sentence that fits a search best, verbatim."""
+    valid_at: str | None = None
+    created_at: str | None = None
+    source: str | None = None
+    source_description: str | None = None
+    corrected: bool | None = None
+    score: float | None = None
+
+
+class NodeView(Answer):
+    """One entity with its newest current facts."""
+
+    uuid: str
+    name: str
+    labels: list[str]
+    created_at: str
+    summary: str
+    group_id: str
+    aliases: list[str] | None = None
+    attributes: dict[str, object] = Field(default_factory=dict)
+    facts: list[str] | None = None
+    """Its three newest current facts as sentences with dates."""
+    score: float | None = None
+
+
+class Page(Answer):
+    """What every list answer has."""
+
+    message: str
+    total: int
+    returned: int
+    truncated: bool
+    next_cursor: str | None = None
+    scope: Scope
+
+
+class NodeSearchResponse(Page):
+    nodes: list[NodeView]
+    not_found: list[str] | None = None
+    """Those of ``names`` that fit no entity."""
+
+
+class FactSearchResponse(Page):
+    facts: list[FactView]
+
+
+class ConnectionsResponse(FactSearchResponse):
+    entity: str | None = None
+    """Name of the asked entity; None if there is no such entity."""
+    neighbours: list[NeighbourView] | None = None
+    """Counts per neighbour, most first; on page one only."""
+    neighbours_total: int | None = None
+
+
+class EpisodeSearchResponse(Page):
+    episodes: list[EpisodeView]
+
+
+class TimelineResponse(EpisodeSearchResponse):
+    entity: str | None = None
+    first_mention: str | None = None
+    last_mention: str | None = None
+    mentions_per_month: dict[str, int] | None = None
+    """"2026-03" to count, in the configured time zone, oldest first; on page one only."""
+    linking: str | None = None
+    """Set while earlier episodes are still being linked."""
+
+
+class EntityResult(Answer):
+    uuid: str
+    name: str
+    outcome: Literal["created", "matched", "linked"]
+
+
+class FactResult(Answer):
+    uuid: str
+    outcome: Literal["created", "duplicate", "updated"]
+    interval: str | None = None
+    """The resolved validity, e.g. "from 2026-03-01" or "known from 2026-03-01, start unknown"."""
+    fact: str | None = None
+    series: list[str] | None = None
+    """Of a reading: the last three values of its series with dates, oldest first."""
+
+
+class RetiredFact(Answer):
+    uuid: str
+    fact: str
+    invalid_at: str | None = None
+    kind: Literal["retired", "voided"]
+    replaced_by: str | None = None
+
+
+class Attention(Answer):
+    what: Literal[
+        "similar_existing",
+        "possible_conflict",
+        "ambiguous_replacement",
+        "undeclared_endpoint",
+        "near_relation",
+        "near_measure",
+        "quote_not_found",
+        "empty_interval",
+        "alias_taken",
+    ]
+    detail: str
+    candidates: list[str]
+    call: str
+    """The call that settles it, ready to send; or that nothing is needed."""
+
+
+class AddMemoryResponse(Answer):
+    message: str
+    episode_uuid: str
+    status: Literal["stored", "already_stored"]
+    group_id: str
+    name: str
+    valid_at: str
+    entities: list[EntityResult]
+    facts: list[FactResult]
+    retired: list[RetiredFact]
+    needs_attention: list[Attention]
+    related: list[str]
+    """At most five current facts around the entities named, as sentences."""
+    linked: int
+    """Earlier episodes linked to new entities or aliases at once."""
+    linking: int
+    """Entities whose earlier episodes are still being linked by a durable job."""
+    next_steps: str | None = None
+    unused: list[str] | None = None
+    """Parameters kept but not used, because no model is configured."""
+
+
+class EpisodeEntitiesResponse(Page):
+    entities: list[NodeView]
+    unknown_episodes: list[str] | None = None
+
+
+class FactResponse(Answer):
+    message: str
+    fact: FactView
+
+
+class DeleteResponse(Answer):
+    message: str
+    removed: dict[str, int]
+    """Counts by kind: episodes, facts, entities, mentions, passages."""
+    removed_names: list[str]
+    """Names of removed entities (at most 20)."""
+    kept: dict[str, int]
+    """What the episode shared with others and is still there: entities, facts."""
+    kept_because: list[str]
+    """E.g. "Sarah: 3 other mentions" (at most 20)."""
+
+
+class StatusResponse(Answer):
+    status: Literal["ok", "degraded", "unavailable"]
+    message: str
+    version: str
+    backend: str
+    search: str
+    """"full text and meaning" or "full text only: …" with the remedy."""
+    model: str | None
+    dimension: int | None
+    groups: dict[str, str]
+    """Public group name to what it holds."""
+    writes: dict[str, int]
+    """Journal rows by state: waiting, written, applied, failed."""
+    jobs: dict[str, int]
+    failures: list[str]
+    data_directory: str
+    uptime_seconds: int

@@ -1,0 +1,336 @@
+"""What the services need from the outside: graph, journal, embedder, locks.
+
+Every method is bounded: it takes a limit, or a list the service has already bounded. Group ids here are
+stored ids. Readers never return an embedding. Order is part of each contract; the contract suite in
+``tests/contracts`` runs on the fake and on the real database.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Protocol
+
+from graphiti_pkm.domain.queries import (
+    EntityFilter,
+    EpisodeFilter,
+    EpisodeHit,
+    EpisodePage,
+    FactFilter,
+    FactPage,
+    GroupSize,
+    NameBook,
+    NeighbourCount,
+    TimelineSummary,
+    Window,
+)
+from graphiti_pkm.domain.records import (
+    Entity,
+    Episode,
+    Fact,
+    Job,
+    Name,
+    Passage,
+    Vector,
+    Vectors,
+    WriteIntent,
+)
+
+RecordKind = Literal["entity", "fact", "episode"]
+
+
+class GraphReader(Protocol):
+    """Bounded reads; group_ids narrow every one of them, also those by uuid."""
+
+    async def find_uuids(self, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
+        """Uuids that start with ``prefix`` (a whole uuid is its own prefix), sorted, at most ``limit``."""
+        ...
+
+    async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
+        """In the order asked; unknown ones are left out."""
+        ...
+
+    async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
+        """In the order asked; unknown ones are left out."""
+        ...
+
+    async def get_facts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Fact]:
+        """In the order asked, with endpoint names; unknown ones are left out."""
+        ...
+
+    async def get_names(self, keys: Sequence[str]) -> dict[str, Name]:
+        """Names by key; keys hold the group. Falls back to Graphiti entities of that exact name without one."""
+        ...
+
+    async def aliases(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
+        """Aliases of each entity in alphabetical order."""
+        ...
+
+    async def name_book(self, group_id: str, known_version: int | None) -> NameBook | None:
+        """All linkable names of a group for mention linking, or None if ``known_version`` is still current."""
+        ...
+
+    async def facts_with_relation(
+        self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
+    ) -> list[list[Fact]]:
+        """Facts for each (source uuid, normalised relation), not voided, newest created first."""
+        ...
+
+    async def facts_between(
+        self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
+    ) -> list[list[Fact]]:
+        """Facts for each (source uuid, target uuid), any relation, not voided, newest created first."""
+        ...
+
+    async def relations(self, group_id: str, limit: int) -> dict[str, int]:
+        """Relation names of a group with how often each is used, most used first."""
+        ...
+
+    async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
+        """Measure names of the readings of one entity with their counts, most used first."""
+        ...
+
+    async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
+        """Facts of an entity, either end: current first, then newest valid_at, created_at, then uuid."""
+        ...
+
+    async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
+        """Facts a neighbour under the same filter, most first, then name; counts sum to the page's total."""
+        ...
+
+    async def newest_facts(
+        self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
+    ) -> dict[str, list[Fact]]:
+        """Current facts of each entity, newest first."""
+        ...
+
+    async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
+        """Episodes that mention an entity. ``window.newest`` True: newest first; False: oldest first."""
+        ...
+
+    async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
+        """First and last mention, and the instants of all mentions counted by UTC day (bounded by days)."""
+        ...
+
+    async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
+        """Episodes of groups by valid_at, newest first."""
+        ...
+
+    async def episode_entities(self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window) -> tuple[list[Entity], int]:
+        """Distinct entities mentioned by the episodes, by name then uuid, with their total."""
+        ...
+
+    async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        """Facts this episode supports, alone or with others."""
+        ...
+
+    async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """(number of mentions, number of facts, voided ones included) of each entity."""
+        ...
+
+    async def passages(self, episode_uuid: str, without_vector: bool, limit: int) -> list[Passage]:
+        """Passages of an episode by offset."""
+        ...
+
+    async def readings(
+        self, group_id: str, source_uuid: str, measure_key: str, limit: int
+    ) -> tuple[list[Fact], int]:
+        """The newest readings of one series, oldest first, and how many there are."""
+        ...
+
+    async def episodes_naming(
+        self, group_id: str, name: str, before: datetime, after: str | None, limit: int
+    ) -> list[Episode]:
+        """Episodes whose text may hold ``name`` (a superset of the exact rule), by uuid, after ``after``."""
+        ...
+
+    async def search_entities(self, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
+        """Full-text hits in names, aliases and summaries: uuid to an unbounded score, best first.
+
+        ``terms`` are plain words (``names.search_terms``); any of them may match; stop words count.
+        """
+        ...
+
+    async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
+        """Full-text hits in relation names and fact texts, filtered in the query."""
+        ...
+
+    async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
+        """Full-text hits in names and contents of episodes, filtered in the query."""
+        ...
+
+    async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
+        """Exact nearest names: uuid to raw cosine, best first."""
+        ...
+
+    async def nearest_facts(self, vector: Vector, wanted: FactFilter, limit: int) -> dict[str, float]:
+        """Exact nearest facts: uuid to raw cosine, best first."""
+        ...
+
+    async def nearest_episodes(self, vector: Vector, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
+        """Episodes by their best passage, best first."""
+        ...
+
+    async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
+        """Hops (0 to 2) from an entity to others over facts; unreachable ones are left out."""
+        ...
+
+    async def group_sizes(self, group_ids: Sequence[str]) -> dict[str, GroupSize]:
+        """How many episodes, entities and facts each group holds."""
+        ...
+
+
+class GraphWriter(Protocol):
+    """Applies whole intents."""
+
+    async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
+        """Put the whole intent and its marker into the graph; harmless when repeated.
+
+        Raises:
+            Unavailable: the database could not be reached or died; the intent may be partly there.
+            NotKept: the database refused the write; nothing of it is there.
+        """
+        ...
+
+    async def applied(self, write_uuids: Sequence[str]) -> set[str]:
+        """Those writes whose marker the graph holds."""
+        ...
+
+    async def wait_durable(self) -> bool:
+        """True once everything written so far is on disk (WAITAOF, or the commit itself)."""
+        ...
+
+    async def clear(self) -> None:
+        """Remove the whole graph with all markers, and build the indexes anew (for rebuild)."""
+        ...
+
+
+class Graph(GraphReader, GraphWriter, Protocol):
+    """Both, with what status and start-up need."""
+
+    async def ready(self) -> bool:
+        """True when range and full-text indexes answer."""
+        ...
+
+    async def embedding(self) -> tuple[str, int] | None:
+        """Model name and dimension recorded in the database, None before the first."""
+        ...
+
+    async def record_embedding(self, model: str, dimension: int) -> None:
+        """Record them once."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors; concurrent calls are batched together."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    async def available(self) -> bool:
+        """False when there are no weights: the product then works by full text alone."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text, in order. Raises Unavailable without weights."""
+        ...
+
+
+class JournalRow(Protocol):
+    """One write as the journal keeps it."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def intent(self) -> WriteIntent: ...
+    @property
+    def vectors(self) -> Vectors: ...
+
+
+class Journal(Protocol):
+    """The second copy of every write. All methods are quick local SQLite calls, run off the event loop."""
+
+    async def append(self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]) -> int:
+        """Commit the intent, its jobs and its answer (state ``intent``) durably; returns its sequence number."""
+        ...
+
+    async def written(self, write_uuid: str) -> None:
+        """The graph has it, perhaps not on disk yet (state ``written``)."""
+        ...
+
+    async def withdraw(self, write_uuid: str) -> None:
+        """The graph refused it and nothing of it is kept; its jobs go as well."""
+        ...
+
+    async def fail(self, write_uuid: str, reason: str) -> None:
+        """Set aside after repeated refusals; shown by status, never replayed by itself."""
+        ...
+
+    async def unfinished(self, group_id: str | None) -> list[JournalRow]:
+        """Rows in state ``intent``, oldest first."""
+        ...
+
+    async def written_until_now(self) -> list[str]:
+        """Write uuids in state ``written``, oldest first (at most 1,000)."""
+        ...
+
+    async def applied(self, write_uuids: Sequence[str]) -> None:
+        """The graph holds them on disk (state ``applied``)."""
+        ...
+
+    async def newest_uuids(self, limit: int) -> list[str]:
+        """Uuids of the newest rows that the graph should hold (``written`` or ``applied``)."""
+        ...
+
+    async def backup(self, path: Path) -> None:
+        """Write a consistent copy of the whole journal to a new file while writers go on."""
+        ...
+
+    async def restore(self, path: Path) -> int:
+        """Replace all rows by those of a backup, in one transaction; returns how many. Verifies it first."""
+        ...
+
+    async def rows(self, after_seq: int, limit: int) -> list[JournalRow]:
+        """Rows that are not withdrawn or failed, in order: the input of a rebuild."""
+        ...
+
+    async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
+        """Request hash and answer of the add_memory that used this episode uuid."""
+        ...
+
+    async def counts(self) -> dict[str, int]:
+        """Rows by state and jobs by state (``jobs_queued``, ``jobs_running``, ``jobs_failed``)."""
+        ...
+
+    async def claim_job(self, owner: str, lease_seconds: float) -> tuple[int, str, Job] | None:
+        """Lease the oldest waiting job: (id, group id, job); an expired lease counts as waiting."""
+        ...
+
+    async def finish_job(self, job_id: int) -> None: ...
+
+    async def advance_job(self, job_id: int, job: Job) -> None:
+        """Keep progress and put the job back into the queue."""
+        ...
+
+    async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
+        """Put back after a failure; after 8 attempts it is failed and shown by status."""
+        ...
+
+    async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
+        """Those entities with a back-link job that is not done."""
+        ...
+
+
+class GroupLocks(Protocol):
+    """Serialises a group's writes across all processes on the data directory; never held across a model call."""
+
+    def hold(self, group_id: str) -> AbstractAsyncContextManager[None]: ...
+
+    def hold_all(self) -> AbstractAsyncContextManager[None]:
+        """Excludes every writer (rebuild, restore)."""
+        ...

@@ -1,0 +1,119 @@
+"""What a read asks for and what a page of records looks like."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from graphiti_pkm.domain.records import Episode, Fact, Name, Record
+
+Direction = Literal["out", "in", "both"]
+
+
+class Window(Record):
+    """One page by keyset: rows after ``after`` in the order of the query."""
+
+    limit: int = Field(ge=1)
+    after: tuple[str | int, ...] | None = None
+    """The sort key of the last row seen, as the page returned it; never an offset."""
+    newest: bool = True
+
+
+class FactFilter(Record):
+    """Which facts; every None means no restriction. Times are aware UTC; intervals are half-open."""
+
+    group_ids: tuple[str, ...]
+    now: datetime
+    """What "current" means; taken from page one and kept in the cursor. Facts recorded after it are left out."""
+    as_of: datetime | None = None
+    """Only facts that held at this instant, or may have (unknown start); voided ones never held."""
+    valid_after: datetime | None = None
+    """valid_at at or after this instant (unknown start: reference_time counts)."""
+    valid_before: datetime | None = None
+    """valid_at before this instant."""
+    invalid_after: datetime | None = None
+    invalid_before: datetime | None = None
+    only_current: bool = False
+    """Only states that hold at ``now``: not plans, events or readings, not ended, not voided."""
+    direction: Direction = "both"
+    relations: tuple[str, ...] = ()
+    """Normalised relation names (``names.relation_key``)."""
+    neighbour_uuid: str | None = None
+
+
+class EpisodeFilter(Record):
+    """Which episodes; every None means no restriction."""
+
+    group_ids: tuple[str, ...]
+    recorded_until: datetime | None = None
+    """created_at at or before this instant (page one's now)."""
+    valid_after: datetime | None = None
+    """valid_at at or after."""
+    valid_before: datetime | None = None
+    """valid_at before."""
+    entity_uuid: str | None = None
+
+
+class EntityFilter(Record):
+    """Which entities; empty labels = any type."""
+
+    group_ids: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+    recorded_until: datetime | None = None
+
+
+class FactPage(Record):
+    """Facts with the sort key of each, and the total under the same filter."""
+
+    facts: tuple[Fact, ...]
+    keys: tuple[tuple[str | int, ...], ...]
+    total: int
+
+
+class EpisodePage(Record):
+    """Episodes with the sort key of each, and the total under the same filter."""
+
+    episodes: tuple[Episode, ...]
+    keys: tuple[tuple[str | int, ...], ...]
+    total: int
+
+
+class NeighbourCount(Record):
+    """How many facts join an entity with one neighbour."""
+
+    entity_uuid: str
+    name: str
+    facts: int
+
+
+class TimelineSummary(Record):
+    """When an entity was mentioned."""
+
+    first: datetime | None
+    last: datetime | None
+    total: int
+    by_hour: tuple[tuple[datetime, int], ...]
+    """Start of each UTC hour with a mention and the count, oldest first: enough to count months in any zone."""
+
+
+class EpisodeHit(Record):
+    """An episode found by meaning: its best passage."""
+
+    cosine: float
+    start: int
+    end: int
+
+
+class GroupSize(Record):
+    """What a group holds."""
+
+    episodes: int
+    entities: int
+    facts: int
+
+
+class NameBook(Record):
+    """All linkable names of a group; ``version`` changes whenever they do."""
+
+    version: int
+    names: tuple[Name, ...]

@@ -1,0 +1,218 @@
+"""What the stores hold: records with stored group ids, aware UTC datetimes and whole uuids.
+
+Records are what the graph and the journal exchange with the services. What a caller sees is in ``answers``.
+"""
+
+from array import array
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Vector: TypeAlias = "array[float]"
+"""A unit-length float32 embedding, typecode ``f``; its length is the model's dimension."""
+
+Vectors: TypeAlias = "dict[str, array[float]]"
+"""Embeddings by the uuid of the entity, fact or passage they belong to."""
+
+FactKind = Literal["state", "event", "plan", "reading"]
+Change = Literal["changed", "corrected"]
+EpisodeSource = Literal["text", "message", "json", "fact_triple"]
+
+
+class Record(BaseModel):
+    """Base of all records: immutable and closed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Episode(Record):
+    """What was said; its content never changes."""
+
+    uuid: str
+    group_id: str
+    name: str
+    content: str
+    source: EpisodeSource = "text"
+    source_description: str = ""
+    valid_at: datetime
+    created_at: datetime
+    corrected: bool = False
+    """True once a fact this episode supported was corrected; kept beside the Graphiti node."""
+
+
+class Entity(Record):
+    """A person, place, project or thing; ``label`` is its type beside Graphiti's ``Entity``."""
+
+    uuid: str
+    group_id: str
+    name: str
+    label: str | None = None
+    summary: str = ""
+    created_at: datetime
+    attributes: dict[str, object] = Field(default_factory=dict)
+
+
+class Name(Record):
+    """One name or alias of one entity; ``key`` is unique in the database.
+
+    ``key`` is the stored group and the normalised name (``names.name_key``), so that a MERGE on it gives
+    one entity however many writers race for it.
+    """
+
+    key: str
+    group_id: str
+    text: str
+    entity_uuid: str
+    is_alias: bool = False
+    is_linkable: bool = True
+    """False for the group's one person, who is never linked by mention."""
+
+
+class Fact(Record):
+    """A relation between two entities with validity in the world and in the record.
+
+    ``valid_at`` None is an unknown start; ``[valid_at, invalid_at)`` is half-open. ``reference_time`` is the
+    time of the episode that told it: the fact is known true from then on. ``voided`` facts were corrected:
+    they never held.
+    """
+
+    uuid: str
+    group_id: str
+    source_uuid: str
+    target_uuid: str
+    source_name: str = ""
+    target_name: str = ""
+    relation: str
+    text: str
+    kind: FactKind = "state"
+    measure: str | None = None
+    value: str | None = None
+    unit: str | None = None
+    quote: str | None = None
+    quote_start: int | None = None
+    quote_end: int | None = None
+    quote_episode_uuid: str | None = None
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    reference_time: datetime | None = None
+    created_at: datetime
+    expired_at: datetime | None = None
+    voided: bool = False
+    episodes: tuple[str, ...] = ()
+    attributes: dict[str, object] = Field(default_factory=dict)
+    """Whatever else stands on the edge, for instance attributes written by Graphiti's own pipeline."""
+
+
+class FactUpdate(Record):
+    """New values of an existing fact; every field is the full new value, so applying twice is harmless."""
+
+    uuid: str
+    episodes: tuple[str, ...]
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    expired_at: datetime | None
+    voided: bool = False
+
+
+class Mention(Record):
+    """Episode mentions entity (Graphiti's MENTIONS); at most one edge a pair."""
+
+    uuid: str
+    episode_uuid: str
+    entity_uuid: str
+    created_at: datetime
+
+
+class Passage(Record):
+    """A sentence of an episode: half-open code-point offsets into its content."""
+
+    uuid: str
+    episode_uuid: str
+    paragraph: int
+    sentence: int
+    start: int
+    end: int
+
+
+class FactChange(Record):
+    """A retirement as an event: who or what ended or voided a fact, when, and what took its place."""
+
+    uuid: str
+    fact_uuid: str
+    kind: Literal["retired", "voided"]
+    episode_uuid: str
+    replaced_by: str | None
+    recorded_at: datetime
+    previous_valid_at: datetime | None
+    previous_invalid_at: datetime | None
+    previous_expired_at: datetime | None
+
+
+class Deletions(Record):
+    """Uuids that a write removes, with whatever of ours hangs on them (names, passages, search texts)."""
+
+    episodes: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+
+
+class BackLinkJob(Record):
+    """Link an entity to the earlier episodes that name it; ``after`` is where the last batch stopped."""
+
+    kind: Literal["back_link"] = "back_link"
+    entity_uuid: str
+    names: tuple[str, ...]
+    before: datetime
+    """Only episodes recorded before this instant: later ones are linked when they are written."""
+    after: str | None = None
+    """Uuid of the last episode examined, in uuid order; None at the start."""
+
+
+class EmbedPassagesJob(Record):
+    """Embed the passages of a very long episode that were stored without a vector."""
+
+    kind: Literal["embed_passages"] = "embed_passages"
+    episode_uuid: str
+
+
+Job: TypeAlias = Annotated[BackLinkJob | EmbedPassagesJob, Field(discriminator="kind")]
+
+
+class WriteKind(StrEnum):
+    """What a journal row was for."""
+
+    ADD_MEMORY = "add_memory"
+    DELETE_EPISODE = "delete_episode"
+    DELETE_FACT = "delete_fact"
+    JOB = "job"
+
+
+class WriteIntent(Record):
+    """The whole meaning of one write, decided before anything is stored.
+
+    Applying it twice gives the same graph: every record carries its uuid and full new values. Order inside a
+    write: episodes, entities, names, facts, fact updates, mentions, passages, changes, deletions. ``vectors``
+    travel beside it (``Vectors``), keyed by uuid, so that a replay needs no model.
+    """
+
+    uuid: str
+    group_id: str
+    kind: WriteKind
+    recorded_at: datetime
+    episodes: tuple[Episode, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    """Created, or given a new summary or label: full new values."""
+    names: tuple[Name, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    fact_updates: tuple[FactUpdate, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    changes: tuple[FactChange, ...] = ()
+    corrected_episodes: tuple[str, ...] = ()
+    deletions: Deletions = Deletions()
+    jobs: tuple[Job, ...] = ()
+    """Journalled with the write and enqueued in the same commit."""
+    steering: dict[str, object] = Field(default_factory=dict)
+    """Parameters that steer a model, kept for a later extraction; unused without one."""
