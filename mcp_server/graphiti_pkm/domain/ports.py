@@ -42,6 +42,10 @@ RecordKind = Literal["entity", "fact", "episode"]
 class GraphReader(Protocol):
     """Bounded reads; group_ids narrow every one of them, also those by uuid."""
 
+    async def groups(self) -> list[str]:
+        """Stored ids of all groups that hold something, sorted."""
+        ...
+
     async def find_uuids(self, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
         """Uuids that start with ``prefix`` (a whole uuid is its own prefix), sorted, at most ``limit``."""
         ...
@@ -73,12 +77,10 @@ class GraphReader(Protocol):
     async def facts_with_relation(
         self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
     ) -> list[list[Fact]]:
-        """Facts for each (source uuid, normalised relation), not voided, newest created first."""
+        """Facts for each (source uuid, relation as stored), not voided, newest created first."""
         ...
 
-    async def facts_between(
-        self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
-    ) -> list[list[Fact]]:
+    async def facts_between(self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int) -> list[list[Fact]]:
         """Facts for each (source uuid, target uuid), any relation, not voided, newest created first."""
         ...
 
@@ -116,7 +118,9 @@ class GraphReader(Protocol):
         """Episodes of groups by valid_at, newest first."""
         ...
 
-    async def episode_entities(self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window) -> tuple[list[Entity], int]:
+    async def episode_entities(
+        self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
+    ) -> tuple[list[Entity], int]:
         """Distinct entities mentioned by the episodes, by name then uuid, with their total."""
         ...
 
@@ -132,9 +136,7 @@ class GraphReader(Protocol):
         """Passages of an episode by offset."""
         ...
 
-    async def readings(
-        self, group_id: str, source_uuid: str, measure_key: str, limit: int
-    ) -> tuple[list[Fact], int]:
+    async def readings(self, group_id: str, source_uuid: str, measure_key: str, limit: int) -> tuple[list[Fact], int]:
         """The newest readings of one series, oldest first, and how many there are."""
         ...
 
@@ -255,7 +257,9 @@ class JournalRow(Protocol):
 class Journal(Protocol):
     """The second copy of every write. All methods are quick local SQLite calls, run off the event loop."""
 
-    async def append(self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]) -> int:
+    async def append(
+        self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
+    ) -> int:
         """Commit the intent, its jobs and its answer (state ``intent``) durably; returns its sequence number."""
         ...
 

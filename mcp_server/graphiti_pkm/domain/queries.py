@@ -37,7 +37,7 @@ class FactFilter(Record):
     """Only states that hold at ``now``: not plans, events or readings, not ended, not voided."""
     direction: Direction = "both"
     relations: tuple[str, ...] = ()
-    """Normalised relation names (``names.relation_key``)."""
+    """Relation names as stored; a service maps a caller's spelling to them with ``GraphReader.relations``."""
     neighbour_uuid: str | None = None
 
 

@@ -36,7 +36,8 @@ class FactInput(Request):
     valid_at: Annotated[str | None, Field(description="ISO date, month or year")] = None
     invalid_at: str | None = None
     replaces: Annotated[
-        str | list[str] | None, Field(description="what it ends: old target name, value, fact uuid, or current")
+        str | list[str] | None,
+        Field(description="what it ends: old target name, value, fact uuid, or current"),
     ] = None
     change: Literal["changed", "corrected"] = "changed"
     quote: Annotated[str | None, Field(description="exact words of the body")] = None

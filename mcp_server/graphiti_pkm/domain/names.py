@@ -1,0 +1,67 @@
+"""How names, relations and search words are compared.
+
+Two spellings are one name if they differ only in case, accents' composition, spaces, ``-`` and ``_``:
+"user service", "User-Service" and "userservice". Other punctuation counts: C, C++ and C# are three.
+"""
+
+import re
+import unicodedata
+
+_JOINERS = re.compile(r"[\s\-_‐‑‒–—]+")
+_NOT_WORD = re.compile(r"[^\w]+")
+_WORD = re.compile(r"[^\W_]+")
+_CJK = re.compile(r"[぀-ヿ㐀-䶿一-鿿가-힯豈-﫿]")
+_KEY_SEPARATOR = "\x1f"
+
+
+def display_name(text: str) -> str:
+    """A name as it is stored and shown: composed, trimmed, single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def normalise_name(text: str) -> str:
+    """The form in which two names are compared; empty if nothing but joiners is left."""
+    return _JOINERS.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+def name_key(group_id: str, text: str) -> str:
+    """The unique key of a ``Name``: stored group and normalised name."""
+    return f"{group_id}{_KEY_SEPARATOR}{normalise_name(text)}"
+
+
+def relation_name(text: str) -> str:
+    """A relation in UPPER_SNAKE, as it is stored; empty if it has no letter or digit."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text.strip())
+    return _NOT_WORD.sub("_", spaced).strip("_").upper()
+
+
+def measure_key(text: str) -> str:
+    """The form in which names of measures are compared."""
+    return normalise_name(text)
+
+
+def fold(text: str) -> str:
+    """Lower-case text without accents, with CJK runs cut into overlapping pairs: what full text indexes."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
+    recomposed = unicodedata.normalize("NFC", plain)
+    return " ".join(_words(recomposed))
+
+
+def search_terms(text: str, limit: int = 64) -> list[str]:
+    """Distinct words of a query in the form of ``fold``, in order, at most ``limit``."""
+    return list(dict.fromkeys(fold(text).split()))[:limit]
+
+
+def _words(text: str) -> list[str]:
+    words: list[str] = []
+    for word in _WORD.findall(text):
+        if _CJK.search(word):
+            words.extend(_pairs(word))
+        else:
+            words.append(word)
+    return words
+
+
+def _pairs(word: str) -> list[str]:
+    return [word] if len(word) == 1 else [word[i : i + 2] for i in range(len(word) - 1)]
