@@ -1,40 +1,183 @@
-"""Settings: the only reader of environment, ``.env``, YAML and flags."""
+"""Settings: the only reader of environment, ``.env``, YAML and flags.
 
+Every field of ``Settings`` is one setting under four names: flag ``--data-dir``, environment and ``.env``
+``GRAPHITI_PKM_DATA_DIR``, YAML ``data_dir``. The first of flag, environment, ``.env``, YAML, default wins.
+No settings library: none reports where each value came from, and their import costs a tenth of our start-up.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from graphiti_pkm.errors import ConfigurationError
 
 APP = "graphiti-pkm"
+ENV_PREFIX = "GRAPHITI_PKM_"
+_LISTS = frozenset({"toolsets", "tools", "exclude_tools"})
+
+
+def _default_data_dir() -> Path:
+    return Path(platformdirs.user_data_dir(APP))
+
+
+def _default_cache_dir() -> Path:
+    return Path(platformdirs.user_cache_dir(APP))
 
 
 class Settings(BaseModel):
-    """Effective settings, immutable; each is documented in DOCS/configuration.md."""
+    """Effective settings, immutable. The descriptions are the help texts and DOCS/configuration.md."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    data_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir(APP)))
-    cache_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_cache_dir(APP)))
-    model_dir: Path | None = None
-    """Explicit directory with the weights of all-MiniLM-L6-v2."""
-    timezone: str = "UTC"
-    person: str = "me"
-    """Name of the group's one person: what ``me`` stands for."""
-    default_group: str = "default"
-    transport: Literal["stdio", "http", "sse"] = "stdio"
-    host: str = "127.0.0.1"
-    port: int = Field(default=8000, ge=1, le=65535)
-    path: str = "/mcp"
-    toolsets: tuple[str, ...] = ("memory",)
-    tools: tuple[str, ...] = ()
-    exclude_tools: tuple[str, ...] = ()
-    read_only: bool = False
-    idle_seconds: float = Field(default=30.0, gt=0)
-    """How long the embedded database outlives its last client."""
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    data_dir: Path = Field(
+        default_factory=_default_data_dir, description="Where the memory lives: journal and database."
+    )
+    cache_dir: Path = Field(default_factory=_default_cache_dir, description="Where fetched model weights are kept.")
+    model_dir: Path | None = Field(default=None, description="Directory with the weights of all-MiniLM-L6-v2.")
+    timezone: str = Field(
+        default="UTC",
+        description="IANA zone of dates without an offset, counts per month and phrases such as 'in March'.",
+    )
+    person: str = Field(default="me", min_length=1, max_length=200, description="Name of the person `me` stands for.")
+    default_group: str = Field(
+        default="default", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="Group used when a call names none."
+    )
+    transport: Literal["stdio", "http", "sse"] = Field(
+        default="stdio", description="How clients connect: stdio, http or sse."
+    )
+    host: str = Field(default="127.0.0.1", description="Address for http and sse; loopback only.")
+    port: int = Field(default=8000, ge=1, le=65535, description="Port for http and sse.")
+    path: str = Field(default="/mcp", pattern=r"^/[A-Za-z0-9_/-]*$", description="Path of the http endpoint.")
+    toolsets: tuple[str, ...] = Field(default=("memory",), description="Toolsets to offer, separated by commas.")
+    tools: tuple[str, ...] = Field(default=(), description="Only these tools of the toolsets, separated by commas.")
+    exclude_tools: tuple[str, ...] = Field(default=(), description="Tools to leave out, separated by commas.")
+    read_only: bool = Field(default=False, description="Offer only tools that change nothing.")
+    idle_seconds: float = Field(
+        default=30.0, gt=0, description="How long the embedded database outlives its last client, in seconds."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Level of the log on stderr."
+    )
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError("not a known IANA time zone, e.g. Europe/Berlin") from error
+        return name
+
+    @field_validator("data_dir", "cache_dir", "model_dir")
+    @classmethod
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return path.expanduser().absolute() if path else None
 
     @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
+
+
+@dataclass(frozen=True)
+class LoadedSettings:
+    """Settings with the origin of each value: flag, environment, a file's name, or default."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def environment_name(field: str) -> str:
+    """The environment variable of a setting."""
+    return ENV_PREFIX + field.upper()
+
+
+def load_settings(
+    flags: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+    config_file: Path | None = None,
+) -> LoadedSettings:
+    """Read all sources.
+
+    Args:
+        flags: values given on the command line by field name; None values count as not given.
+        environ: the environment (default: this process's).
+        directory: where to look for ``.env`` (default: the working directory).
+        config_file: a YAML file; also GRAPHITI_PKM_CONFIG.
+
+    Raises:
+        ConfigurationError: a value does not fit, a file cannot be read, or a name is unknown.
+    """
+    environment = os.environ if environ is None else environ
+    env_file = (directory or Path.cwd()) / ".env"
+    dotenv = _read_dotenv(env_file)
+    yaml_file = config_file or _optional_path(
+        environment.get(ENV_PREFIX + "CONFIG") or dotenv.get(ENV_PREFIX + "CONFIG")
+    )
+    given_yaml = _read_yaml(yaml_file) if yaml_file else {}
+
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for field in Settings.model_fields:
+        name = environment_name(field)
+        sources: list[tuple[str, object]] = [
+            ("flag", (flags or {}).get(field)),
+            (name, environment.get(name) or None),
+            (f"{env_file.name}: {name}", dotenv.get(name) or None),
+            (str(yaml_file), given_yaml.get(field)),
+        ]
+        origin, value = next(((o, v) for o, v in sources if v is not None), ("default", None))
+        origins[field] = origin
+        if value is not None:
+            values[field] = _split(value) if field in _LISTS else value
+    try:
+        return LoadedSettings(Settings.model_validate(values), origins)
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, origins)) from None
+
+
+def _split(value: object) -> object:
+    return tuple(part for part in re.split(r"[,\s]+", value) if part) if isinstance(value, str) else value
+
+
+def _optional_path(text: str | None) -> Path | None:
+    return Path(text).expanduser() if text else None
+
+
+def _read_dotenv(path: Path) -> dict[str, str | None]:
+    if not path.is_file():
+        return {}
+    from dotenv import dotenv_values  # noqa: PLC0415  (only who has a .env pays for the import)
+
+    return dict(dotenv_values(path))
+
+
+def _read_yaml(path: Path) -> dict[str, object]:
+    import yaml  # noqa: PLC0415  (only who has a configuration file pays for the import)
+
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigurationError(f"Cannot read the configuration file {path.name}: {type(error).__name__}.") from error
+    if not isinstance(data, dict):
+        raise ConfigurationError(f"The configuration file {path.name} must hold `setting: value` lines.")
+    unknown = sorted(set(data) - set(Settings.model_fields))
+    if unknown:
+        known = ", ".join(Settings.model_fields)
+        raise ConfigurationError(f"Unknown setting(s) in {path.name}: {', '.join(unknown)}. Known: {known}.")
+    return data
+
+
+def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
+    problems = []
+    for problem in error.errors(include_input=False, include_url=False):
+        field = str(problem["loc"][0])
+        problems.append(f"{field} (from {origins.get(field, 'default')}): {problem['msg']}")
+    return "Settings do not fit: " + "; ".join(problems) + "."

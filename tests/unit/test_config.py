@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+
+from graphiti_pkm.config import Settings, environment_name, load_settings
+from graphiti_pkm.errors import ConfigurationError
+
+
+def test_a_flag_wins_over_environment_dotenv_yaml_and_default(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("GRAPHITI_PKM_PORT=8002\nGRAPHITI_PKM_HOST=::1\n")
+    config = tmp_path / "memory.yaml"
+    config.write_text("port: 8003\nhost: localhost\nperson: Ada\n")
+    environ = {"GRAPHITI_PKM_PORT": "8001"}
+
+    flag = load_settings({"port": "8000"}, environ, tmp_path, config)
+    environment = load_settings({}, environ, tmp_path, config)
+    dotenv = load_settings({}, {}, tmp_path, config)
+
+    assert (flag.settings.port, flag.origins["port"]) == (8000, "flag")
+    assert (environment.settings.port, environment.origins["port"]) == (8001, "GRAPHITI_PKM_PORT")
+    assert (dotenv.settings.port, dotenv.origins["port"]) == (8002, ".env: GRAPHITI_PKM_PORT")
+    assert (dotenv.settings.person, dotenv.origins["person"]) == ("Ada", str(config))
+    assert dotenv.origins["timezone"] == "default"
+
+
+def test_lists_are_separated_by_commas_or_spaces() -> None:
+    loaded = load_settings({}, {environment_name("tools"): "search_nodes, get_status"}, Path("/nowhere"))
+    assert loaded.settings.tools == ("search_nodes", "get_status")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("port", "abc", "valid integer"),
+        ("port", "0", "greater than or equal to 1"),
+        ("timezone", "Mars/Olympus", "IANA"),
+        ("timezone", "../etc/passwd", "IANA"),
+        ("transport", "pigeon", "'stdio', 'http' or 'sse'"),
+        ("default_group", "a b", "pattern"),
+    ],
+)
+def test_a_value_that_does_not_fit_names_the_setting_its_origin_and_what_fits(field: str, value: str, said: str) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        load_settings({}, {environment_name(field): value}, Path("/nowhere"))
+    assert field in raised.value.message
+    assert environment_name(field) in raised.value.message
+    assert said in raised.value.message
+
+
+def test_an_unknown_yaml_key_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
+    config = tmp_path / "memory.yaml"
+    config.write_text("prot: 1\n")
+    with pytest.raises(ConfigurationError, match="prot.*Known: .*port"):
+        load_settings({}, {}, tmp_path, config)
+
+
+@pytest.mark.parametrize("text", ["- a\n", "a: [\n"])
+def test_a_broken_yaml_file_is_a_clear_error(tmp_path: Path, text: str) -> None:
+    config = tmp_path / "memory.yaml"
+    config.write_text(text)
+    with pytest.raises(ConfigurationError, match=r"memory\.yaml"):
+        load_settings({}, {}, tmp_path, config)
+
+
+def test_every_setting_has_a_help_text() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
