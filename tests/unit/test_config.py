@@ -39,7 +39,7 @@ def test_lists_are_separated_by_commas_or_spaces() -> None:
         ("default_group", "a b", "pattern"),
     ],
 )
-def test_a_value_that_does_not_fit_names_the_setting_its_origin_and_what_fits(field: str, value: str, said: str) -> None:
+def test_a_value_that_does_not_fit_names_setting_origin_and_what_fits(field: str, value: str, said: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         load_settings({}, {environment_name(field): value}, Path("/nowhere"))
     assert field in raised.value.message
@@ -50,7 +50,7 @@ def test_a_value_that_does_not_fit_names_the_setting_its_origin_and_what_fits(fi
 def test_an_unknown_yaml_key_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
     config = tmp_path / "memory.yaml"
     config.write_text("prot: 1\n")
-    with pytest.raises(ConfigurationError, match="prot.*Known: .*port"):
+    with pytest.raises(ConfigurationError, match=r"prot.*Known: .*port"):
         load_settings({}, {}, tmp_path, config)
 
 

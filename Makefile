@@ -1,0 +1,51 @@
+# The two commands a newcomer needs: `make demo` and `make test`. `make check` is the only gate.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: demo test check lint storm bench docs snapshots clean
+
+demo: $(VENV)/runtime
+	$(BIN)/graphiti-pkm demo
+
+test: $(VENV)/dev
+	$(PYTEST) tests -m "not storm" --ignore=tests/benchmarks
+
+check: lint test
+
+lint: $(VENV)/dev
+	$(BIN)/ruff format --check mcp_server tests
+	$(BIN)/ruff check mcp_server tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.size_report
+
+# Kill tests of minutes and the benchmark table: run for a release or a note, never part of the gate.
+storm: $(VENV)/dev
+	$(PYTEST) tests/storm -m storm --timeout=600 -s
+
+bench: $(VENV)/dev
+	$(BIN)/python -m tests.benchmarks
+
+docs: $(VENV)/dev
+	$(BIN)/python -m tests.write_docs
+
+snapshots: $(VENV)/dev
+	$(BIN)/python -m tests.protocol.update_snapshots
+
+$(VENV)/runtime: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "graphiti-pkm needs Python 3.11 or newer; set PYTHON=python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) (about a minute the first time) ..."
+	@$(PIP) --no-deps -r requirements.lock
+	@$(PIP) --no-deps -e .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/runtime requirements-dev.lock
+	@$(PIP) --no-deps -r requirements-dev.lock
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build mcp_server/*.egg-info
