@@ -1,0 +1,37 @@
+"""Which catalogue rows this project claims, tied to tests both ways.
+
+A test claims rows with ``@requirement("G-04", "G-06")``, at most three, so that a claim means something. The check in
+``tests/unit/test_requirements.py`` fails on a row without a test, on a claim of a row not listed here, and on a test that
+claims more than three.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+_T = TypeVar("_T", bound=Callable[..., object])
+
+
+def _rows(prefix: str, *numbers: int | range) -> list[str]:
+    flat = [n for number in numbers for n in (number if isinstance(number, range) else (number,))]
+    return [f"{prefix}{n:02d}" for n in flat]
+
+
+ROWS: frozenset[str] = frozenset(
+    _rows("B-", 1, 5)
+    + _rows("G-", range(1, 73), 75, 77, 78, 83)
+    + _rows("M-", range(6, 10))
+    + _rows("C", range(17, 23), 24, 25, 27, 28, 31)
+    + _rows("T", range(2, 6), 7, 8, 10, range(15, 26), 27, range(30, 33), range(34, 40), 52, 53)
+)
+
+MOST_ROWS_A_TEST = 3
+
+
+def requirement(*rows: str) -> Callable[[_T], _T]:
+    """Mark a test as the one that shows these catalogue rows."""
+
+    def mark(test: _T) -> _T:
+        test.__requirements__ = rows  # type: ignore[attr-defined]
+        return test
+
+    return mark

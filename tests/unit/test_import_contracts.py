@@ -1,0 +1,53 @@
+"""The import contracts hold, and a planted violation is caught."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.requirements import requirement
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _lint(root: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [Path(sys.executable).parent / "lint-imports", "--no-logo", "--no-cache"],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root / "mcp_server")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def copy_of_the_package(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "mcp_server", tmp_path / "mcp_server", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_the_package_keeps_its_import_contracts() -> None:
+    result = _lint(ROOT)
+    assert result.returncode == 0, result.stdout
+
+
+@requirement("G-70")
+@pytest.mark.parametrize(
+    ("module", "violation", "broken"),
+    [
+        ("services/groups.py", "import graphiti_pkm.graph.store", "Dependencies point one way"),
+        ("toolsets/catalog.py", "import redis", "Only graph/ reaches the database"),
+        ("services/paging.py", "import numpy", "services know neither MCP nor numpy"),
+    ],
+)
+def test_a_planted_violation_is_caught(copy_of_the_package: Path, module: str, violation: str, broken: str) -> None:
+    target = copy_of_the_package / "mcp_server" / "graphiti_pkm" / module
+    target.write_text(f"{target.read_text(encoding='utf-8')}\n{violation}\n", encoding="utf-8")
+    result = _lint(copy_of_the_package)
+    assert result.returncode != 0
+    assert f"{broken} BROKEN" in result.stdout
