@@ -1,0 +1,66 @@
+"""Public group names and stored group ids: the only place that knows both."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.ports import GraphReader
+from graphiti_pkm.errors import InvalidInput
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_HASHED = re.compile(r"[0-9a-f]{32}_")
+_HASH_LENGTH = 32
+_SHOWN = 60
+
+
+class Groups:
+    """Maps names to stored ids for one caller and back; a stored id never reaches an answer."""
+
+    def __init__(self, graph: GraphReader, settings: Settings) -> None:
+        self._graph = graph
+        self._default = settings.default_group
+
+    def one(self, caller: Caller, group_id: str | None) -> str:
+        """Stored id of a public name, of the default group without one. Raises InvalidInput."""
+        return _prefix(caller) + _checked(self._default if group_id is None else group_id)
+
+    def many(self, caller: Caller, group_ids: str | Sequence[str] | None) -> tuple[str, ...] | None:
+        """Stored ids in the order given, without repeats; None if omitted or empty. Raises InvalidInput."""
+        if group_ids is None:
+            return None
+        names = [group_ids] if isinstance(group_ids, str) else list(group_ids)
+        return tuple(dict.fromkeys(self.one(caller, name) for name in names)) or None
+
+    async def visible(self, caller: Caller) -> tuple[str, ...]:
+        """Stored ids of all groups this caller may read and that hold something."""
+        prefix = _prefix(caller)
+        stored = await self._graph.groups()
+        if prefix:
+            return tuple(group for group in stored if group.startswith(prefix))
+        return tuple(group for group in stored if not _HASHED.match(group))
+
+    def public(self, stored: str) -> str:
+        """The name a caller knows a stored group by."""
+        return stored[_HASH_LENGTH + 1 :] if _HASHED.match(stored) else stored
+
+
+def _prefix(caller: Caller) -> str:
+    """Empty for the local principal, so that an existing Graphiti database is read as it is."""
+    if caller.is_local:
+        return ""
+    return hashlib.sha256(caller.principal.encode()).hexdigest()[:_HASH_LENGTH] + "_"
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"group_id {name[:_SHOWN]!a} is not a group name: use 1 to 64 letters, digits, '-' or '_', for example "
+            "'work' or 'project-x'. get_status lists the groups there are."
+        )
+    if _HASHED.match(name):
+        raise InvalidInput(
+            f"group_id {name[:_SHOWN]!a} has a reserved form (32 hex digits and '_'): choose another name."
+        )
+    return name

@@ -1,0 +1,69 @@
+"""Uuids as callers write them: whole, or the first characters shown in a text."""
+
+import re
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.ports import GraphReader, RecordKind
+from graphiti_pkm.errors import AmbiguousUuid, InvalidInput, NotFound
+from graphiti_pkm.services.groups import Groups
+
+PLACEHOLDERS = frozenset({"non-existent-uuid", "nonexistent-uuid"})
+"""Words that documents use for a well-formed uuid that nothing has (C20)."""
+
+SOURCES: dict[RecordKind, str] = {
+    "entity": "search_nodes finds entity uuids",
+    "fact": "search_memory_facts and get_entity_connections find fact uuids",
+    "episode": "search_episodes, get_entity_timeline and get_episodes find episode uuids",
+}
+"""Which tools find which uuids, as a clause."""
+
+_HEX = re.compile(r"[0-9a-f]{8,32}")
+_WHOLE = 32
+_CANDIDATES = 5
+_SHOWN = 60
+
+
+async def resolve_uuid(graph: GraphReader, groups: Groups, caller: Caller, kind: RecordKind, text: str) -> str:
+    """The whole uuid meant by ``text``; a whole one is returned as it is, whether it exists or not.
+
+    Raises:
+        InvalidInput: not a uuid, nor 8 or more of its first characters.
+        AmbiguousUuid: the prefix fits several records the caller may see.
+        NotFound: the prefix fits none.
+    """
+    return await resolve_within(graph, await groups.visible(caller), kind, text)
+
+
+async def resolve_within(graph: GraphReader, group_ids: Sequence[str], kind: RecordKind, text: str) -> str:
+    """As ``resolve_uuid``, among stored groups that are already known."""
+    wanted = text.strip().lower()
+    if wanted in PLACEHOLDERS:
+        return wanted
+    digits = wanted.replace("-", "")
+    hyphenated = _hyphenated(digits)
+    if not _HEX.fullmatch(digits) or (wanted != digits and not hyphenated.startswith(wanted)):
+        raise InvalidInput(
+            f"{text[:_SHOWN]!a} is not a uuid; {SOURCES[kind]}. A uuid may be cut to its first 8 or more characters."
+        )
+    if len(digits) == _WHOLE:
+        return hyphenated
+    found = await graph.find_uuids(kind, hyphenated, group_ids, _CANDIDATES + 1)
+    if not found:
+        raise NotFound(f"No {kind} whose uuid starts with {wanted!a}; {SOURCES[kind]}.")
+    if len(found) > 1:
+        more = " and more" if len(found) > _CANDIDATES else ""
+        raise AmbiguousUuid(
+            f"{wanted!a} fits several uuids: {', '.join(found[:_CANDIDATES])}{more}. Give more characters."
+        )
+    return found[0]
+
+
+def unknown(kind: RecordKind, uuid: str) -> NotFound:
+    """The error for a well-formed uuid that names nothing the caller may see, perhaps no longer."""
+    return NotFound(f"No {kind} '{uuid}': it is gone or never was. {SOURCES[kind][0].upper()}{SOURCES[kind][1:]}.")
+
+
+def _hyphenated(digits: str) -> str:
+    parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+    return "-".join(part for part in parts if part)
