@@ -91,6 +91,8 @@ class LoadedSettings:
 
     settings: Settings
     origins: Mapping[str, str]
+    env_file: Path | None = None
+    """The ``.env`` that was used, if any."""
 
 
 def environment_name(field: str) -> str:
@@ -103,21 +105,23 @@ def load_settings(
     environ: Mapping[str, str] | None = None,
     directory: Path | None = None,
     config_file: Path | None = None,
+    env_file: Path | None = None,
 ) -> LoadedSettings:
     """Read all sources.
 
     Args:
         flags: values given on the command line by field name; None values count as not given.
         environ: the environment (default: this process's).
-        directory: where to look for ``.env`` (default: the working directory).
+        directory: where to look for ``.env``, then in its parents (default: the working directory).
         config_file: a YAML file; also GRAPHITI_PKM_CONFIG.
+        env_file: the ``.env`` to use instead of looking for one.
 
     Raises:
         ConfigurationError: a value does not fit, a file cannot be read, or a name is unknown.
     """
     environment = os.environ if environ is None else environ
-    env_file = (directory or Path.cwd()) / ".env"
-    dotenv = _read_dotenv(env_file)
+    used_env_file = _find_env_file(env_file, directory or Path.cwd())
+    dotenv = _read_dotenv(used_env_file) if used_env_file else {}
     yaml_file = config_file or _optional_path(
         environment.get(ENV_PREFIX + "CONFIG") or dotenv.get(ENV_PREFIX + "CONFIG")
     )
@@ -130,7 +134,7 @@ def load_settings(
         sources: list[tuple[str, object]] = [
             ("flag", (flags or {}).get(field)),
             (name, environment.get(name) or None),
-            (f"{env_file.name}: {name}", dotenv.get(name) or None),
+            (f"{used_env_file}: {name}", dotenv.get(name) or None),
             (str(yaml_file), given_yaml.get(field)),
         ]
         origin, value = next(((o, v) for o, v in sources if v is not None), ("default", None))
@@ -138,7 +142,7 @@ def load_settings(
         if value is not None:
             values[field] = _split(value) if field in _LISTS else value
     try:
-        return LoadedSettings(Settings.model_validate(values), origins)
+        return LoadedSettings(Settings.model_validate(values), origins, used_env_file)
     except ValidationError as error:
         raise ConfigurationError(_explain(error, origins)) from None
 
@@ -151,9 +155,16 @@ def _optional_path(text: str | None) -> Path | None:
     return Path(text).expanduser() if text else None
 
 
+def _find_env_file(given: Path | None, directory: Path) -> Path | None:
+    # MCP clients start servers in any directory: the nearest .env upwards counts, or the one that was named.
+    if given is not None:
+        if not given.is_file():
+            raise ConfigurationError(f"There is no file {given}; --env-file must name one.")
+        return given
+    return next((path for d in (directory, *directory.parents) if (path := d / ".env").is_file()), None)
+
+
 def _read_dotenv(path: Path) -> dict[str, str | None]:
-    if not path.is_file():
-        return {}
     from dotenv import dotenv_values  # noqa: PLC0415  (only who has a .env pays for the import)
 
     return dict(dotenv_values(path))

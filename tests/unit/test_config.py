@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings, environment_name, load_settings
 from graphiti_pkm.errors import ConfigurationError
@@ -18,7 +19,7 @@ def test_a_flag_wins_over_environment_dotenv_yaml_and_default(tmp_path: Path) ->
 
     assert (flag.settings.port, flag.origins["port"]) == (8000, "flag")
     assert (environment.settings.port, environment.origins["port"]) == (8001, "GRAPHITI_PKM_PORT")
-    assert (dotenv.settings.port, dotenv.origins["port"]) == (8002, ".env: GRAPHITI_PKM_PORT")
+    assert (dotenv.settings.port, dotenv.origins["port"]) == (8002, f"{tmp_path / '.env'}: GRAPHITI_PKM_PORT")
     assert (dotenv.settings.person, dotenv.origins["person"]) == ("Ada", str(config))
     assert dotenv.origins["timezone"] == "default"
 
@@ -64,3 +65,28 @@ def test_a_broken_yaml_file_is_a_clear_error(tmp_path: Path, text: str) -> None:
 
 def test_every_setting_has_a_help_text() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+@requirement("T52")
+def test_the_nearest_dotenv_upwards_is_used_and_named(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("GRAPHITI_PKM_PERSON=Ada\n")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    loaded = load_settings({}, {}, below)
+    assert loaded.settings.person == "Ada"
+    assert loaded.env_file == tmp_path / ".env"
+
+
+@requirement("T52")
+def test_a_named_env_file_is_used_instead_and_must_exist(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("GRAPHITI_PKM_PERSON=Ada\n")
+    named = tmp_path / "other.env"
+    named.write_text("GRAPHITI_PKM_PERSON=Grace\n")
+    assert load_settings({}, {}, tmp_path, env_file=named).settings.person == "Grace"
+    with pytest.raises(ConfigurationError, match="--env-file"):
+        load_settings({}, {}, tmp_path, env_file=tmp_path / "missing.env")
+
+
+@requirement("T53")
+def test_no_setting_takes_a_secret_on_the_command_line() -> None:
+    assert [name for name in Settings.model_fields if "password" in name or "key" in name or "token" in name] == []

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.requirements import requirement
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,6 +15,13 @@ _SERVE_ONLY = frozenset({
 })  # fmt: skip
 
 
+class _Version(argparse.Action):
+    """Reads the installed version only when asked: the look-up would cost every start."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
+        parser.exit(message=f"graphiti-pkm {version('graphiti-pkm')}\n")
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line; also read by the documentation test."""
     parser = argparse.ArgumentParser(
@@ -22,7 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="A temporal personal memory for any MCP assistant.",
         epilog="Exit codes: 0 done, 1 failed (the reason is on stderr), 2 wrong usage.",
     )
-    parser.add_argument("--version", action="version", version=f"graphiti-pkm {version('graphiti-pkm')}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     _command(commands, "serve", "Run the MCP server (stdio unless --transport says otherwise).", serve=True)
@@ -68,6 +75,7 @@ def _command(
 ) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=summary, description=summary)
     parser.add_argument("--config", type=Path, help="YAML file with settings")
+    parser.add_argument("--env-file", type=Path, help="use this .env instead of the nearest one upwards")
     if json:
         parser.add_argument("--json", action="store_true", help="print JSON for a machine")
     for field, info in Settings.model_fields.items():
@@ -84,7 +92,7 @@ def _command(
 
 def _load(options: argparse.Namespace) -> LoadedSettings:
     flags = {field: getattr(options, field, None) for field in Settings.model_fields}
-    return load_settings(flags, config_file=options.config)
+    return load_settings(flags, config_file=options.config, env_file=options.env_file)
 
 
 def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
@@ -94,33 +102,35 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
         case "serve":
             from graphiti_pkm.cli.serve import serve  # noqa: PLC0415
 
-            return serve(settings)
+            code = serve(settings)
         case "demo":
             from graphiti_pkm.cli.demo import demo  # noqa: PLC0415
 
-            return demo(settings, keep=options.keep)
+            code = demo(settings, keep=options.keep)
         case "doctor":
             from graphiti_pkm.cli.doctor import doctor  # noqa: PLC0415
 
-            return doctor(loaded, as_json=options.json)
+            code = doctor(loaded, as_json=options.json)
         case "status":
             from graphiti_pkm.cli.status import status  # noqa: PLC0415
 
-            return status(settings, as_json=options.json)
+            code = status(settings, as_json=options.json)
         case "fetch-model":
             from graphiti_pkm.cli.maintenance import fetch_model  # noqa: PLC0415
 
-            return fetch_model(settings)
+            code = fetch_model(settings)
         case "backup":
             from graphiti_pkm.cli.maintenance import backup  # noqa: PLC0415
 
-            return backup(settings, options.file)
+            code = backup(settings, options.file)
         case "restore":
             from graphiti_pkm.cli.maintenance import restore  # noqa: PLC0415
 
-            return restore(settings, options.file, replace=options.replace)
+            code = restore(settings, options.file, replace=options.replace)
         case "rebuild":
             from graphiti_pkm.cli.maintenance import rebuild  # noqa: PLC0415
 
-            return rebuild(settings, force=options.force)
-    return EXIT_USAGE
+            code = rebuild(settings, force=options.force)
+        case _:
+            code = EXIT_USAGE
+    return code
