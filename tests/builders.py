@@ -1,0 +1,114 @@
+"""Small factories for records: everything has a sensible value, every value can be given."""
+
+from collections.abc import Generator
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from graphiti_pkm.domain.names import name_key, normalise_name
+from graphiti_pkm.domain.records import (
+    Entity,
+    Episode,
+    Fact,
+    FactUpdate,
+    Mention,
+    Name,
+    Passage,
+    WriteIntent,
+    WriteKind,
+)
+
+GROUP = "t1"
+OTHER_GROUP = "t2"
+DAY_ONE = datetime(2025, 1, 1, tzinfo=UTC)
+RECORDED = datetime(2026, 1, 1, tzinfo=UTC)
+"""When builders say things were recorded."""
+
+
+def at(year: int, month: int = 1, day: int = 1, hour: int = 0, minute: int = 0) -> datetime:
+    """An aware UTC instant."""
+    return datetime(year, month, day, hour, minute, tzinfo=UTC)
+
+
+def new_uuid() -> str:
+    return str(uuid4())
+
+
+def an_episode(content: str = "Sarah moved to Berlin.", **fields: Any) -> Episode:
+    values = {
+        "uuid": new_uuid(),
+        "group_id": GROUP,
+        "name": "A note",
+        "content": content,
+        "valid_at": DAY_ONE,
+        "created_at": RECORDED,
+    }
+    return Episode(**{**values, **fields})
+
+
+def an_entity(name: str = "Sarah", **fields: Any) -> Entity:
+    values = {"uuid": new_uuid(), "group_id": GROUP, "name": name, "created_at": RECORDED}
+    return Entity(**{**values, **fields})
+
+
+def a_name(entity: Entity, text: str | None = None, **fields: Any) -> Name:
+    """The name of an entity, or with another ``text`` its alias."""
+    text = entity.name if text is None else text
+    values = {
+        "key": name_key(entity.group_id, text),
+        "group_id": entity.group_id,
+        "text": text,
+        "entity_uuid": entity.uuid,
+        "is_alias": normalise_name(text) != normalise_name(entity.name),
+    }
+    return Name(**{**values, **fields})
+
+
+def a_fact(source: Entity, target: Entity, relation: str = "KNOWS", **fields: Any) -> Fact:
+    values = {
+        "uuid": new_uuid(),
+        "group_id": source.group_id,
+        "source_uuid": source.uuid,
+        "target_uuid": target.uuid,
+        "source_name": source.name,
+        "target_name": target.name,
+        "relation": relation,
+        "text": f"{source.name} {relation.lower().replace('_', ' ')} {target.name}.",
+        "created_at": RECORDED,
+    }
+    return Fact(**{**values, **fields})
+
+
+def an_update(fact: Fact, **fields: Any) -> FactUpdate:
+    """An update that changes only ``fields``."""
+    values = {name: getattr(fact, name) for name in FactUpdate.model_fields}
+    return FactUpdate(**{**values, **fields})
+
+
+def a_mention(episode: Episode, entity: Entity, **fields: Any) -> Mention:
+    values = {
+        "uuid": new_uuid(),
+        "episode_uuid": episode.uuid,
+        "entity_uuid": entity.uuid,
+        "created_at": episode.created_at,
+    }
+    return Mention(**{**values, **fields})
+
+
+def a_passage(episode: Episode, start: int = 0, end: int | None = None, **fields: Any) -> Passage:
+    values = {
+        "uuid": new_uuid(),
+        "episode_uuid": episode.uuid,
+        "paragraph": 0,
+        "sentence": 0,
+        "start": start,
+        "end": len(episode.content) if end is None else end,
+    }
+    return Passage(**{**values, **fields})
+
+
+def an_intent(**fields: Any) -> WriteIntent:
+    """A write; lists of records may be given as any iterable."""
+    values = {"uuid": new_uuid(), "group_id": GROUP, "kind": WriteKind.ADD_MEMORY, "recorded_at": RECORDED}
+    lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list | set | Generator)}
+    return WriteIntent(**{**values, **fields, **lists})

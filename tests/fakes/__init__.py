@@ -1,0 +1,9 @@
+"""In-memory fakes of every port in ``graphiti_pkm.domain.ports``; tests/contracts keeps them honest."""
+
+from tests.fakes.clock import FakeClock
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.graph import FakeGraph
+from tests.fakes.journal import FakeJournal
+from tests.fakes.locks import FakeLocks
+
+__all__ = ["FakeClock", "FakeEmbedder", "FakeGraph", "FakeJournal", "FakeLocks"]

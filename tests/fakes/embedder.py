@@ -1,0 +1,45 @@
+"""An embedder without a model: texts that share words have near vectors."""
+
+import asyncio
+import hashlib
+import math
+from array import array
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.errors import Unavailable
+
+
+class FakeEmbedder:
+    """Sums one pseudo-random direction a word; ``is_available`` False behaves like missing weights."""
+
+    model = "fake-bag-of-words"
+
+    def __init__(self, dimension: int = 32) -> None:
+        self.dimension = dimension
+        self.is_available = True
+        self.calls: list[list[str]] = []
+        """The texts of every call of ``embed`` that was answered."""
+
+    async def available(self) -> bool:
+        return self.is_available
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        await asyncio.sleep(0)
+        if not self.is_available:
+            raise Unavailable("The embedding model has no weights.")
+        self.calls.append(list(texts))
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> Vector:
+        total = [0.0] * self.dimension
+        for word in fold(text).split() or [""]:
+            for i, value in enumerate(self._direction(word)):
+                total[i] += value
+        length = math.sqrt(sum(value * value for value in total))
+        return array("f", [value / length for value in total])
+
+    def _direction(self, word: str) -> list[float]:
+        noise = hashlib.shake_256(word.encode("utf-8", "surrogatepass")).digest(self.dimension)
+        return [byte - 127.5 for byte in noise]

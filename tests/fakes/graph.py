@@ -1,0 +1,160 @@
+"""The fake graph: reads and search from its bases, writes and faults here."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from tests.fakes.search import Search
+from tests.fakes.tables import Tables
+
+from graphiti_pkm.domain.records import Deletions, Name, Vectors, WriteIntent
+from graphiti_pkm.errors import NotKept, PkmError, Unavailable
+
+Fault = Literal["before", "halfway", "after"]
+
+
+class FakeGraph(Search):
+    """The port ``Graph`` in dicts.
+
+    Faults: ``is_down`` for all calls, ``is_durable`` False for ``wait_durable``, ``fail_next_apply`` for the next
+    writes in turn, ``refused`` for writes that are refused whenever they come.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_durable = True
+        self.is_ready = True
+        self.is_closed = False
+        self.refused: set[str] = set()
+        """Uuids of writes that ``apply`` refuses with NotKept every time."""
+        self.attempts: list[str] = []
+        """Uuids of the writes given to ``apply``, in order, failed ones included."""
+        self._faults: list[tuple[PkmError, Fault]] = []
+
+    def fail_next_apply(self, error: PkmError | None = None, when: Fault = "before") -> None:
+        """The next apply raises: before it stores anything, halfway without the marker, or after all of it."""
+        self._faults.append((error or Unavailable("The database died."), when))
+
+    async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
+        db = await self._db()
+        self.attempts.append(intent.uuid)
+        if intent.uuid in self.refused:
+            raise NotKept("The database refused the write; nothing of it is kept.")
+        error, when = self._faults.pop(0) if self._faults else (None, None)
+        if error is not None and when == "before":
+            raise error
+        if intent.uuid not in db.writes:
+            _add_nodes(db, intent, vectors)
+            if error is not None and when == "halfway":
+                raise error
+            _add_facts(db, intent, vectors)
+            _add_around_episodes(db, intent, vectors)
+            _delete(db, intent.deletions)
+            db.writes.append(intent.uuid)
+        if error is not None:
+            raise error
+
+    async def applied(self, write_uuids: Sequence[str]) -> set[str]:
+        db = await self._db()
+        return set(write_uuids) & set(db.writes)
+
+    async def wait_durable(self) -> bool:
+        await self._db()
+        return self.is_durable
+
+    async def clear(self) -> None:
+        db = await self._db()
+        self.tables = Tables(versions=db.versions)
+
+    async def ready(self) -> bool:
+        return self.is_ready and not self.is_down
+
+    async def embedding(self) -> tuple[str, int] | None:
+        return (await self._db()).embedding
+
+    async def record_embedding(self, model: str, dimension: int) -> None:
+        db = await self._db()
+        if db.embedding is None:
+            db.embedding = (model, dimension)
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+def _add_nodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
+    for episode in intent.episodes:
+        known = db.episodes.get(episode.uuid)
+        corrected = episode.corrected or (known is not None and known.corrected)
+        db.episodes[episode.uuid] = episode.model_copy(update={"corrected": corrected})
+    for entity in intent.entities:
+        db.entities[entity.uuid] = entity
+        _keep_vector(db, entity.uuid, vectors)
+    for name in intent.names:
+        _claim(db, name)
+
+
+def _add_facts(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
+    for fact in intent.facts:
+        if fact.source_uuid in db.entities and fact.target_uuid in db.entities:
+            db.facts[fact.uuid] = fact
+            _keep_vector(db, fact.uuid, vectors)
+    for update in intent.fact_updates:
+        if update.uuid in db.facts:
+            values = {field: getattr(update, field) for field in type(update).model_fields if field != "uuid"}
+            db.facts[update.uuid] = db.facts[update.uuid].model_copy(update=values)
+    for change in intent.changes:
+        db.changes[change.uuid] = change
+
+
+def _add_around_episodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
+    for mention in intent.mentions:
+        if mention.episode_uuid in db.episodes and mention.entity_uuid in db.entities:
+            db.mentions.setdefault((mention.episode_uuid, mention.entity_uuid), mention)
+    for passage in intent.passages:
+        if passage.episode_uuid in db.episodes:
+            db.passages[passage.uuid] = passage
+            _keep_vector(db, passage.uuid, vectors)
+    for uuid in intent.corrected_episodes:
+        if uuid in db.episodes:
+            db.episodes[uuid] = db.episodes[uuid].model_copy(update={"corrected": True})
+
+
+def _keep_vector(db: Tables, uuid: str, vectors: Vectors) -> None:
+    if uuid in vectors:
+        db.vectors[uuid] = vectors[uuid]
+
+
+def _claim(db: Tables, name: Name) -> None:
+    """The first holder of a key stays."""
+    holder = db.names.get(name.key)
+    if holder is None or (holder.entity_uuid == name.entity_uuid and holder != name):
+        db.names[name.key] = name
+        db.book_versions[name.group_id] = next(db.versions)
+
+
+def _delete(db: Tables, deletions: Deletions) -> None:
+    for uuid in deletions.episodes:
+        db.episodes.pop(uuid, None)
+        for passage in [p.uuid for p in db.passages.values() if p.episode_uuid == uuid]:
+            del db.passages[passage]
+            db.vectors.pop(passage, None)
+    for uuid in deletions.entities:
+        db.entities.pop(uuid, None)
+        db.vectors.pop(uuid, None)
+        for name in [name for name in db.names.values() if name.entity_uuid == uuid]:
+            del db.names[name.key]
+            db.book_versions[name.group_id] = next(db.versions)
+    gone = {
+        fact.uuid
+        for fact in db.facts.values()
+        if fact.uuid in deletions.facts or not {fact.source_uuid, fact.target_uuid} <= db.entities.keys()
+    }
+    for uuid in gone:
+        del db.facts[uuid]
+        db.vectors.pop(uuid, None)
+    for change in [change.uuid for change in db.changes.values() if change.fact_uuid in gone]:
+        del db.changes[change]
+    db.mentions = {
+        (episode, entity): mention
+        for (episode, entity), mention in db.mentions.items()
+        if episode in db.episodes and entity in db.entities
+    }

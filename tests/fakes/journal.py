@@ -1,0 +1,220 @@
+"""The fake journal: rows and jobs in lists, in the states of the real one."""
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from graphiti_pkm.domain.ports import JournalRow
+from graphiti_pkm.domain.records import BackLinkJob, Job, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.errors import DamagedStore, PkmError, Unavailable
+
+MAX_ATTEMPTS = 8
+_JOB: TypeAdapter[Job] = TypeAdapter(Job)
+
+
+@dataclass(frozen=True)
+class FakeRow:
+    """One write; ``state`` is intent, written, applied or failed."""
+
+    seq: int
+    intent: WriteIntent
+    vectors: Vectors
+    request_hash: str
+    answer: dict[str, object]
+    state: Literal["intent", "written", "applied", "failed"] = "intent"
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class FakeJob:
+    """One job; ``waits_until`` is the end of its lease or of its delay."""
+
+    id: int
+    write_uuid: str
+    group_id: str
+    job: Job
+    waits_until: datetime
+    state: Literal["queued", "running", "failed"] = "queued"
+    attempts: int = 0
+    owner: str = ""
+    reason: str = ""
+
+
+class FakeJournal:
+    """The port ``Journal`` in memory; ``is_down`` makes every call raise, ``fail_next_append`` the next append."""
+
+    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.now = now
+        self.is_down = False
+        self.table: dict[str, FakeRow] = {}
+        """Rows by write uuid, in order; withdrawn ones are gone."""
+        self.jobs: dict[int, FakeJob] = {}
+        """Jobs by id; finished ones are gone."""
+        self._faults: list[PkmError] = []
+        self._last_seq = 0
+        self._last_job = 0
+
+    def fail_next_append(self, error: PkmError | None = None) -> None:
+        """The next append raises and keeps nothing."""
+        self._faults.append(error or Unavailable("The journal cannot be written."))
+
+    async def append(
+        self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
+    ) -> int:
+        self._check()
+        if self._faults:
+            raise self._faults.pop(0)
+        if intent.uuid in self.table:
+            raise ValueError(f"write {intent.uuid} is journalled already")
+        self._last_seq += 1
+        self.table[intent.uuid] = FakeRow(self._last_seq, intent, dict(vectors), request_hash, dict(answer))
+        for job in intent.jobs:
+            self._last_job += 1
+            self.jobs[self._last_job] = FakeJob(self._last_job, intent.uuid, intent.group_id, job, self.now())
+        return self._last_seq
+
+    async def written(self, write_uuid: str) -> None:
+        self._move({write_uuid}, {"intent"}, "written")
+
+    async def withdraw(self, write_uuid: str) -> None:
+        self._check()
+        self.table.pop(write_uuid, None)
+        self.jobs = {id_: job for id_, job in self.jobs.items() if job.write_uuid != write_uuid}
+
+    async def fail(self, write_uuid: str, reason: str) -> None:
+        self._move({write_uuid}, {"intent"}, "failed", reason)
+
+    async def unfinished(self, group_id: str | None) -> list[JournalRow]:
+        return [row for row in self._in("intent") if group_id in {None, row.intent.group_id}]
+
+    async def written_until_now(self) -> list[str]:
+        return [row.intent.uuid for row in self._in("written")][:1000]
+
+    async def applied(self, write_uuids: Sequence[str]) -> None:
+        self._move(set(write_uuids), {"written"}, "applied")
+
+    async def newest_uuids(self, limit: int) -> list[str]:
+        return [row.intent.uuid for row in reversed(self._in("written", "applied"))][:limit]
+
+    async def rows(self, after_seq: int, limit: int) -> list[JournalRow]:
+        found: list[JournalRow] = [row for row in self._in("intent", "written", "applied") if row.seq > after_seq]
+        return found[:limit]
+
+    async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
+        self._check()
+        for row in reversed(self.table.values()):
+            told = {episode.uuid for episode in row.intent.episodes}
+            if row.intent.kind is WriteKind.ADD_MEMORY and episode_uuid in told:
+                return row.request_hash, row.answer
+        return None
+
+    async def counts(self) -> dict[str, int]:
+        self._check()
+        rows = Counter(str(row.state) for row in self.table.values())
+        jobs = Counter(f"jobs_{job.state}" for job in self.jobs.values())
+        names = ("intent", "written", "applied", "failed", "jobs_queued", "jobs_running", "jobs_failed")
+        return {name: (rows + jobs)[name] for name in names}
+
+    async def claim_job(self, owner: str, lease_seconds: float) -> tuple[int, str, Job] | None:
+        self._check()
+        now = self.now()
+        for job in self.jobs.values():
+            if job.state != "failed" and job.waits_until <= now:
+                until = now + timedelta(seconds=lease_seconds)
+                self.jobs[job.id] = replace(job, state="running", owner=owner, waits_until=until)
+                return job.id, job.group_id, job.job
+        return None
+
+    async def finish_job(self, job_id: int) -> None:
+        self._check()
+        self.jobs.pop(job_id, None)
+
+    async def advance_job(self, job_id: int, job: Job) -> None:
+        self._check()
+        self.jobs[job_id] = replace(
+            self.jobs[job_id], job=job, state="queued", owner="", attempts=0, waits_until=self.now()
+        )
+
+    async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
+        self._check()
+        job = self.jobs[job_id]
+        attempts = job.attempts + 1
+        self.jobs[job_id] = replace(
+            job,
+            state="failed" if attempts >= MAX_ATTEMPTS else "queued",
+            owner="",
+            reason=reason,
+            attempts=attempts,
+            waits_until=self.now() + timedelta(seconds=delay_seconds),
+        )
+
+    async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
+        self._check()
+        linking = {job.job.entity_uuid for job in self.jobs.values() if isinstance(job.job, BackLinkJob)}
+        return linking & set(entity_uuids)
+
+    async def backup(self, path: Path) -> None:
+        self._check()
+        _save(path, self.table, self.jobs)
+
+    async def restore(self, path: Path) -> int:
+        self._check()
+        rows, jobs = _load(path, self.now())
+        self.table = {row.intent.uuid: row for row in rows}
+        self.jobs = {job.id: job for job in jobs}
+        self._last_seq = max((row.seq for row in rows), default=0)
+        self._last_job = max(self.jobs, default=0)
+        return len(rows)
+
+    def _check(self) -> None:
+        if self.is_down:
+            raise Unavailable("The journal cannot be reached.")
+
+    def _in(self, *states: str) -> list[FakeRow]:
+        self._check()
+        return [row for row in self.table.values() if row.state in states]
+
+    def _move(
+        self, uuids: set[str], states: set[str], state: Literal["written", "applied", "failed"], reason: str = ""
+    ) -> None:
+        for row in self._in(*states):
+            if row.intent.uuid in uuids:
+                self.table[row.intent.uuid] = replace(row, state=state, reason=reason)
+
+
+def _row_out(row: FakeRow) -> dict[str, Any]:
+    vectors = {uuid: vector.tolist() for uuid, vector in row.vectors.items()}
+    return {**vars(row), "intent": row.intent.model_dump(mode="json"), "vectors": vectors}
+
+
+def _row_in(row: dict[str, Any]) -> FakeRow:
+    vectors = {uuid: array("f", vector) for uuid, vector in row["vectors"].items()}
+    return FakeRow(**{**row, "intent": WriteIntent.model_validate(row["intent"]), "vectors": vectors})
+
+
+def _save(path: Path, rows: Mapping[str, FakeRow], jobs: Mapping[int, FakeJob]) -> None:
+    content = {
+        "rows": [_row_out(row) for row in rows.values()],
+        "jobs": [[job.id, job.write_uuid, _JOB.dump_python(job.job, mode="json")] for job in jobs.values()],
+    }
+    path.write_text(json.dumps(content))
+
+
+def _load(path: Path, now: datetime) -> tuple[list[FakeRow], list[FakeJob]]:
+    try:
+        content = json.loads(path.read_text())
+        rows = [_row_in(row) for row in content["rows"]]
+        groups = {row.intent.uuid: row.intent.group_id for row in rows}
+        jobs = [
+            FakeJob(id_, write, groups[write], _JOB.validate_python(job), now) for id_, write, job in content["jobs"]
+        ]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DamagedStore("The backup cannot be read; the journal is unchanged.") from error
+    return rows, jobs

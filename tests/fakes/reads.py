@@ -1,0 +1,296 @@
+"""Reads of the fake graph by uuid, name and entity."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+
+from tests.fakes.tables import (
+    Key,
+    Tables,
+    connection_key,
+    connection_order,
+    episode_key,
+    fact_fits,
+    iso,
+    newest_created,
+    newest_episode_order,
+)
+
+from graphiti_pkm.domain import names
+from graphiti_pkm.domain.ports import RecordKind
+from graphiti_pkm.domain.queries import (
+    EpisodeFilter,
+    EpisodePage,
+    FactFilter,
+    FactPage,
+    GroupSize,
+    NameBook,
+    NeighbourCount,
+    TimelineSummary,
+    Window,
+)
+from graphiti_pkm.domain.records import Entity, Episode, Fact, Name, Passage
+from graphiti_pkm.errors import Unavailable
+
+
+class Reads:
+    """The part of ``GraphReader`` that needs neither full text nor vectors."""
+
+    def __init__(self) -> None:
+        self.tables = Tables()
+        self.is_down = False
+        """True: every call raises Unavailable."""
+
+    async def _db(self) -> Tables:
+        await asyncio.sleep(0)
+        if self.is_down:
+            raise Unavailable("The database does not answer.")
+        return self.tables
+
+    async def groups(self) -> list[str]:
+        db = await self._db()
+        episodes = {episode.group_id for episode in db.episodes.values()}
+        entities = {entity.group_id for entity in db.entities.values()}
+        return sorted(episodes | entities | {fact.group_id for fact in db.facts.values()})
+
+    async def find_uuids(self, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
+        db = await self._db()
+        groups: dict[RecordKind, dict[str, str]] = {
+            "entity": {uuid: entity.group_id for uuid, entity in db.entities.items()},
+            "fact": {uuid: fact.group_id for uuid, fact in db.facts.items()},
+            "episode": {uuid: episode.group_id for uuid, episode in db.episodes.items()},
+        }
+        found = [uuid for uuid, group in groups[kind].items() if uuid.startswith(prefix) and group in group_ids]
+        return sorted(found)[:limit]
+
+    async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
+        db = await self._db()
+        found = [db.entities[uuid] for uuid in uuids if uuid in db.entities]
+        return [entity for entity in found if entity.group_id in group_ids]
+
+    async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
+        db = await self._db()
+        found = [db.episodes[uuid] for uuid in uuids if uuid in db.episodes]
+        return [episode for episode in found if episode.group_id in group_ids]
+
+    async def get_facts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Fact]:
+        db = await self._db()
+        found = [db.named(db.facts[uuid]) for uuid in uuids if uuid in db.facts]
+        return [fact for fact in found if fact.group_id in group_ids]
+
+    async def get_names(self, keys: Sequence[str]) -> dict[str, Name]:
+        db = await self._db()
+        named = {name.entity_uuid for name in db.names.values()}
+        foreign = {
+            names.name_key(entity.group_id, entity.name): entity
+            for uuid, entity in sorted(db.entities.items(), reverse=True)
+            if uuid not in named
+        }
+        found: dict[str, Name] = {}
+        for key in keys:
+            if key in db.names:
+                found[key] = db.names[key]
+            elif key in foreign:
+                entity = foreign[key]
+                found[key] = Name(key=key, group_id=entity.group_id, text=entity.name, entity_uuid=entity.uuid)
+        return found
+
+    async def aliases(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
+        db = await self._db()
+        return {
+            uuid: sorted(name.text for name in db.names.values() if name.entity_uuid == uuid and name.is_alias)[
+                :limit_each
+            ]
+            for uuid in entity_uuids
+        }
+
+    async def name_book(self, group_id: str, known_version: int | None) -> NameBook | None:
+        db = await self._db()
+        version = db.book_versions.get(group_id, 0)
+        if version == known_version:
+            return None
+        linkable = [name for name in db.names.values() if name.group_id == group_id and name.is_linkable]
+        return NameBook(version=version, names=tuple(linkable))
+
+    async def facts_with_relation(
+        self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
+    ) -> list[list[Fact]]:
+        return await self._facts_by(group_id, pairs, limit_each, lambda fact: (fact.source_uuid, fact.relation))
+
+    async def facts_between(self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int) -> list[list[Fact]]:
+        return await self._facts_by(group_id, pairs, limit_each, lambda fact: (fact.source_uuid, fact.target_uuid))
+
+    async def _facts_by(
+        self,
+        group_id: str,
+        pairs: Sequence[tuple[str, str]],
+        limit_each: int,
+        pair_of: Callable[[Fact], tuple[str, str]],
+    ) -> list[list[Fact]]:
+        db = await self._db()
+        facts = newest_created(
+            db.named(fact) for fact in db.facts.values() if fact.group_id == group_id and not fact.voided
+        )
+        return [[fact for fact in facts if pair_of(fact) == pair][:limit_each] for pair in pairs]
+
+    async def relations(self, group_id: str, limit: int) -> dict[str, int]:
+        db = await self._db()
+        return _most_used((fact.relation for fact in db.facts.values() if fact.group_id == group_id), limit)
+
+    async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
+        db = await self._db()
+        readings = [fact for fact in db.facts.values() if fact.group_id == group_id and _is_reading(fact, source_uuid)]
+        return _most_used((fact.measure for fact in readings if fact.measure is not None), limit)
+
+    async def readings(self, group_id: str, source_uuid: str, measure_key: str, limit: int) -> tuple[list[Fact], int]:
+        db = await self._db()
+        series = [
+            db.named(fact)
+            for fact in db.facts.values()
+            if fact.group_id == group_id
+            and _is_reading(fact, source_uuid)
+            and fact.measure is not None
+            and names.measure_key(fact.measure) == measure_key
+        ]
+        series.sort(key=lambda fact: (iso(fact.valid_at or fact.reference_time), iso(fact.created_at), fact.uuid))
+        return series[-limit:], len(series)
+
+    async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
+        db = await self._db()
+        fitting = {connection_key(fact, wanted.now): fact for fact in _connected(db, entity_uuid, wanted)}
+        keys = _page(list(fitting), connection_order, window)
+        return FactPage(facts=tuple(db.named(fitting[key]) for key in keys), keys=tuple(keys), total=len(fitting))
+
+    async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
+        db = await self._db()
+        counts = Counter(
+            fact.target_uuid if fact.source_uuid == entity_uuid else fact.source_uuid
+            for fact in _connected(db, entity_uuid, wanted)
+        )
+        found = [
+            NeighbourCount(entity_uuid=uuid, name=db.entities[uuid].name, facts=facts) for uuid, facts in counts.items()
+        ]
+        return sorted(found, key=lambda one: (-one.facts, one.name, one.entity_uuid))[:limit]
+
+    async def newest_facts(
+        self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
+    ) -> dict[str, list[Fact]]:
+        wanted = FactFilter(group_ids=tuple(group_ids), now=now, only_current=True)
+        window = Window(limit=limit_each)
+        return {uuid: list((await self.connections(uuid, wanted, window)).facts) for uuid in entity_uuids}
+
+    async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
+        db = await self._db()
+        return _episode_page([e for e in db.mentioning(entity_uuid) if db.episode_fits(e, wanted)], window)
+
+    async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
+        db = await self._db()
+        instants = [e.valid_at.astimezone(UTC) for e in db.mentioning(entity_uuid) if db.episode_fits(e, wanted)]
+        hours = Counter(instant.replace(minute=0, second=0, microsecond=0) for instant in instants)
+        return TimelineSummary(
+            first=min(instants, default=None),
+            last=max(instants, default=None),
+            total=len(instants),
+            by_hour=tuple(sorted(hours.items())),
+        )
+
+    async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
+        db = await self._db()
+        return _episode_page([e for e in db.episodes.values() if db.episode_fits(e, wanted)], window)
+
+    async def episode_entities(
+        self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
+    ) -> tuple[list[Entity], int]:
+        db = await self._db()
+        uuids = {
+            entity
+            for episode, entity in db.mentions
+            if episode in episode_uuids and db.episodes[episode].group_id in group_ids
+        }
+        found = {(e.name, e.uuid): e for e in map(db.entities.__getitem__, uuids) if e.group_id in group_ids}
+        return [found[key] for key in _page(list(found), _as_it_is, window)], len(found)  # type: ignore[index]
+
+    async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        db = await self._db()
+        found = [f for f in db.facts.values() if episode_uuid in f.episodes and f.group_id in group_ids]
+        return [db.named(fact) for fact in newest_created(found)[:limit]]
+
+    async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        db = await self._db()
+        return {
+            uuid: (
+                sum(entity == uuid for _, entity in db.mentions),
+                sum(uuid in {fact.source_uuid, fact.target_uuid} for fact in db.facts.values()),
+            )
+            for uuid in entity_uuids
+        }
+
+    async def passages(self, episode_uuid: str, without_vector: bool, limit: int) -> list[Passage]:
+        db = await self._db()
+        found = [
+            passage
+            for passage in db.passages.values()
+            if passage.episode_uuid == episode_uuid and not (without_vector and passage.uuid in db.vectors)
+        ]
+        return sorted(found, key=lambda passage: (passage.start, passage.uuid))[:limit]
+
+    async def group_sizes(self, group_ids: Sequence[str]) -> dict[str, GroupSize]:
+        db = await self._db()
+        return {
+            group: GroupSize(
+                episodes=sum(e.group_id == group for e in db.episodes.values()),
+                entities=sum(e.group_id == group for e in db.entities.values()),
+                facts=sum(f.group_id == group for f in db.facts.values()),
+            )
+            for group in group_ids
+        }
+
+    async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
+        db = await self._db()
+        ends = [(fact.source_uuid, fact.target_uuid) for fact in db.facts.values()]
+        distances = {center_uuid: 0} if center_uuid in db.entities else {}
+        for hops in (1, 2):
+            reached = {uuid for uuid, distance in distances.items() if distance == hops - 1}
+            for source, target in ends:
+                if source in reached:
+                    distances.setdefault(target, hops)
+                if target in reached:
+                    distances.setdefault(source, hops)
+        return {uuid: distances[uuid] for uuid in entity_uuids if uuid in distances}
+
+
+def _connected(db: Tables, entity_uuid: str, wanted: FactFilter) -> list[Fact]:
+    sides = {"out": ("source",), "in": ("target",), "both": ("source", "target")}[wanted.direction]
+    return [
+        fact
+        for fact in db.facts.values()
+        if fact_fits(fact, wanted)
+        and (
+            ("source" in sides and fact.source_uuid == entity_uuid)
+            or ("target" in sides and fact.target_uuid == entity_uuid)
+        )
+    ]
+
+
+def _episode_page(episodes: list[Episode], window: Window) -> EpisodePage:
+    fitting = {episode_key(episode): episode for episode in episodes}
+    keys = _page(list(fitting), newest_episode_order if window.newest else _as_it_is, window)
+    return EpisodePage(episodes=tuple(fitting[key] for key in keys), keys=tuple(keys), total=len(fitting))
+
+
+def _page(keys: list[Key], order: Callable[[Key], tuple[object, ...]], window: Window) -> list[Key]:
+    after = None if window.after is None else order(window.after)
+    return sorted((key for key in keys if after is None or order(key) > after), key=order)[: window.limit]
+
+
+def _as_it_is(key: Key) -> tuple[object, ...]:
+    return key
+
+
+def _is_reading(fact: Fact, source_uuid: str) -> bool:
+    return fact.kind == "reading" and fact.source_uuid == source_uuid and not fact.voided
+
+
+def _most_used(words: Iterable[str], limit: int) -> dict[str, int]:
+    return dict(sorted(Counter(words).items(), key=lambda item: (-item[1], item[0]))[:limit])

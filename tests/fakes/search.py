@@ -1,0 +1,107 @@
+"""Full text as a match of words and exact cosines, over the fake graph's tables."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from tests.fakes.reads import Reads
+from tests.fakes.tables import Tables, entity_fits, fact_fits
+
+from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
+from graphiti_pkm.domain.records import Episode, Vector
+
+
+class Search(Reads):
+    """The searching part of ``GraphReader``."""
+
+    async def episodes_naming(
+        self, group_id: str, name: str, before: datetime, after: str | None, limit: int
+    ) -> list[Episode]:
+        db = await self._db()
+        found = [
+            episode
+            for episode in db.episodes.values()
+            if episode.group_id == group_id
+            and episode.created_at < before
+            and (after is None or episode.uuid > after)
+            and _joined(name) in _joined(episode.content)
+        ]
+        return sorted(found, key=lambda episode: episode.uuid)[:limit]
+
+    async def search_entities(self, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
+        db = await self._db()
+        return _word_hits(
+            terms,
+            (
+                (entity.uuid, f"{entity.name} {_alias_text(db, entity.uuid)} {entity.summary}")
+                for entity in db.entities.values()
+                if entity_fits(entity, wanted)
+            ),
+            limit,
+        )
+
+    async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
+        db = await self._db()
+        fitting = [fact for fact in db.facts.values() if fact_fits(fact, wanted)]
+        return _word_hits(terms, ((fact.uuid, f"{fact.relation} {fact.text}") for fact in fitting), limit)
+
+    async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
+        db = await self._db()
+        fitting = [episode for episode in db.episodes.values() if db.episode_fits(episode, wanted)]
+        return _word_hits(terms, ((e.uuid, f"{e.name} {e.content}") for e in fitting), limit)
+
+    async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
+        db = await self._db()
+        fitting = [uuid for uuid, entity in db.entities.items() if entity_fits(entity, wanted)]
+        return _nearest(vector, fitting, db, limit)
+
+    async def nearest_facts(self, vector: Vector, wanted: FactFilter, limit: int) -> dict[str, float]:
+        db = await self._db()
+        return _nearest(vector, [uuid for uuid, fact in db.facts.items() if fact_fits(fact, wanted)], db, limit)
+
+    async def nearest_episodes(self, vector: Vector, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
+        db = await self._db()
+        best: dict[str, EpisodeHit] = {}
+        fitting = {uuid for uuid, episode in db.episodes.items() if db.episode_fits(episode, wanted)}
+        for passage in db.passages.values():
+            if passage.episode_uuid not in fitting or passage.uuid not in db.vectors:
+                continue
+            hit = EpisodeHit(cosine=cosine(vector, db.vectors[passage.uuid]), start=passage.start, end=passage.end)
+            known = best.get(passage.episode_uuid)
+            if known is None or (hit.cosine, -hit.start) > (known.cosine, -known.start):
+                best[passage.episode_uuid] = hit
+        return dict(sorted(best.items(), key=lambda item: (-item[1].cosine, item[0]))[:limit])
+
+
+def cosine(left: Vector, right: Vector) -> float:
+    """Raw cosine; both must have the same dimension."""
+    product = sum(a * b for a, b in zip(left, right, strict=True))
+    return product / math.sqrt(sum(a * a for a in left) * sum(b * b for b in right))
+
+
+def _nearest(vector: Vector, uuids: Iterable[str], db: Tables, limit: int) -> dict[str, float]:
+    return _best({uuid: cosine(vector, db.vectors[uuid]) for uuid in uuids if uuid in db.vectors}, limit)
+
+
+def _word_hits(terms: Sequence[str], texts: Iterable[tuple[str, str]], limit: int) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for uuid, text in texts:
+        words = Counter(fold(text).split())
+        score = sum(1 + math.log(words[term]) for term in terms if term in words)
+        if score > 0:
+            scores[uuid] = score
+    return _best(scores, limit)
+
+
+def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit])
+
+
+def _alias_text(db: Tables, entity_uuid: str) -> str:
+    return " ".join(name.text for name in db.names.values() if name.entity_uuid == entity_uuid)
+
+
+def _joined(text: str) -> str:
+    return fold(text).replace(" ", "")
