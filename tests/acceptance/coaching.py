@@ -5,7 +5,7 @@ from typing import Any
 MESSAGES: list[dict[str, Any]] = [
     {
         "reference_time": "2026-03-02T18:00:00+00:00",
-        "episode_body": "I work at Larkfield, my manager is Priya. Project Heron is due on 30 April. I slept 6.5 hours.",
+        "episode_body": "I work at Larkfield, my manager is Priya. Project Heron is due on 30 April. Slept 6.5.",
         "entities": [{"name": "Priya", "type": "Person"}, {"name": "Heron", "type": "Project"}],
         "facts": [
             {"source": "me", "relation": "WORKS_AT", "target": "Larkfield", "fact": "I work at Larkfield"},
@@ -57,7 +57,7 @@ MESSAGES: list[dict[str, Any]] = [
     },
     {
         "reference_time": "2026-03-23T18:00:00+00:00",
-        "episode_body": "I said my manager is Priya, that was the old org chart: I have reported to Henrik's deputy, Ines, all along.",
+        "episode_body": "I said my manager is Priya, an old chart: it was Ines all along, Henrik's deputy.",
         "facts": [
             {
                 "source": "I",
