@@ -35,6 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     _command(commands, "serve", "Run the MCP server (stdio unless --transport says otherwise).", serve=True)
     demo = _command(commands, "demo", "Load the examples through a real MCP client and play the main job.")
     demo.add_argument("--keep", action="store_true", help="keep the throw-away data directory and print where it is")
+    demo.add_argument("--examples", type=Path, help="folder of groups of Markdown episodes with front matter")
     _command(commands, "doctor", "Check platform, directories, database and model, each with its remedy.", json=True)
     _command(commands, "status", "Say what the memory holds and whether anything waits or failed.", json=True)
     backup = _command(commands, "backup", "Write everything to one file while servers go on.")
@@ -106,7 +107,7 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
         case "demo":
             from graphiti_pkm.cli.demo import demo  # noqa: PLC0415
 
-            code = demo(settings, keep=options.keep)
+            code = demo(settings, keep=options.keep, examples=options.examples)
         case "doctor":
             from graphiti_pkm.cli.doctor import doctor  # noqa: PLC0415
 
@@ -134,3 +135,7 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
         case _:
             code = EXIT_USAGE
     return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
