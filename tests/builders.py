@@ -7,13 +7,17 @@ from uuid import uuid4
 
 from graphiti_pkm.domain.names import name_key, normalise_name
 from graphiti_pkm.domain.records import (
+    BackLinkJob,
+    EmbedPassagesJob,
     Entity,
     Episode,
     Fact,
+    FactChange,
     FactUpdate,
     Mention,
     Name,
     Passage,
+    Record,
     WriteIntent,
     WriteKind,
 )
@@ -112,3 +116,26 @@ def an_intent(**fields: Any) -> WriteIntent:
     values = {"uuid": new_uuid(), "group_id": GROUP, "kind": WriteKind.ADD_MEMORY, "recorded_at": RECORDED}
     lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list | set | Generator)}
     return WriteIntent(**{**values, **fields, **lists})
+
+
+_LISTS: dict[type[Record], str] = {
+    Episode: "episodes",
+    Entity: "entities",
+    Name: "names",
+    Fact: "facts",
+    FactUpdate: "fact_updates",
+    Mention: "mentions",
+    Passage: "passages",
+    FactChange: "changes",
+    BackLinkJob: "jobs",
+    EmbedPassagesJob: "jobs",
+}
+
+
+def a_write(*records: Record, **fields: Any) -> WriteIntent:
+    """A write of records of any kinds, in the group of the first that has one."""
+    lists: dict[str, list[Record]] = {}
+    for record in records:
+        lists.setdefault(_LISTS[type(record)], []).append(record)
+    groups = [group for record in records if (group := getattr(record, "group_id", None))]
+    return an_intent(**{"group_id": groups[0] if groups else GROUP, **lists, **fields})

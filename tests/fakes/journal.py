@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from graphiti_pkm.domain.ports import JournalRow
 from graphiti_pkm.domain.records import BackLinkJob, Job, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.errors import DamagedStore, PkmError, Unavailable
+from graphiti_pkm.errors import DamagedStore, InvalidInput, PkmError, Unavailable
 
 MAX_ATTEMPTS = 8
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
@@ -103,6 +103,9 @@ class FakeJournal:
     async def newest_uuids(self, limit: int) -> list[str]:
         return [row.intent.uuid for row in reversed(self._in("written", "applied"))][:limit]
 
+    async def find(self, write_uuids: Sequence[str]) -> list[JournalRow]:
+        return [row for row in self._in("intent", "written", "applied") if row.intent.uuid in write_uuids]
+
     async def rows(self, after_seq: int, limit: int) -> list[JournalRow]:
         found: list[JournalRow] = [row for row in self._in("intent", "written", "applied") if row.seq > after_seq]
         return found[:limit]
@@ -164,6 +167,10 @@ class FakeJournal:
         self._check()
         _save(path, self.table, self.jobs)
 
+    async def verify_backup(self, path: Path) -> int:
+        self._check()
+        return len(_load(path, self.now())[0])
+
     async def restore(self, path: Path) -> int:
         self._check()
         rows, jobs = _load(path, self.now())
@@ -210,11 +217,14 @@ def _save(path: Path, rows: Mapping[str, FakeRow], jobs: Mapping[int, FakeJob]) 
 def _load(path: Path, now: datetime) -> tuple[list[FakeRow], list[FakeJob]]:
     try:
         content = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise InvalidInput("There is no backup of a journal here; the journal is unchanged.") from error
+    try:
         rows = [_row_in(row) for row in content["rows"]]
         groups = {row.intent.uuid: row.intent.group_id for row in rows}
         jobs = [
             FakeJob(id_, write, groups[write], _JOB.validate_python(job), now) for id_, write, job in content["jobs"]
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DamagedStore("The backup cannot be read; the journal is unchanged.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedStore("The backup is damaged; the journal is unchanged.") from error
     return rows, jobs

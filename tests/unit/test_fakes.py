@@ -24,12 +24,12 @@ def test_the_clock_moves_only_when_told_to() -> None:
     assert clock.advance(seconds=2) == start + timedelta(seconds=2)
 
 
-def a_write() -> WriteIntent:
+def one_write() -> WriteIntent:
     return an_intent(episodes=[an_episode()], entities=[an_entity()])
 
 
 async def test_a_fault_before_applying_leaves_nothing_and_happens_once() -> None:
-    graph, intent = FakeGraph(), a_write()
+    graph, intent = FakeGraph(), one_write()
     graph.fail_next_apply()
     with pytest.raises(Unavailable):
         await graph.apply(intent, {})
@@ -40,7 +40,7 @@ async def test_a_fault_before_applying_leaves_nothing_and_happens_once() -> None
 
 
 async def test_a_fault_halfway_leaves_part_of_the_write_without_its_marker() -> None:
-    graph, intent = FakeGraph(), a_write()
+    graph, intent = FakeGraph(), one_write()
     graph.fail_next_apply(when="halfway")
     with pytest.raises(Unavailable):
         await graph.apply(intent, {})
@@ -49,7 +49,7 @@ async def test_a_fault_halfway_leaves_part_of_the_write_without_its_marker() -> 
 
 
 async def test_a_fault_after_applying_leaves_the_whole_write() -> None:
-    graph, intent = FakeGraph(), a_write()
+    graph, intent = FakeGraph(), one_write()
     graph.fail_next_apply(when="after")
     with pytest.raises(Unavailable):
         await graph.apply(intent, {})
@@ -57,7 +57,7 @@ async def test_a_fault_after_applying_leaves_the_whole_write() -> None:
 
 
 async def test_a_refused_write_is_refused_every_time() -> None:
-    graph, intent = FakeGraph(), a_write()
+    graph, intent = FakeGraph(), one_write()
     graph.refused.add(intent.uuid)
     for _ in range(2):
         with pytest.raises(NotKept):
@@ -71,12 +71,12 @@ async def test_a_graph_that_is_down_answers_nothing() -> None:
     with pytest.raises(Unavailable):
         await graph.groups()
     with pytest.raises(Unavailable):
-        await graph.apply(a_write(), {})
+        await graph.apply(one_write(), {})
     assert not await graph.ready()
 
 
 async def test_an_append_can_fail_and_then_keeps_nothing() -> None:
-    journal, intent = FakeJournal(), a_write()
+    journal, intent = FakeJournal(), one_write()
     journal.fail_next_append()
     with pytest.raises(Unavailable):
         await journal.append(intent, {}, "", {})
