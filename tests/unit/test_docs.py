@@ -1,0 +1,45 @@
+import re
+from pathlib import Path
+
+import pytest
+from tests.requirements import requirement
+from tests.write_docs import DOCS, pages
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("file_name", sorted(pages()))
+def test_a_generated_page_is_what_the_code_says(file_name: str) -> None:
+    assert (DOCS / file_name).read_text(encoding="utf-8") == pages()[file_name], "run `make docs`"
+
+
+@requirement("G-75")
+def test_the_readme_shows_tools_workflow_and_how_to_connect() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for needed in ("make demo", "make test", "LibreChat", "Claude", "VS Code", "Cursor", "get_entity_connections"):
+        assert needed in readme
+
+
+def test_the_first_two_commands_of_the_readme_are_demo_and_test() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^(make \w+)", readme, re.MULTILINE)
+    assert commands[:2] == ["make demo", "make test"]
+
+
+@requirement("C31")
+def test_the_changelog_starts_with_this_version_and_names_what_is_not_offered() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert version is not None
+    assert re.search(rf"^## \[{re.escape(version.group(1))}\]", changelog, re.MULTILINE)
+    assert "read_graph" in changelog
+
+
+def test_relative_links_in_the_documentation_lead_somewhere() -> None:
+    broken = [
+        f"{page.name}: {target}"
+        for page in [ROOT / "README.md", ROOT / "CLAUDE.md", *DOCS.rglob("*.md")]
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert broken == []
