@@ -130,6 +130,8 @@ class ConnectionsResponse(FactSearchResponse):
     neighbours: list[NeighbourView] | None = None
     """Counts per neighbour, most first; on page one only."""
     neighbours_total: int | None = None
+    neighbours_others: int | None = None
+    """Facts shared with neighbours that are not listed; with the listed ones they sum to ``total``."""
 
 
 class EpisodeSearchResponse(Page):

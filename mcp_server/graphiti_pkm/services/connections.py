@@ -1,0 +1,116 @@
+"""Every fact of an entity, in pages: current first, then newest."""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import ConnectionsResponse, NeighbourView
+from graphiti_pkm.domain.queries import Direction, FactFilter, Window
+from graphiti_pkm.services.paging import CONNECTIONS, budget, encode_cursor, fit, text_size
+from graphiti_pkm.services.reading import Anchor, GroupIds, Reader, Start
+from graphiti_pkm.services.views import clipped, item_sizes
+
+_NEIGHBOURS = 200
+_NEIGHBOUR_SHARE = 4
+"""At most one part in so many of an answer is spent on counts per neighbour."""
+
+
+class Connections(Reader):
+    """``get_entity_connections``."""
+
+    async def get_entity_connections(
+        self,
+        caller: Caller,
+        entity_uuid: str,
+        group_ids: GroupIds = None,
+        max_connections: int = CONNECTIONS.default,
+        as_of: str | None = None,
+        valid_after: str | None = None,
+        valid_before: str | None = None,
+        include_invalidated: bool = True,
+        direction: Direction = "both",
+        relation: str | None = None,
+        cursor: str | None = None,
+    ) -> ConnectionsResponse:
+        """All facts of an entity under these filters, one page of them.
+
+        Without ``group_ids`` the entity's own group is read. An unknown entity gives an empty answer that says so.
+        """
+        limit = CONNECTIONS.check(max_connections)
+        instant = self._instant("as_of", as_of)
+        after, before = self._instant("valid_after", valid_after), self._instant("valid_before", valid_before)
+        anchor = await self._anchor(caller, entity_uuid, group_ids)
+        relations = await self._relations(anchor.group_ids, [relation]) if relation else ()
+        filters = {
+            "tool": "get_entity_connections",
+            "principal": caller.principal,
+            "entity": anchor.uuid,
+            "groups": anchor.group_ids,
+            "as_of": instant,
+            "after": after,
+            "before": before,
+            "invalidated": include_invalidated,
+            "direction": direction,
+            "relation": relation,
+        }
+        start = self._start(cursor, filters)
+        wanted = FactFilter(
+            group_ids=anchor.group_ids,
+            now=start.now,
+            as_of=instant,
+            valid_after=after,
+            valid_before=before,
+            only_current=not include_invalidated,
+            direction=direction,
+            relations=relations,
+        )
+        page = await self._graph.connections(anchor.uuid, wanted, Window(limit=limit + 1, after=start.after))
+        neighbours = await self._neighbours(anchor, wanted, start) if page.total else None
+        views = [self._views.fact(fact, start.now, as_of=instant, asked=anchor.uuid) for fact in page.facts[:limit]]
+        room = budget((CONNECTIONS, limit))
+        listed = _listed(neighbours, room // _NEIGHBOUR_SHARE)
+        kept = fit(item_sizes(views, anchor.group_ids), room - text_size([item.model_dump() for item in listed or ()]))
+        more = kept < len(page.facts)
+        return ConnectionsResponse(
+            message=await self._connections_told(anchor, kept)
+            if kept or not page.total
+            else "Found 0 connection(s) for entity: no more",
+            total=page.total,
+            returned=kept,
+            truncated=more,
+            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            scope=await self._scope(caller, anchor.group_ids, empty=not page.total),
+            facts=views[:kept],
+            entity=anchor.entity and clipped(anchor.entity.name, 200),
+            neighbours=listed,
+            neighbours_total=len(neighbours) if neighbours and len(neighbours) <= _NEIGHBOURS else None,
+            neighbours_others=page.total - sum(item.facts for item in listed)
+            if listed is not None and neighbours is not None and len(listed) < len(neighbours)
+            else None,
+        )
+
+    async def _neighbours(self, anchor: Anchor, wanted: FactFilter, start: Start) -> list[NeighbourView] | None:
+        """Counts per neighbour for page one, one more than are ever listed."""
+        if start.after is not None:
+            return None
+        counts = await self._graph.neighbour_counts(anchor.uuid, wanted, _NEIGHBOURS + 1)
+        return [NeighbourView(uuid=item.entity_uuid, name=clipped(item.name, 200), facts=item.facts) for item in counts]
+
+    async def _connections_told(self, anchor: Anchor, count: int) -> str:
+        if count:
+            return f"Found {count} connection(s) for entity"
+        none = f"No connections found for entity {anchor.uuid}"
+        if anchor.entity is None:
+            return f"{none}: there is no such entity. search_nodes finds entity uuids."
+        mentions, facts = (await self._graph.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
+        name = clipped(anchor.entity.name, 200)
+        if facts:
+            return f"{none}: {name} exists and has {facts} fact(s), none of them under these filters and groups."
+        seen = f"; get_entity_timeline shows the {mentions} episode(s) that mention it" if mentions else ""
+        return f"{none}: {name} exists but has no facts yet{seen}."
+
+
+def _listed(neighbours: Sequence[NeighbourView] | None, room: int) -> list[NeighbourView] | None:
+    """As many as fit into the neighbours' share of the answer."""
+    if neighbours is None:
+        return None
+    return list(neighbours[: fit((text_size(item.model_dump()) + 1 for item in neighbours[:_NEIGHBOURS]), room)])

@@ -1,0 +1,9 @@
+"""Traversal without a query: complete answers in pages."""
+
+from graphiti_pkm.services.connections import Connections
+from graphiti_pkm.services.lookups import Lookups
+from graphiti_pkm.services.timelines import Timelines
+
+
+class Exploring(Connections, Timelines, Lookups):
+    """Connections and timeline of an entity, and what is read by uuid."""

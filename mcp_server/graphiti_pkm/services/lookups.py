@@ -1,0 +1,169 @@
+"""Reading by uuid or by recency: episodes, their entities, one fact, one entity."""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import (
+    EpisodeEntitiesResponse,
+    EpisodeSearchResponse,
+    EpisodeView,
+    FactResponse,
+    NodeView,
+)
+from graphiti_pkm.domain.queries import EpisodeFilter, EpisodePage, Window
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.paging import CONTENT, ENTITIES, EPISODES, budget, encode_cursor, fit
+from graphiti_pkm.services.reading import GroupIds, Reader, Start
+from graphiti_pkm.services.timelines import READ_ON
+from graphiti_pkm.services.uuids import resolve_within, unknown
+from graphiti_pkm.services.views import item_sizes
+
+NODE_FACTS = 3
+"""Current facts shown with an entity."""
+NODE_ALIASES = 10
+_WHOLE_SUMMARY = 8_000
+_ASKED_EPISODES = 100
+
+
+class Lookups(Reader):
+    """``get_episodes``, ``get_episode_entities``, ``get_entity_edge`` and what resources read."""
+
+    async def get_episodes(
+        self,
+        caller: Caller,
+        group_ids: GroupIds = None,
+        max_episodes: int = EPISODES.default,
+        episode_uuids: Sequence[str] | None = None,
+        content_offset: int = 0,
+        max_content_chars: int = CONTENT.default,
+        cursor: str | None = None,
+    ) -> EpisodeSearchResponse:
+        """The newest episodes by valid_at, newest first; or the ones asked for, to read on in long contents."""
+        limit, chars = EPISODES.check(max_episodes), CONTENT.check(max_content_chars)
+        if content_offset < 0 or (content_offset and not episode_uuids):
+            raise InvalidInput("content_offset must be 0 or more and needs episode_uuids: whose content to read on.")
+        searched = self._groups.many(caller, group_ids)
+        asked: list[str] | None = None
+        if episode_uuids:
+            searched = searched or await self._groups.visible(caller)
+            asked = await self._resolved(searched, episode_uuids)
+        searched = searched or (self._groups.one(caller, None),)
+        filters = {"tool": "get_episodes", "principal": caller.principal, "groups": searched, "uuids": asked}
+        start = self._start(cursor, filters)
+        page = (
+            await self._recent(searched, limit, start) if asked is None else await self._asked(searched, asked, start)
+        )
+        if asked and not page.total:
+            raise unknown("episode", asked[0])
+        room = budget((EPISODES, limit), (CONTENT, chars))
+        views = [self._views.episode_start(item, chars, room // 2, content_offset) for item in page.episodes[:limit]]
+        kept = fit(item_sizes(views, searched), room)
+        more = kept < len(page.episodes)
+        shown = views[:kept]
+        cut = [len(view.content) for view in shown if view.content_truncated and view.content]
+        return EpisodeSearchResponse(
+            message=_episodes_told(kept, page.total, asked),
+            total=page.total,
+            returned=kept,
+            truncated=more,
+            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            scope=await self._scope(
+                caller,
+                tuple(dict.fromkeys(item.group_id for item in page.episodes)) if asked else searched,
+                empty=not page.total,
+                note=READ_ON.format(offset=content_offset + cut[0]) if cut else None,
+            ),
+            episodes=shown,
+        )
+
+    async def get_episode_entities(
+        self,
+        caller: Caller,
+        episode_uuids: Sequence[str],
+        max_entities: int = ENTITIES.default,
+        cursor: str | None = None,
+    ) -> EpisodeEntitiesResponse:
+        """The distinct entities that these episodes mention, by name."""
+        limit = ENTITIES.check(max_entities)
+        if not episode_uuids:
+            raise InvalidInput("episode_uuids is empty; search_episodes and get_episodes find episode uuids.")
+        visible = await self._groups.visible(caller)
+        asked = await self._resolved(visible, episode_uuids)
+        filters = {"tool": "get_episode_entities", "principal": caller.principal, "uuids": asked}
+        start = self._start(cursor, filters)
+        known = await self._graph.get_episodes(asked, visible)
+        window = Window(limit=limit + 1, after=start.after)
+        found, total = await self._graph.episode_entities([item.uuid for item in known], visible, window)
+        views = [self._views.node(entity) for entity in found[:limit]]
+        kept = fit(item_sizes(views, visible), budget((ENTITIES, limit)))
+        more = kept < len(found)
+        last = found[kept - 1] if more else None
+        groups = tuple(dict.fromkeys(item.group_id for item in known)) or visible
+        return EpisodeEntitiesResponse(
+            message=f"Found {kept} entity(ies) mentioned by {len(known)} episode(s)",
+            total=total,
+            returned=kept,
+            truncated=more,
+            next_cursor=encode_cursor((last.name, last.uuid), filters, start.now) if last else None,
+            scope=await self._scope(caller, groups, empty=not total),
+            entities=views[:kept],
+            unknown_episodes=[uuid for uuid in asked if uuid not in {item.uuid for item in known}] or None,
+        )
+
+    async def get_entity_edge(self, caller: Caller, uuid: str) -> FactResponse:
+        """One fact. Raises NotFound."""
+        visible = await self._groups.visible(caller)
+        whole = await resolve_within(self._graph, visible, "fact", uuid)
+        found = await self._graph.get_facts([whole], visible)
+        if not found:
+            raise unknown("fact", whole)
+        return FactResponse(
+            message=self._views.sentence(found[0]), fact=self._views.fact(found[0], self._context.now())
+        )
+
+    async def get_entity(self, caller: Caller, uuid: str) -> NodeView:
+        """One entity with its aliases and newest current facts. Raises NotFound."""
+        visible = await self._groups.visible(caller)
+        whole = await resolve_within(self._graph, visible, "entity", uuid)
+        found = await self._graph.get_entities([whole], visible)
+        if not found:
+            raise unknown("entity", whole)
+        aliases = await self._graph.aliases([whole], NODE_ALIASES)
+        facts = await self._graph.newest_facts([whole], visible, self._context.now(), NODE_FACTS)
+        return self._views.node(
+            found[0], aliases=aliases.get(whole, ()), facts=facts.get(whole, ()), max_summary=_WHOLE_SUMMARY
+        )
+
+    async def get_episode(self, caller: Caller, uuid: str) -> EpisodeView:
+        """One episode with up to 20,000 characters of its content. Raises NotFound."""
+        visible = await self._groups.visible(caller)
+        whole = await resolve_within(self._graph, visible, "episode", uuid)
+        found = await self._graph.get_episodes([whole], visible)
+        if not found:
+            raise unknown("episode", whole)
+        return self._views.episode_start(found[0], CONTENT.maximum, budget((CONTENT, CONTENT.maximum)))
+
+    async def _resolved(self, group_ids: Sequence[str], texts: Sequence[str]) -> list[str]:
+        if len(texts) > _ASKED_EPISODES:
+            raise InvalidInput(f"episode_uuids may hold at most {_ASKED_EPISODES} uuids, not {len(texts)}.")
+        return list(dict.fromkeys([await resolve_within(self._graph, group_ids, "episode", text) for text in texts]))
+
+    async def _recent(self, group_ids: tuple[str, ...], limit: int, start: Start) -> EpisodePage:
+        wanted = EpisodeFilter(group_ids=group_ids, recorded_until=start.now)
+        return await self._graph.recent_episodes(wanted, Window(limit=limit + 1, after=start.after))
+
+    async def _asked(self, group_ids: Sequence[str], uuids: Sequence[str], start: Start) -> EpisodePage:
+        """The episodes asked for in the order asked, from after the last one seen."""
+        found = await self._graph.get_episodes(uuids, group_ids)
+        seen = uuids.index(str(start.after[0])) if start.after and start.after[0] in uuids else -1
+        rest = [item for item in found if uuids.index(item.uuid) > seen]
+        return EpisodePage(episodes=tuple(rest), keys=tuple((item.uuid,) for item in rest), total=len(found))
+
+
+def _episodes_told(count: int, total: int, asked: Sequence[str] | None) -> str:
+    if asked is not None:
+        missing = f"; {len(asked) - total} of the uuids asked for name no episode" if total < len(asked) else ""
+        return f"Found {count} of {len(asked)} episode(s) asked for{missing}"
+    if count:
+        return f"Found {count} of {total} episode(s), newest first"
+    return "No more episodes" if total else "No episodes found in these groups"

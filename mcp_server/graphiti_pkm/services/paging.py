@@ -1,0 +1,141 @@
+"""Limits, cursors and sizes: what keeps every answer bounded and its pages complete.
+
+A cursor holds the sort key of the last row seen and the ``now`` of page one, never an offset, so that writes
+between two pages neither repeat nor hide older rows. Its digest covers the filters: with others it is refused.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from graphiti_pkm.errors import InvalidCursor, InvalidInput
+
+Key: TypeAlias = tuple[str | int, ...]
+
+DEFAULT_CHARS = 24_000
+MAXIMUM_CHARS = 80_000
+_RESERVE = 1_500
+"""Characters for what stands around the items: message, totals, cursor, scope."""
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_SHORT_UUID = 12
+"""The text form shows 8 characters of a uuid, a few more where needed."""
+_DIGEST = 6
+_CURSOR_MAX = 2_000
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A parameter that bounds an answer, with its default and its range (C19)."""
+
+    name: str
+    default: int
+    maximum: int
+    minimum: int = 1
+
+    def check(self, value: int) -> int:
+        """The value itself. Raises InvalidInput outside the range."""
+        if not self.minimum <= value <= self.maximum:
+            raise InvalidInput(f"{self.name} must be between {self.minimum} and {self.maximum}, not {value}.")
+        return value
+
+
+NODES = Limit("max_nodes", 10, 50)
+FACTS = Limit("max_facts", 10, 200)
+EPISODES = Limit("max_episodes", 10, 100)
+CONNECTIONS = Limit("max_connections", 50, 200)
+TIMELINE = Limit("max_episodes", 20, 100)
+ENTITIES = Limit("max_entities", 50, 200)
+CONTENT = Limit("max_content_chars", 2_000, 20_000, minimum=0)
+
+
+def budget(*asked: tuple[Limit, int]) -> int:
+    """Characters for the items of an answer: more only if the caller asked for more than the defaults."""
+    larger = any(value > limit.default for limit, value in asked)
+    return (MAXIMUM_CHARS if larger else DEFAULT_CHARS) - _RESERVE
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """Where the next page starts, and what ``now`` was on page one."""
+
+    key: Key
+    now: datetime
+
+
+def encode_cursor(key: Key, filters: Mapping[str, object], now: datetime) -> str:
+    """An opaque, URL-safe text for the next page of the same call."""
+    body = json.dumps([now.astimezone(UTC).isoformat(), *key], ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(_digest(body, filters) + body).decode().rstrip("=")
+
+
+def decode_cursor(text: str, filters: Mapping[str, object]) -> Cursor:
+    """What ``encode_cursor`` packed. Raises InvalidCursor if damaged or of a call with other filters."""
+    try:
+        packed = base64.b64decode(_padded(text), altchars=b"-_", validate=True)
+        digest, body = packed[:_DIGEST], packed[_DIGEST:]
+        if digest != _digest(body, filters):
+            raise _refused()
+        now, *key = json.loads(body)
+        return Cursor(tuple(key), datetime.fromisoformat(now))
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise _refused() from error
+
+
+def _refused() -> InvalidCursor:
+    return InvalidCursor(
+        "This cursor is damaged or belongs to a call with other arguments. Repeat next_cursor exactly and keep all "
+        "other arguments, or leave cursor out to start with page one."
+    )
+
+
+def _padded(text: str) -> bytes:
+    stripped = text.strip()
+    if len(stripped) > _CURSOR_MAX:
+        raise _refused()
+    return stripped.encode("ascii") + b"=" * (-len(stripped) % 4)
+
+
+def _digest(body: bytes, filters: Mapping[str, object]) -> bytes:
+    told = json.dumps(filters, sort_keys=True, default=str, ensure_ascii=True).encode()
+    return hashlib.blake2s(body + b"\0" + told, digest_size=_DIGEST).digest()
+
+
+def fit(sizes: Iterable[int], budget_chars: int) -> int:
+    """How many leading items fit into the budget; at least one, so that every page gets on."""
+    used = 0
+    count = 0
+    for size in sizes:
+        used += size
+        if count and used > budget_chars:
+            break
+        count += 1
+    return count
+
+
+def text_size(value: object) -> int:
+    """Characters of a JSON value in the text form: compact, without nulls and empty fields, uuids cut short."""
+    if isinstance(value, Mapping):
+        return 2 + sum(len(str(key)) + 4 + text_size(item) for key, item in value.items() if not _is_empty(item))
+    if isinstance(value, str):
+        return _SHORT_UUID + 2 if _UUID.fullmatch(value) else len(json.dumps(value, ensure_ascii=False))
+    if isinstance(value, Sequence):
+        return 2 + sum(text_size(item) + 1 for item in value)
+    return len(json.dumps(value))
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, (str, list, tuple, dict)) and not value)
+
+
+def clip_json(text: str, max_chars: int, max_size: int) -> str:
+    """The longest start of ``text`` within ``max_chars`` whose JSON form has at most ``max_size`` characters."""
+    start = text[:max_chars]
+    while start and (size := len(json.dumps(start, ensure_ascii=False))) > max_size:
+        start = start[: min(len(start) - 1, len(start) * max_size // size)]
+    return start

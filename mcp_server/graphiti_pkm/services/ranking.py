@@ -1,0 +1,109 @@
+"""Scores of a search: word scores over the pool, fusion with cosines, and where a page starts. Pure."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from graphiti_pkm.domain.names import fold
+from graphiti_pkm.services.paging import Key
+
+Ranking: TypeAlias = list[tuple[str, float]]
+"""Uuids with scores, best first."""
+
+MIN_COSINE = 0.2
+"""Below it, MiniLM finds nothing in common; such records are only found by their words."""
+LIFT = {0: 0.3, 1: 0.2, 2: 0.1}
+"""What a fused score gains by its hops from the centre."""
+
+_TEXT_WEIGHT = 0.5
+_FLOOR = 0.05
+"""Word score, relative to the best, of a hit whose words only the database's stemmer recognised."""
+_K1 = 1.2
+_B = 0.75
+_SCORED_CHARS = 50_000
+_SCALE = 1_000_000
+_ENDINGS = re.compile(r"(?:ies|es|s|ed|ing|'s)$")
+_SHORTEST_STEM = 3
+
+
+def word_scores(terms: Sequence[str], documents: Mapping[str, str]) -> dict[str, float]:
+    """BM25 of each document over this pool; every document gets more than 0, since the database found it.
+
+    Robertson and Zaragoza 2009 with k1 1.2, b 0.75; document frequencies are those of the pool, so that what
+    other groups hold has no influence.
+    """
+    counts = {uuid: Counter(map(_stem, fold(text[:_SCORED_CHARS]).split())) for uuid, text in documents.items()}
+    if not counts:
+        return {}
+    lengths = {uuid: sum(words.values()) for uuid, words in counts.items()}
+    average = max(sum(lengths.values()) / len(lengths), 1)
+    scores = dict.fromkeys(counts, 0.0)
+    for term in dict.fromkeys(map(_stem, terms)):
+        having = sum(term in words for words in counts.values())
+        rarity = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
+        for uuid, words in counts.items():
+            often = words[term]
+            scores[uuid] += rarity * often * (_K1 + 1) / (often + _K1 * (1 - _B + _B * lengths[uuid] / average))
+    floor = max(scores.values()) * _FLOOR or 1.0
+    return {uuid: max(score, floor) for uuid, score in scores.items()}
+
+
+def fuse(words: Mapping[str, float], cosines: Mapping[str, float], *, only_words: bool) -> dict[str, float]:
+    """Convex fusion of min-max normalised scores, 0 to 1; a record that one side did not find gets 0 there.
+
+    The least word score is 0, that of all records without the words.
+    """
+    best = max(words.values(), default=1.0)
+    by_words = {uuid: score / best for uuid, score in words.items()}
+    if only_words:
+        return by_words
+    near = {uuid: cosine for uuid, cosine in cosines.items() if cosine >= MIN_COSINE or uuid in words}
+    low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)
+    by_meaning = {uuid: (cosine - low) / (high - low) if high > low else 1.0 for uuid, cosine in near.items()}
+    return {
+        uuid: _TEXT_WEIGHT * by_words.get(uuid, 0.0) + (1 - _TEXT_WEIGHT) * by_meaning.get(uuid, 0.0)
+        for uuid in by_words.keys() | by_meaning.keys()
+    }
+
+
+def ranked(scores: Mapping[str, float]) -> Ranking:
+    """Best first, then by uuid."""
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+
+def lifted(scores: Mapping[str, float], distances: Mapping[str, int]) -> dict[str, float]:
+    """Scores raised by nearness to a centre (hops)."""
+    return {
+        uuid: score + (LIFT.get(distances[uuid], 0.0) if uuid in distances else 0.0) for uuid, score in scores.items()
+    }
+
+
+def key_of(uuid: str, score: float) -> Key:
+    """The sort key of one ranked record."""
+    return (round(-score * _SCALE), uuid)
+
+
+def rest_after(ranking: Ranking, after: Key | None) -> Ranking:
+    """What follows the last record seen; if that was deleted meanwhile, what follows its place."""
+    if after is None:
+        return ranking
+    for place, (uuid, _) in enumerate(ranking):
+        if uuid == after[-1]:
+            return ranking[place + 1 :]
+    return [(uuid, score) for uuid, score in ranking if key_of(uuid, score) > after]
+
+
+def best_sentence(terms: Sequence[str], sentences: Sequence[str]) -> int | None:
+    """Place of the sentence that has most of the words, the shortest of equals; None if none has any."""
+    wanted = set(map(_stem, terms))
+    scored = [(-len(wanted & set(map(_stem, fold(text).split()))), len(text), i) for i, text in enumerate(sentences)]
+    hits, _, place = min(scored, default=(0, 0, 0))
+    return place if hits else None
+
+
+def _stem(word: str) -> str:
+    """Without the commonest English endings: enough to match what the database's stemmer matched."""
+    stem = _ENDINGS.sub("", word)
+    return stem if len(stem) >= _SHORTEST_STEM else word

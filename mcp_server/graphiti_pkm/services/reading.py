@@ -1,0 +1,96 @@
+"""What all reads share: the scope echo, dates and uuids from outside, and the entity a question is about."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import Scope
+from graphiti_pkm.domain.names import normalise_name, relation_name
+from graphiti_pkm.domain.records import Entity
+from graphiti_pkm.domain.times import parse_instant
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.paging import Key, decode_cursor
+from graphiti_pkm.services.uuids import resolve_within
+from graphiti_pkm.services.views import Views, size_in_words
+
+GroupIds: TypeAlias = str | Sequence[str] | None
+
+_OTHER_GROUPS = 10
+_HELD_GROUPS = 20
+_RELATIONS = 1_000
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """The entity a question is about and the stored groups in which it is answered."""
+
+    uuid: str
+    entity: Entity | None
+    group_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a page starts: the last key seen (None: page one) and the ``now`` of page one."""
+
+    after: Key | None
+    now: datetime
+
+
+class Reader:
+    """Base of the reading use cases."""
+
+    def __init__(self, context: Context, groups: Groups) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._views = Views(groups, context.settings.zone)
+
+    def _start(self, cursor: str | None, filters: Mapping[str, object]) -> Start:
+        """Page one, or what the cursor says. Raises InvalidCursor."""
+        if cursor is None:
+            return Start(None, self._context.now())
+        decoded = decode_cursor(cursor, filters)
+        return Start(decoded.key, decoded.now)
+
+    def _instant(self, parameter: str, text: str | None) -> datetime | None:
+        """The start of a date as the caller wrote it. Raises InvalidInput naming the parameter."""
+        return None if text is None else parse_instant(text, self._context.settings.zone, parameter)
+
+    async def _anchor(self, caller: Caller, entity_uuid: str, group_ids: GroupIds) -> Anchor:
+        """The entity asked about; without group_ids its own group is read, whichever that is (C21)."""
+        wanted = self._groups.many(caller, group_ids)
+        visible = await self._groups.visible(caller)
+        uuid = await resolve_within(self._graph, visible, "entity", entity_uuid)
+        found = await self._graph.get_entities([uuid], visible)
+        entity = found[0] if found else None
+        own = entity.group_id if entity else self._groups.one(caller, None)
+        return Anchor(uuid, entity, wanted or (own,))
+
+    async def _scope(self, caller: Caller, group_ids: Sequence[str], *, empty: bool, note: str | None = None) -> Scope:
+        """The groups searched and, on an empty answer, what they and others hold."""
+        names = [self._groups.public(group) for group in group_ids]
+        if not empty:
+            return Scope(group_ids=names, note=note)
+        sizes = await self._graph.group_sizes(group_ids[:_HELD_GROUPS])
+        others = [group for group in await self._groups.visible(caller) if group not in group_ids]
+        return Scope(
+            group_ids=names,
+            holds={
+                self._groups.public(group): size_in_words(sizes[group]) if group in sizes else "nothing"
+                for group in group_ids[:_HELD_GROUPS]
+            },
+            other_groups=[self._groups.public(group) for group in others[:_OTHER_GROUPS]] or None,
+            note=note,
+        )
+
+    async def _relations(self, group_ids: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+        """Relations as stored that a caller's spellings stand for; a spelling that fits none stands for itself."""
+        stored: list[str] = []
+        for group in group_ids:
+            stored.extend(await self._graph.relations(group, _RELATIONS))
+        matched = {name for text in wanted for name in stored if normalise_name(name) == normalise_name(text)}
+        return tuple(sorted(matched)) or tuple(sorted({relation_name(text) or text for text in wanted}))

@@ -1,0 +1,115 @@
+"""The episodes that mention an entity, in time."""
+
+from collections import Counter
+from typing import Literal, TypeAlias
+from zoneinfo import ZoneInfo
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import TimelineResponse
+from graphiti_pkm.domain.queries import EpisodeFilter, TimelineSummary, Window
+from graphiti_pkm.domain.times import iso, month_key
+from graphiti_pkm.services.paging import CONTENT, TIMELINE, budget, encode_cursor, fit, text_size
+from graphiti_pkm.services.reading import Anchor, GroupIds, Reader
+from graphiti_pkm.services.views import clipped, item_sizes
+
+Order: TypeAlias = Literal["newest_window", "oldest_first"]
+
+READ_ON = "content_truncated: read on with get_episodes(episode_uuids=[uuid], content_offset={offset})"
+_MONTHS = 120
+"""Newest months counted one by one; older ones are counted by year."""
+_YEAR = len("2026")
+
+
+class Timelines(Reader):
+    """``get_entity_timeline``."""
+
+    async def get_entity_timeline(
+        self,
+        caller: Caller,
+        entity_uuid: str,
+        group_ids: GroupIds = None,
+        max_episodes: int = TIMELINE.default,
+        order: Order = "newest_window",
+        valid_after: str | None = None,
+        valid_before: str | None = None,
+        max_content_chars: int = CONTENT.default,
+        cursor: str | None = None,
+    ) -> TimelineResponse:
+        """Episodes oldest first: the newest window of them, whose cursor pages to older windows, or from the start.
+
+        Without ``group_ids`` the entity's own group is read. An unknown entity gives an empty answer that says so.
+        """
+        limit, chars = TIMELINE.check(max_episodes), CONTENT.check(max_content_chars)
+        after, before = self._instant("valid_after", valid_after), self._instant("valid_before", valid_before)
+        anchor = await self._anchor(caller, entity_uuid, group_ids)
+        filters = {
+            "tool": "get_entity_timeline",
+            "principal": caller.principal,
+            "entity": anchor.uuid,
+            "groups": anchor.group_ids,
+            "order": order,
+            "after": after,
+            "before": before,
+        }
+        start = self._start(cursor, filters)
+        wanted = EpisodeFilter(
+            group_ids=anchor.group_ids, recorded_until=start.now, valid_after=after, valid_before=before
+        )
+        newest = order == "newest_window"
+        page = await self._graph.timeline(
+            anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest)
+        )
+        summary = await self._graph.timeline_summary(anchor.uuid, wanted)
+        months = mentions_per_month(summary, self._context.settings.zone) if start.after is None else None
+        room = budget((TIMELINE, limit), (CONTENT, chars)) - text_size(months or {})
+        views = [self._views.episode_start(episode, chars, room // 2) for episode in page.episodes[:limit]]
+        kept = fit(item_sizes(views, anchor.group_ids), room)
+        more = kept < len(page.episodes)
+        shown = views[:kept]
+        cut = chars and any(view.content_truncated for view in shown)
+        return TimelineResponse(
+            message=await self._timeline_told(anchor, kept, page.total),
+            total=page.total,
+            returned=kept,
+            truncated=more,
+            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            scope=await self._scope(
+                caller, anchor.group_ids, empty=not page.total, note=READ_ON.format(offset=chars) if cut else None
+            ),
+            episodes=shown[::-1] if newest else shown,
+            entity=anchor.entity and clipped(anchor.entity.name, 200),
+            first_mention=summary.first and iso(summary.first),
+            last_mention=summary.last and iso(summary.last),
+            mentions_per_month=months,
+            linking=await self._linking(anchor),
+        )
+
+    async def _linking(self, anchor: Anchor) -> str | None:
+        if anchor.entity is None or not await self._context.journal.pending_links([anchor.uuid]):
+            return None
+        return "Earlier episodes that name it are still being linked: total and counts may grow. Ask again shortly."
+
+    async def _timeline_told(self, anchor: Anchor, count: int, total: int) -> str:
+        if count or total:
+            return f"Found {count} episode(s) mentioning entity"
+        none = f"No episodes found mentioning entity {anchor.uuid}"
+        if anchor.entity is None:
+            return f"{none}: there is no such entity. search_nodes finds entity uuids."
+        mentions, facts = (await self._graph.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
+        name = clipped(anchor.entity.name, 200)
+        if mentions:
+            return f"{none}: {name} exists and has {mentions} mention(s), none of them under these filters and groups."
+        seen = f"; get_entity_connections shows its {facts} fact(s)" if facts else ""
+        return f"{none}: {name} exists but no episode mentions it{seen}."
+
+
+def mentions_per_month(summary: TimelineSummary, zone: ZoneInfo) -> dict[str, int]:
+    """Mentions counted by month of ``zone``, oldest first; beyond 120 months with mentions the older ones by year."""
+    months: Counter[str] = Counter()
+    for hour, count in summary.by_hour:
+        months[month_key(hour, zone)] += count
+    ordered = sorted(months)
+    counted: Counter[str] = Counter()
+    for month in ordered:
+        counted[month if month in ordered[-_MONTHS:] else month[:_YEAR]] += months[month]
+    return dict(counted)

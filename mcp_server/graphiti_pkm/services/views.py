@@ -1,0 +1,223 @@
+"""Records as callers see them: public group names, ISO times, names of both ends, never an embedding."""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Literal, TypeAlias
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel
+
+from graphiti_pkm.domain.answers import Answer, EpisodeView, FactView, NodeView
+from graphiti_pkm.domain.queries import GroupSize
+from graphiti_pkm.domain.records import Entity, Episode, Fact
+from graphiti_pkm.domain.times import iso, show_validity
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.paging import clip_json, text_size
+
+Status: TypeAlias = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
+
+_TEXT = 2_000
+_SENTENCE = 300
+_VALUE = 500
+_NAME = 200
+_SUMMARY = 1_000
+_EPISODES = 5
+_ATTRIBUTES = 2_000
+_ATTRIBUTE_CHARS = 500
+_ATTRIBUTE_ITEMS = 20
+_EMBEDDING = re.compile("embedding|vector", re.IGNORECASE)
+_UNLIKE_STATES: dict[str, Status] = {"event": "event", "plan": "planned", "reading": "reading"}
+
+
+class Views:
+    """Turns records into answers for one set of group names and one time zone."""
+
+    def __init__(self, groups: Groups, zone: ZoneInfo) -> None:
+        self._groups = groups
+        self._zone = zone
+
+    def fact(
+        self,
+        fact: Fact,
+        now: datetime,
+        *,
+        as_of: datetime | None = None,
+        asked: str | None = None,
+        score: float | None = None,
+    ) -> FactView:
+        """One fact; its direction is seen from the entity ``asked`` about, its status from ``as_of``."""
+        return FactView(
+            uuid=fact.uuid,
+            group_id=self._groups.public(fact.group_id),
+            fact=clipped(fact.text, _TEXT),
+            name=fact.relation,
+            source_node_uuid=fact.source_uuid,
+            source_node_name=clipped(fact.source_name, _NAME),
+            target_node_uuid=fact.target_uuid,
+            target_node_name=clipped(fact.target_name, _NAME),
+            direction=None if asked is None else "out" if fact.source_uuid == asked else "in",
+            status=status_of(fact, now, as_of),
+            kind=fact.kind,
+            measure=fact.measure and clipped(fact.measure, _NAME),
+            value=fact.value and clipped(fact.value, _VALUE),
+            unit=fact.unit and clipped(fact.unit, _NAME),
+            quote=fact.quote and clipped(fact.quote, _TEXT),
+            valid_at=_iso(fact.valid_at),
+            invalid_at=_iso(fact.invalid_at),
+            reference_time=_iso(fact.reference_time),
+            created_at=iso(fact.created_at),
+            expired_at=_iso(fact.expired_at),
+            episodes=list(fact.episodes[:_EPISODES]),
+            episodes_total=len(fact.episodes) if len(fact.episodes) > _EPISODES else None,
+            attributes=plain_attributes(fact.attributes),
+            score=score,
+        )
+
+    def node(
+        self,
+        entity: Entity,
+        *,
+        aliases: Sequence[str] = (),
+        facts: Sequence[Fact] | None = None,
+        score: float | None = None,
+        max_summary: int = _SUMMARY,
+    ) -> NodeView:
+        """One entity, with the given facts as sentences."""
+        return NodeView(
+            uuid=entity.uuid,
+            name=clipped(entity.name, _NAME),
+            labels=["Entity"] if entity.label in (None, "Entity") else ["Entity", str(entity.label)],
+            created_at=iso(entity.created_at),
+            summary=clipped(entity.summary, max_summary),
+            group_id=self._groups.public(entity.group_id),
+            aliases=[clipped(alias, _NAME) for alias in aliases] or None,
+            attributes=plain_attributes(entity.attributes),
+            facts=None if facts is None else [self.sentence(fact) for fact in facts],
+            score=score,
+        )
+
+    def episode(
+        self,
+        episode: Episode,
+        content: str | None,
+        *,
+        complete: bool,
+        match: str | None = None,
+        score: float | None = None,
+    ) -> EpisodeView:
+        """One episode with as much of its content as was cut out for this answer (None: none of it)."""
+        return EpisodeView(
+            uuid=episode.uuid,
+            group_id=self._groups.public(episode.group_id),
+            name=clipped(episode.name, _NAME),
+            content=content,
+            content_truncated=None if complete else True,
+            content_chars=None if complete else len(episode.content),
+            match=match,
+            valid_at=iso(episode.valid_at),
+            created_at=iso(episode.created_at),
+            source=episode.source,
+            source_description=clipped(episode.source_description, _NAME),
+            corrected=True if episode.corrected else None,
+            score=score,
+        )
+
+    def episode_start(self, episode: Episode, max_chars: int, max_size: int, offset: int = 0) -> EpisodeView:
+        """One episode with its content from ``offset`` on, at most ``max_chars`` (0: none) and ``max_size`` as JSON."""
+        content = clip_json(episode.content[offset : offset + max_chars], max_chars, max_size)
+        complete = offset + len(content) >= len(episode.content)
+        return self.episode(episode, content if max_chars else None, complete=complete)
+
+    def sentence(self, fact: Fact) -> str:
+        """A fact with its dates, e.g. "Maria manages Tom (from 2026-03-01)"."""
+        when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, self._zone)
+        return f"{clipped(fact.text, _SENTENCE)} ({when})"
+
+
+def status_of(fact: Fact, now: datetime, as_of: datetime | None = None) -> Status:
+    """What a fact is at ``as_of`` in the world; without it, what it is ``now`` in the record.
+
+    A fact that was retired later did hold before its ``invalid_at``, so ``expired_at`` counts only for now.
+    """
+    if fact.voided:
+        return "voided"
+    if fact.kind != "state":
+        return _UNLIKE_STATES[fact.kind]
+    at = now if as_of is None else as_of
+    if fact.invalid_at is not None and fact.invalid_at <= at:
+        return "ended"
+    if fact.expired_at is not None and fact.expired_at <= at and (as_of is None or fact.invalid_at is None):
+        return "ended"
+    if fact.valid_at is not None:
+        return "future" if fact.valid_at > at else "current"
+    known = fact.reference_time or fact.created_at
+    return "possible" if as_of is not None and known > at else "current"
+
+
+def item_sizes(items: Iterable[Answer], group_ids: Collection[str]) -> Iterator[int]:
+    """Characters of each item in the text form, comma included, for an answer over these groups."""
+    return (text_size(_text_form(item, names_group=len(group_ids) > 1)) + 1 for item in items)
+
+
+def _text_form(item: Answer, *, names_group: bool) -> dict[str, object]:
+    """The fields that the text form says: not what holds for the whole answer, nor the asked entity itself."""
+    fields = item.model_dump(exclude_none=True)
+    asked = {"out": "source_node", "in": "target_node"}.get(str(fields.get("direction")))
+    unsaid = {f"{asked}_uuid", f"{asked}_name"} if asked else set()
+    if not names_group:
+        unsaid.add("group_id")
+    if fields.get("kind") == "state":
+        unsaid.add("kind")
+    return {name: value for name, value in fields.items() if name not in unsaid}
+
+
+def clipped(text: str, max_chars: int) -> str:
+    """The text, cut with an ellipsis if it is longer."""
+    return text if len(text) <= max_chars else text[: max_chars - 1] + "…"
+
+
+def size_in_words(size: GroupSize) -> str:
+    """E.g. "412 episodes, 90 entities, 133 facts"."""
+    return ", ".join(
+        (
+            f"{size.episodes} episode{'' if size.episodes == 1 else 's'}",
+            f"{size.entities} {'entity' if size.entities == 1 else 'entities'}",
+            f"{size.facts} fact{'' if size.facts == 1 else 's'}",
+        )
+    )
+
+
+def plain_attributes(attributes: Mapping[str, object]) -> dict[str, object]:
+    """Attributes as bounded JSON values, without anything that is or looks like an embedding."""
+    plain: dict[str, object] = {}
+    for key, value in attributes.items():
+        if not _EMBEDDING.search(key) and not _is_vector(value):
+            plain[clipped(key, _NAME)] = _plain(value)
+            if text_size(plain) > _ATTRIBUTES:
+                plain.popitem()
+                break
+    return plain
+
+
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, str):
+        return clipped(value, _ATTRIBUTE_CHARS)
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value[:_ATTRIBUTE_ITEMS]]
+    if isinstance(value, BaseModel):
+        return clipped(value.model_dump_json(), _ATTRIBUTE_CHARS)
+    return clipped(str(value), _ATTRIBUTE_CHARS)
+
+
+def _is_vector(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) > _ATTRIBUTE_ITEMS and isinstance(value[0], float)
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else iso(at)
