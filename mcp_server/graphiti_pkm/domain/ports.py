@@ -291,8 +291,22 @@ class Journal(Protocol):
         """Uuids of the newest rows that the graph should hold (``written`` or ``applied``)."""
         ...
 
+    async def find(self, write_uuids: Sequence[str]) -> list[JournalRow]:
+        """Those writes, in order; unknown and failed ones are left out."""
+        ...
+
     async def backup(self, path: Path) -> None:
         """Write a consistent copy of the whole journal to a new file while writers go on."""
+        ...
+
+    async def verify_backup(self, path: Path) -> int:
+        """How many rows a backup holds, after checking that ``restore`` would take it.
+
+        Raises:
+            InvalidInput: there is no such file, or it is no backup of a journal.
+            DamagedStore: it is damaged.
+            NewerSchema: a newer version wrote it.
+        """
         ...
 
     async def restore(self, path: Path) -> int:

@@ -1,0 +1,141 @@
+"""Backups of the journal, and putting one in its place."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphiti_pkm.errors import DamagedStore, InvalidInput, Unavailable
+from graphiti_pkm.journal.connection import JournalFile, check, connect, plain_errors
+from graphiti_pkm.journal.rows import decode, encode, insert
+from graphiti_pkm.journal.schema import TABLES, copy_to, is_ours, migrate, refuse_newer, transaction, version
+
+
+def back_up(file: JournalFile, path: Path) -> None:
+    """A consistent copy in a new file; writers go on meanwhile, on connections of their own."""
+    _refuse_existing(path)
+    with plain_errors(file), contextlib.closing(file.open("NORMAL")) as source:
+        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        try:
+            copy_to(source, partial)
+            _publish(partial, path)
+        except (OSError, sqlite3.OperationalError) as error:
+            raise Unavailable(
+                f"The backup {path.name} could not be written (directory missing, read-only or full). "
+                "Nothing was left behind; the journal is unchanged."
+            ) from error
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def rows_in(path: Path, directory: Path) -> int:
+    """How many writes a backup holds, after all checks that ``restore`` makes."""
+    with _checked_copy(path, directory) as copy, contextlib.closing(connect(copy)) as connection:
+        return int(connection.execute("SELECT count(*) FROM writes").fetchone()[0])
+
+
+def restore(connection: sqlite3.Connection, path: Path, directory: Path) -> int:
+    """Replace all rows by those of a backup, in one transaction; jobs under way there are queued again."""
+    with _checked_copy(path, directory) as copy:
+        connection.execute("ATTACH DATABASE ? AS backup", (str(copy),))
+        try:
+            with transaction(connection):
+                for table in reversed(TABLES):
+                    connection.execute(f"DELETE FROM main.{table}")  # noqa: S608 our own names
+                for table in TABLES:
+                    connection.execute(f"INSERT INTO main.{table} SELECT * FROM backup.{table}")  # noqa: S608
+                connection.execute(
+                    "UPDATE main.jobs SET state = 'queued', owner = NULL, lease_until = NULL WHERE state = 'running'"
+                )
+                count = int(connection.execute("SELECT count(*) FROM main.writes").fetchone()[0])
+        finally:
+            connection.execute("DETACH DATABASE backup")
+    # What was replaced leaves the write-ahead log as well, as far as no reader holds it.
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return count
+
+
+def salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
+    """Add whatever a damaged journal holds beyond the present rows and can still be read; returns how many."""
+    saved = 0
+    with contextlib.closing(connect(damaged)) as source:
+        for seq in _readable_seqs(source):
+            with contextlib.suppress(sqlite3.Error), transaction(connection):
+                saved += _save(connection, source, seq, at)
+    return saved
+
+
+def _readable_seqs(source: sqlite3.Connection) -> range:
+    with contextlib.suppress(sqlite3.Error):
+        return range(1, int(source.execute("SELECT coalesce(max(seq), 0) FROM writes").fetchone()[0]) + 1)
+    return range(0)
+
+
+def _save(connection: sqlite3.Connection, source: sqlite3.Connection, seq: int, at: float) -> int:
+    """Each row is looked up by itself, so that a broken page costs only the rows on it."""
+    head = source.execute("SELECT uuid, state FROM writes WHERE seq = ? AND state <> 'failed'", (seq,)).fetchone()
+    if head is None or connection.execute("SELECT 1 FROM writes WHERE uuid = ?", (head[0],)).fetchone():
+        return 0
+    *columns, request_hash, answer = (
+        source.execute(
+            "SELECT intent, vector_uuids, dimension, vectors, request_hash, answer FROM contents WHERE seq = ?", (seq,)
+        ).fetchone()
+        or [""] * 6
+    )
+    row = decode(seq, *columns)
+    encoded = encode(row.intent, row.vectors, {})
+    kept = type(encoded)(**{**vars(encoded), "answer": answer})
+    insert(connection, row.intent, kept, request_hash, at, head[1])
+    return 1
+
+
+@contextlib.contextmanager
+def _checked_copy(path: Path, directory: Path) -> Iterator[Path]:
+    """A private copy of a backup at the current schema: the backup itself is never written to."""
+    if not path.is_file():
+        raise InvalidInput(f"There is no backup file {path.name}. Nothing was changed.")
+    copy = directory / f".restore.{os.getpid()}.partial"
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+            _check_backup(backup, path.name)
+            copy_to(backup, copy)
+        with contextlib.closing(connect(copy)) as connection:
+            _migrate_copy(connection, copy)
+        yield copy
+    finally:
+        for leftover in copy.parent.glob(f"{copy.name}*"):
+            leftover.unlink(missing_ok=True)
+
+
+def _check_backup(backup: sqlite3.Connection, name: str) -> None:
+    try:
+        if not is_ours(backup) or not version(backup):
+            raise InvalidInput(f"{name} is no backup of a graphiti-pkm journal. Nothing was changed.")
+        refuse_newer(backup, f"The backup {name}")
+        check(backup, thorough=True)
+    except sqlite3.DatabaseError as error:
+        raise DamagedStore(f"The backup {name} is damaged or no backup at all. Nothing was changed.") from error
+
+
+def _migrate_copy(connection: sqlite3.Connection, copy: Path) -> None:
+    older = migrate(connection, copy)
+    if older is not None:
+        older.unlink(missing_ok=True)
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise InvalidInput(f"{path.name} exists already and was not overwritten. Name another file.")
+
+
+def _publish(partial: Path, path: Path) -> None:
+    """Give the finished copy its name, unless somebody took that name meanwhile."""
+    try:
+        path.hardlink_to(partial)
+    except FileExistsError:
+        _refuse_existing(path)
+        raise
+    except OSError:  # a file system without hard links
+        _refuse_existing(path)
+        partial.rename(path)

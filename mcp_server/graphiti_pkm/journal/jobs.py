@@ -1,0 +1,116 @@
+"""The queue of durable jobs: leases, retries and progress, in the journal's file."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from pydantic import TypeAdapter, ValidationError
+
+from graphiti_pkm.domain.records import BackLinkJob, Job
+
+MAX_ATTEMPTS = 8
+_JOB: TypeAdapter[Job] = TypeAdapter(Job)
+
+# Held by this owner still: another process may have taken an expired lease over, its progress stands.
+_HELD = "id = :id AND state = 'running' AND owner = :owner"
+
+
+def enqueue(connection: sqlite3.Connection, seq: int, group_id: str, jobs: Iterable[Job], at: float) -> None:
+    """Put a write's jobs into the queue, inside the caller's transaction."""
+    connection.executemany(
+        "INSERT INTO jobs (seq, group_id, entity_uuid, payload, state, not_before) VALUES (?, ?, ?, ?, 'queued', ?)",
+        [(seq, group_id, job.entity_uuid if isinstance(job, BackLinkJob) else None, _payload(job), at) for job in jobs],
+    )
+
+
+def claim(connection: sqlite3.Connection, owner: str, now: float, lease_seconds: float) -> tuple[int, str, Job] | None:
+    """Lease the oldest waiting job; a lease that ran out is a failed attempt of whoever held it."""
+    if not _is_waiting(connection, now):
+        return None  # without a write transaction: many idle processes ask every few seconds
+    connection.execute(
+        """
+        UPDATE jobs SET attempts = attempts + 1, owner = NULL, lease_until = NULL, not_before = :now,
+            state = CASE WHEN attempts + 1 >= :most THEN 'failed' ELSE 'queued' END,
+            reason = 'whoever worked on it did not come back'
+        WHERE state = 'running' AND lease_until <= :now
+        """,
+        {"now": now, "most": MAX_ATTEMPTS},
+    )
+    found = connection.execute(
+        """
+        UPDATE jobs SET state = 'running', owner = :owner, lease_until = :until
+        WHERE id = (SELECT min(id) FROM jobs WHERE state = 'queued' AND not_before <= :now)
+        RETURNING id, group_id, payload
+        """,
+        {"owner": owner, "until": now + lease_seconds, "now": now},
+    ).fetchall()
+    if not found:
+        return None
+    job_id, group_id, payload = found[0]
+    try:
+        return job_id, group_id, _JOB.validate_json(payload)
+    except ValidationError:  # it holds content and is not passed on
+        raise sqlite3.DatabaseError(f"job {job_id} is not what was stored") from None
+
+
+def finish(connection: sqlite3.Connection, job_id: int, owner: str) -> None:
+    """Done; its names are not kept any longer than needed."""
+    connection.execute(
+        f"UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE {_HELD}",  # noqa: S608
+        {"id": job_id, "owner": owner},
+    )
+
+
+def advance(connection: sqlite3.Connection, job_id: int, owner: str, job: Job, now: float) -> None:
+    """Keep progress and queue it again, with all its attempts."""
+    connection.execute(
+        f"""
+        UPDATE jobs SET state = 'queued', payload = :payload, attempts = 0, reason = '',
+            not_before = :now, owner = NULL, lease_until = NULL
+        WHERE {_HELD}
+        """,  # noqa: S608
+        {"id": job_id, "owner": owner, "payload": _payload(job), "now": now},
+    )
+
+
+def retry(connection: sqlite3.Connection, job_id: int, owner: str, reason: str, not_before: float) -> None:
+    """Queue it again for later; the last attempt fails it for good."""
+    connection.execute(
+        f"""
+        UPDATE jobs SET state = CASE WHEN attempts + 1 >= :most THEN 'failed' ELSE 'queued' END,
+            attempts = attempts + 1, reason = :reason, not_before = :later, owner = NULL, lease_until = NULL
+        WHERE {_HELD}
+        """,  # noqa: S608
+        {"id": job_id, "owner": owner, "reason": reason, "later": not_before, "most": MAX_ATTEMPTS},
+    )
+
+
+def pending_links(connection: sqlite3.Connection, entity_uuids: Sequence[str]) -> set[str]:
+    """Those entities with a back-link job that is not done."""
+    rows = connection.execute(
+        "SELECT DISTINCT entity_uuid FROM jobs "
+        "WHERE entity_uuid IN (SELECT value FROM json_each(?)) AND state <> 'done'",
+        (json.dumps(list(entity_uuids)),),
+    )
+    return {row[0] for row in rows}
+
+
+def counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """Jobs by state, as ``jobs_queued``, ``jobs_running`` and ``jobs_failed``."""
+    found = dict(connection.execute("SELECT state, count(*) FROM jobs GROUP BY state").fetchall())
+    return {f"jobs_{state}": found.get(state, 0) for state in ("queued", "running", "failed")}
+
+
+def _is_waiting(connection: sqlite3.Connection, now: float) -> bool:
+    found = connection.execute(
+        """
+        SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued' AND not_before <= :now)
+            OR EXISTS (SELECT 1 FROM jobs WHERE state = 'running' AND lease_until <= :now)
+        """,
+        {"now": now},
+    ).fetchone()
+    return bool(found[0])
+
+
+def _payload(job: Job) -> str:
+    return job.model_dump_json()

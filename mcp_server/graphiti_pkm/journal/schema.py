@@ -1,0 +1,160 @@
+"""Tables of the journal, and how a file of an older version becomes a current one.
+
+``user_version`` of the file is the schema version: the number of migrations it has been through.
+"""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from graphiti_pkm.errors import DamagedStore, NewerSchema
+
+APPLICATION_ID = 0x504B4D4A
+"""Marks the file as ours: "PKMJ"."""
+
+Migration = Sequence[str]
+
+# The small, often changed columns stand apart from the contents: marking a row must not rewrite its vectors.
+_FIRST: Migration = (
+    """
+    CREATE TABLE writes (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        uuid TEXT NOT NULL UNIQUE,
+        group_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        recorded_at TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('intent', 'written', 'applied', 'failed')),
+        reason TEXT NOT NULL DEFAULT ''
+    )
+    """,
+    "CREATE INDEX writes_by_state ON writes (state)",
+    """
+    CREATE TABLE contents (
+        seq INTEGER PRIMARY KEY REFERENCES writes ON DELETE CASCADE,
+        intent TEXT NOT NULL,
+        vector_uuids TEXT NOT NULL,
+        dimension INTEGER NOT NULL,
+        vectors BLOB NOT NULL,
+        request_hash TEXT NOT NULL,
+        answer TEXT NOT NULL
+    )
+    """,
+    # What add_memory stored, so that a repeated uuid finds its receipt; deleted_by is a write's uuid.
+    """
+    CREATE TABLE episodes (
+        uuid TEXT NOT NULL,
+        seq INTEGER NOT NULL REFERENCES writes ON DELETE CASCADE,
+        deleted_by TEXT,
+        PRIMARY KEY (uuid, seq)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX episodes_by_write ON episodes (seq)",
+    "CREATE INDEX episodes_by_deletion ON episodes (deleted_by) WHERE deleted_by IS NOT NULL",
+    # Times are seconds since the epoch.
+    """
+    CREATE TABLE jobs (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        seq INTEGER NOT NULL REFERENCES writes ON DELETE CASCADE,
+        group_id TEXT NOT NULL,
+        entity_uuid TEXT,
+        payload TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'failed', 'done')),
+        attempts INTEGER NOT NULL DEFAULT 0,
+        not_before REAL NOT NULL,
+        owner TEXT,
+        lease_until REAL,
+        reason TEXT NOT NULL DEFAULT ''
+    )
+    """,
+    "CREATE INDEX jobs_by_state ON jobs (state)",
+    "CREATE INDEX jobs_by_write ON jobs (seq)",
+    "CREATE INDEX jobs_by_entity ON jobs (entity_uuid) WHERE entity_uuid IS NOT NULL",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST,)
+"""The n-th turns version n into version n + 1; a published one never changes."""
+
+TABLES = ("writes", "contents", "episodes", "jobs")
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """One write transaction: committed at the end, rolled back on any error."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """Schema version of a file; 0 is an empty one."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def refuse_newer(connection: sqlite3.Connection, what: str, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Raise NewerSchema if a newer version of this product wrote ``what``."""
+    found = version(connection)
+    if found > len(migrations):
+        raise NewerSchema(
+            f"{what} has schema version {found}, written by a newer graphiti-pkm; this one knows versions up to "
+            f"{len(migrations)}. Nothing was changed. Install the newer version again."
+        )
+
+
+def is_ours(connection: sqlite3.Connection) -> bool:
+    """Whether the file is a journal and not some other SQLite database."""
+    return int(connection.execute("PRAGMA application_id").fetchone()[0]) == APPLICATION_ID
+
+
+def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> Path | None:
+    """Bring the file to the current version, in one transaction; returns the backup made of an older one."""
+    refuse_newer(connection, "The journal", migrations)
+    found = version(connection)
+    if found == len(migrations):
+        return None
+    kept = _keep_older(connection, path, found) if found else None
+    with transaction(connection):
+        found = version(connection)  # another process may have been quicker
+        refuse_newer(connection, "The journal", migrations)
+        if found == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            raise DamagedStore(
+                f"{path.name} in the data directory is a SQLite database, but no journal of graphiti-pkm. "
+                "It was left as it is; move it away."
+            )
+        for migration in migrations[found:]:
+            for statement in migration:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+    return kept
+
+
+def _keep_older(connection: sqlite3.Connection, path: Path, found: int) -> Path:
+    """A copy of the file as it was before its migration; the first copy stands."""
+    kept = path.with_name(f"{path.stem}-version-{found}{path.suffix}")
+    if not kept.exists():
+        partial = kept.with_name(f".{kept.name}.{os.getpid()}.partial")
+        copy_to(connection, partial)
+        partial.replace(kept)
+    return kept
+
+
+def copy_to(source: sqlite3.Connection, path: Path) -> None:
+    """A consistent copy in one file of its own, on disk when this returns; removed again on an error."""
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    try:
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as target:
+            source.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")
+        with path.open("rb") as copy:
+            os.fsync(copy.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,223 @@
+"""The journal port on SQLite: the second copy of every write, committed before a call is acknowledged."""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from graphiti_pkm.domain.records import Job, Vectors, WriteIntent
+from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
+from graphiti_pkm.journal import copies, jobs, rows
+from graphiti_pkm.journal.connection import Connection, JournalFile, check, plain_errors
+from graphiti_pkm.journal.rows import Row
+from graphiti_pkm.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
+
+_log = logging.getLogger(__name__)
+_WRITTEN_AT_ONCE = 1000
+_STATES = ("intent", "written", "applied", "failed")
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class SqliteJournal:
+    """The port ``Journal`` in ``data_dir/journal.sqlite3``, for any number of processes at once.
+
+    What a caller is told to be kept goes through a connection that waits for the disk. Marks need not:
+    one that is lost is found again by the markers in the graph. Nothing is opened before the first call.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        now: Callable[[], datetime] = _utc_now,
+        migrations: Sequence[Migration] = MIGRATIONS,
+    ) -> None:
+        self._file = JournalFile(data_dir, migrations)
+        self._now = now
+        self._migrations = migrations
+        self._durable = Connection(self._file, "FULL")
+        self._quick = Connection(self._file, "NORMAL")
+        self._owners: dict[int, str] = {}
+        """Who claimed a job through this journal, so that a lease taken over elsewhere is noticed."""
+
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    async def close(self) -> None:
+        """Close both connections; the last one in any process tidies the write-ahead log away."""
+        await self._durable.close()
+        await self._quick.close()
+
+    async def check(self) -> None:
+        """Look through the whole file, however long it takes. Raises DamagedStore."""
+        await self._quick.run(check)
+
+    async def append(
+        self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
+    ) -> int:
+        at = self._seconds()
+
+        def work(connection: sqlite3.Connection) -> int:
+            encoded = rows.encode(intent, vectors, answer)
+            with transaction(connection):
+                # A newer version may have migrated the file under a process of this one.
+                refuse_newer(connection, "The journal", self._migrations)
+                return rows.insert(connection, intent, encoded, request_hash, at)
+
+        try:
+            return await self._durable.run(work)
+        except Unavailable as error:
+            raise NotKept(f"Nothing was stored. {error.message}") from error
+        except sqlite3.IntegrityError as error:
+            raise ValueError(f"write {intent.uuid} is journalled already") from error
+
+    async def written(self, write_uuid: str) -> None:
+        await self._mark([write_uuid], "written", "intent")
+
+    async def withdraw(self, write_uuid: str) -> None:
+        # Waits for the disk: a write reported as not kept must not come back after a power loss.
+        def work(connection: sqlite3.Connection) -> None:
+            with transaction(connection):
+                rows.withdraw(connection, write_uuid)
+
+        await self._durable.run(work)
+
+    async def fail(self, write_uuid: str, reason: str) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            with transaction(connection):
+                rows.undelete(connection, write_uuid)
+                connection.execute(
+                    "UPDATE writes SET state = 'failed', reason = ? WHERE uuid = ? AND state = 'intent'",
+                    (reason, write_uuid),
+                )
+
+        await self._quick.run(work)
+
+    async def unfinished(self, group_id: str | None) -> list[Row]:
+        where = "WHERE state = 'intent' AND (? IS NULL OR group_id = ?) ORDER BY writes.seq"
+        return await self._quick.run(lambda c: rows.select(c, where, (group_id, group_id)))
+
+    async def written_until_now(self) -> list[str]:
+        return await self._uuids(
+            "SELECT uuid FROM writes WHERE state = 'written' ORDER BY seq LIMIT ?", _WRITTEN_AT_ONCE
+        )
+
+    async def applied(self, write_uuids: Sequence[str]) -> None:
+        await self._mark(write_uuids, "applied", "written")
+
+    async def newest_uuids(self, limit: int) -> list[str]:
+        return await self._uuids(
+            "SELECT uuid FROM writes WHERE state IN ('written', 'applied') ORDER BY seq DESC LIMIT ?", limit
+        )
+
+    async def find(self, write_uuids: Sequence[str]) -> list[Row]:
+        return await self._quick.run(lambda c: rows.select_uuids(c, write_uuids))
+
+    async def rows(self, after_seq: int, limit: int) -> list[Row]:
+        where = "WHERE writes.seq > ? AND state <> 'failed' ORDER BY writes.seq LIMIT ?"
+        return await self._quick.run(lambda c: rows.select(c, where, (after_seq, limit)))
+
+    async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
+        return await self._quick.run(lambda c: rows.receipt(c, episode_uuid))
+
+    async def counts(self) -> dict[str, int]:
+        def work(connection: sqlite3.Connection) -> dict[str, int]:
+            found = dict(connection.execute("SELECT state, count(*) FROM writes GROUP BY state").fetchall())
+            return {state: found.get(state, 0) for state in _STATES} | jobs.counts(connection)
+
+        return await self._quick.run(work)
+
+    async def failures(self, limit: int) -> list[tuple[str, str]]:
+        """Kind and reason of the newest failed writes and jobs, for status."""
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+            writes = connection.execute(
+                "SELECT kind, reason FROM writes WHERE state = 'failed' ORDER BY seq DESC LIMIT ?", (limit,)
+            ).fetchall()
+            failed_jobs = connection.execute(
+                "SELECT 'job', reason FROM jobs WHERE state = 'failed' ORDER BY id DESC LIMIT ?", (limit,)
+            ).fetchall()
+            return [(kind, reason) for kind, reason in [*writes, *failed_jobs][:limit]]
+
+        return await self._quick.run(work)
+
+    async def claim_job(self, owner: str, lease_seconds: float) -> tuple[int, str, Job] | None:
+        now = self._seconds()
+
+        def work(connection: sqlite3.Connection) -> tuple[int, str, Job] | None:
+            return jobs.claim(connection, owner, now, lease_seconds)
+
+        claimed = await self._quick.run(work)
+        if claimed is not None:
+            self._owners[claimed[0]] = owner
+        return claimed
+
+    async def finish_job(self, job_id: int) -> None:
+        owner = self._owners.pop(job_id, "")
+        await self._quick.run(lambda c: jobs.finish(c, job_id, owner))
+
+    async def advance_job(self, job_id: int, job: Job) -> None:
+        owner, now = self._owners.pop(job_id, ""), self._seconds()
+        await self._quick.run(lambda c: jobs.advance(c, job_id, owner, job, now))
+
+    async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
+        owner, later = self._owners.pop(job_id, ""), self._seconds() + delay_seconds
+        await self._quick.run(lambda c: jobs.retry(c, job_id, owner, reason, later))
+
+    async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
+        return await self._quick.run(lambda c: jobs.pending_links(c, entity_uuids))
+
+    async def backup(self, path: Path) -> None:
+        await asyncio.to_thread(copies.back_up, self._file, path)
+
+    async def verify_backup(self, path: Path) -> int:
+        return await asyncio.to_thread(self._verify, path)
+
+    async def restore(self, path: Path) -> int:
+        await self.verify_backup(path)
+        damaged = await self._set_damaged_aside()
+        at = self._seconds()
+
+        def work(connection: sqlite3.Connection) -> int:
+            count = copies.restore(connection, path, self._file.data_dir)
+            return count + (copies.salvage(connection, damaged, at) if damaged else 0)
+
+        return await self._durable.run(work)
+
+    async def _set_damaged_aside(self) -> Path | None:
+        """Keep a journal that cannot be opened or is broken, and make room for another."""
+        try:
+            await self.check()
+        except DamagedStore:
+            await self._durable.disconnect()
+            await self._quick.disconnect()
+            kept = self._file.set_aside()
+            _log.warning("damaged journal kept as %s", kept.name if kept else None)
+            return kept
+        return None
+
+    def _verify(self, path: Path) -> int:
+        with plain_errors(self._file):
+            self._file.make()
+            return copies.rows_in(path, self._file.data_dir)
+
+    async def _mark(self, write_uuids: Sequence[str], state: str, from_state: str) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            with transaction(connection):
+                connection.executemany(
+                    "UPDATE writes SET state = ? WHERE uuid = ? AND state = ?",
+                    [(state, uuid, from_state) for uuid in write_uuids],
+                )
+
+        await self._quick.run(work)
+
+    async def _uuids(self, query: str, limit: int) -> list[str]:
+        return await self._quick.run(lambda c: [row[0] for row in c.execute(query, (limit,))])
+
+    def _seconds(self) -> float:
+        return self._now().timestamp()
