@@ -21,6 +21,7 @@ GroupIds: TypeAlias = str | Sequence[str] | None
 _OTHER_GROUPS = 10
 _HELD_GROUPS = 20
 _RELATIONS = 1_000
+_NO_RELATION = "_"
 
 
 @dataclass(frozen=True)
@@ -93,4 +94,4 @@ class Reader:
         for group in group_ids:
             stored.extend(await self._graph.relations(group, _RELATIONS))
         matched = {name for text in wanted for name in stored if normalise_name(name) == normalise_name(text)}
-        return tuple(sorted(matched)) or tuple(sorted({relation_name(text) or text for text in wanted}))
+        return tuple(sorted(matched)) or tuple(sorted({relation_name(text) or _NO_RELATION for text in wanted}))

@@ -1,0 +1,136 @@
+"""Candidates of a search with their fused scores, from a pool of constant size."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graphiti_pkm.domain.names import name_key, normalise_name, search_terms
+from graphiti_pkm.domain.ports import Embedder, GraphReader
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
+from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.errors import InvalidInput, Unavailable
+from graphiti_pkm.services.ranking import fuse, word_scores
+
+POOL = 200
+"""Candidates by words and as many by meaning, whatever the page size: all pages are cut from one ranking."""
+
+_ALIASES = 10
+_PERSON = frozenset({"me", "i", "user", "theuser", "myself"})
+_QUERY_CHARS = 4_000
+_MOST_TERMS = 64
+_ONLY_WORDS = (
+    "Searched by full text only, not by meaning: the embedding model is not available; get_status tells the remedy."
+)
+_CUT = f"The query was long: only its first {_MOST_TERMS} words were searched."
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query in the forms that the searches need; without ``vector`` the search is by words alone."""
+
+    terms: list[str]
+    vector: Vector | None
+    note: str | None
+    """What the caller should know about how it was searched."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Fused scores by uuid; for episodes also the sentence nearest in meaning."""
+
+    by_uuid: dict[str, float]
+    hits: dict[str, EpisodeHit] = field(default_factory=dict)
+
+
+class Candidates:
+    """Asks graph and embedder, and scores what they find."""
+
+    def __init__(self, graph: GraphReader, embedder: Embedder, person: str) -> None:
+        """``person`` is the name that "me" stands for."""
+        self._graph = graph
+        self._embedder = embedder
+        self._person = person
+
+    async def query(self, text: str) -> Query:
+        """The words and the meaning of a query. Raises InvalidInput if it has no word."""
+        if not text.strip():
+            raise InvalidInput("query is blank: say what to look for.")
+        checked_text("query", text)
+        terms = search_terms(text[:_QUERY_CHARS], _MOST_TERMS + 1)
+        if not terms:
+            raise InvalidInput("query has no letter or digit to search for, only punctuation or symbols.")
+        vector = await self._vector(text[:_QUERY_CHARS])
+        notes = [] if vector is not None else [_ONLY_WORDS]
+        if len(terms) > _MOST_TERMS or len(text) > _QUERY_CHARS:
+            notes.append(_CUT)
+        return Query(terms[:_MOST_TERMS], vector, " ".join(notes) or None)
+
+    async def named(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:
+        """Uuids of the entities that each name or alias, however spelt, belongs to and that pass the filter."""
+        keys = {
+            name: [name_key(group, text) for text in self._meant(name) for group in wanted.group_ids] for name in names
+        }
+        found = await self._graph.get_names(list(dict.fromkeys(key for each in keys.values() for key in each)))
+        records = await self._graph.get_entities(list({name.entity_uuid for name in found.values()}), wanted.group_ids)
+        fitting = {
+            item.uuid
+            for item in records
+            if (not wanted.labels or not {"Entity", item.label}.isdisjoint(wanted.labels))
+            and (wanted.recorded_until is None or item.created_at <= wanted.recorded_until)
+        }
+        holders = {name: [found[key].entity_uuid for key in each if key in found] for name, each in keys.items()}
+        return {name: [uuid for uuid in dict.fromkeys(each) if uuid in fitting] for name, each in holders.items()}
+
+    async def entities(self, query: Query, wanted: EntityFilter) -> Scores:
+        """Entities by names, aliases and summaries."""
+        hits = list(await self._graph.search_entities(query.terms, wanted, POOL))
+        records = await self._graph.get_entities(hits, wanted.group_ids)
+        aliases = await self._graph.aliases(hits, _ALIASES)
+        texts = {
+            # the name counts twice: what an entity is called says more than what is told about it
+            item.uuid: " ".join((item.name, item.name, *aliases.get(item.uuid, ()), item.summary))
+            for item in records
+        }
+        near = await self._graph.nearest_entities(query.vector, wanted, POOL) if query.vector else {}
+        return _fused(query, texts, near)
+
+    async def facts(self, query: Query, wanted: FactFilter) -> Scores:
+        """Facts by their sentence, relation and both names."""
+        hits = list(await self._graph.search_facts(query.terms, wanted, POOL))
+        texts = {
+            item.uuid: " ".join((item.text, item.relation.replace("_", " "), item.source_name, item.target_name))
+            for item in await self._graph.get_facts(hits, wanted.group_ids)
+        }
+        near = await self._graph.nearest_facts(query.vector, wanted, POOL) if query.vector else {}
+        return _fused(query, texts, near)
+
+    async def episodes(self, query: Query, wanted: EpisodeFilter) -> Scores:
+        """Episodes by name and content, and by their best sentence."""
+        hits = list(await self._graph.search_episodes(query.terms, wanted, POOL))
+        texts = {
+            item.uuid: f"{item.name} {item.content}" for item in await self._graph.get_episodes(hits, wanted.group_ids)
+        }
+        near = await self._graph.nearest_episodes(query.vector, wanted, POOL) if query.vector else {}
+        fused = _fused(query, texts, {uuid: hit.cosine for uuid, hit in near.items()})
+        return Scores(fused.by_uuid, near)
+
+    def _meant(self, name: str) -> tuple[str, ...]:
+        """The name itself; for "me" and the like first that of the group's one person."""
+        return (self._person, name) if normalise_name(name) in _PERSON else (name,)
+
+    async def _vector(self, text: str) -> Vector | None:
+        """None when the model cannot answer: then words alone are searched."""
+        try:
+            return (await self._embedder.embed([text]))[0] if await self._embedder.available() else None
+        except Unavailable:
+            return None
+
+
+def checked_text(parameter: str, text: str) -> str:
+    """The text itself. Raises InvalidInput if no database could hold it."""
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise InvalidInput(f"{parameter} holds a NUL or a broken character (lone surrogate): send plain text.")
+    return text
+
+
+def _fused(query: Query, texts: Mapping[str, str], near: Mapping[str, float]) -> Scores:
+    return Scores(fuse(word_scores(query.terms, texts), near, only_words=query.vector is None))

@@ -1,0 +1,48 @@
+"""Which sentence of an episode answers a query, and how much text is shown around it."""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.passages import split_passages
+from graphiti_pkm.domain.queries import EpisodeHit
+from graphiti_pkm.services.ranking import best_sentence
+
+EXCERPT = 600
+"""Characters of an episode shown with a search hit."""
+_MATCH = 400
+_SURE = 0.4
+"""Cosine from which the nearest sentence is shown, whichever words it has."""
+_SEARCHED = 100_000
+
+
+def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]) -> tuple[int, int] | None:
+    """Offsets of the sentence that fits best: the nearest in meaning, else the one with most of the words."""
+    nearest = (hit.start, hit.end) if hit else None
+    if hit and hit.cosine >= _SURE:
+        return nearest
+    spans = split_passages(content[:_SEARCHED])
+    place = best_sentence(terms, [content[span.start : span.end] for span in spans])
+    return nearest if place is None else (spans[place].start, spans[place].end)
+
+
+def shown_match(content: str, span: tuple[int, int] | None) -> str | None:
+    """The sentence itself, verbatim from its start."""
+    return content[span[0] : span[1]][:_MATCH] if span else None
+
+
+def excerpt(content: str, span: tuple[int, int] | None) -> str:
+    """The content around a sentence, cut between words; "…" stands for what was left out."""
+    if len(content) <= EXCERPT:
+        return content
+    start, end = span or (0, 0)
+    first = max(0, min(start, (start + min(end, start + _MATCH) - EXCERPT) // 2, len(content) - EXCERPT))
+    last = first + EXCERPT
+    if first:
+        first = min(_next_space(content, first), start)
+    if last < len(content):
+        last = max(content.rfind(" ", first, last), first + EXCERPT // 2)
+    return f"{'…' if first else ''}{content[first:last].strip()}{'…' if last < len(content) else ''}"
+
+
+def _next_space(content: str, start: int) -> int:
+    space = content.find(" ", start, start + EXCERPT // 4)
+    return start if space < 0 else space
