@@ -1,0 +1,218 @@
+"""Deleting an episode with what only it supported, or one fact; both say what went and what stayed."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import DeleteResponse
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.queries import Window
+from graphiti_pkm.domain.records import (
+    Deletions,
+    Entity,
+    Episode,
+    Fact,
+    FactUpdate,
+    Vectors,
+    WriteIntent,
+    WriteKind,
+)
+from graphiti_pkm.errors import NotAllowed, Unavailable
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.uuids import resolve_within, unknown
+from graphiti_pkm.services.views import clipped
+
+_MOST = 10_000
+"""Facts and entities of one episode; add_memory cannot write as many."""
+_MOST_PASSAGES = 25_000
+_TOLD = 20
+_NAME = 100
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What else supports an entity."""
+
+    entity: Entity
+    mentions: int
+    facts: int
+    is_person: bool = False
+
+    @property
+    def is_unsupported(self) -> bool:
+        return not (self.mentions or self.facts or self.is_person)
+
+    def reason(self) -> str:
+        parts = [f"{self.mentions} other mention(s)"] if self.mentions else []
+        parts += [f"{self.facts} other fact(s)"] if self.facts else []
+        parts += ["the person this memory belongs to"] if self.is_person else []
+        return f"{clipped(self.entity.name, _NAME)}: {', '.join(parts)}"
+
+
+class Deleting:
+    """``delete_episode`` and ``delete_entity_edge``."""
+
+    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._committer = committer
+
+    async def delete_episode(self, caller: Caller, uuid: str) -> DeleteResponse:
+        """Remove an episode and the facts, entities and mentions that nothing else supports. Raises NotFound."""
+        visible = await self._writable(caller)
+        whole = await resolve_within(self._graph, visible, "episode", uuid)
+        group = (await self._episode(whole, visible)).group_id
+        vectors = await self._requoted(whole, visible)
+        async with self._context.locks.hold(group):
+            await self._committer.catch_up(group)
+            episode = await self._episode(whole, visible)  # another caller may have deleted it meanwhile
+            facts = await self._graph.episode_facts(whole, visible, _MOST)
+            lost = [fact for fact in facts if set(fact.episodes) <= {whole}]
+            shared = [fact for fact in facts if not set(fact.episodes) <= {whole}]
+            mentioned, mentions = await self._graph.episode_entities([whole], visible, Window(limit=_MOST))
+            left = await self._left(group, mentioned, lost, mentions=1)
+            passages = await self._graph.passages(whole, without_vector=False, limit=_MOST_PASSAGES)
+            removed = [item.entity for item in left if item.is_unsupported]
+            kept = [item for item in left if not item.is_unsupported]
+            requoted = [fact for fact in shared if fact.quote_episode_uuid == whole]
+            intent = WriteIntent(
+                uuid=str(uuid4()),
+                group_id=group,
+                kind=WriteKind.DELETE_EPISODE,
+                recorded_at=self._context.now(),
+                facts=tuple(_without_quote(fact, whole) for fact in requoted),
+                fact_updates=tuple(_without_episode(fact, whole) for fact in shared),
+                deletions=Deletions(
+                    episodes=(whole,),
+                    entities=tuple(entity.uuid for entity in removed),
+                    facts=tuple(fact.uuid for fact in lost),
+                ),
+            )
+            await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
+        return DeleteResponse(
+            message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported.",
+            removed={
+                "episodes": 1,
+                "facts": len(lost),
+                "entities": len(removed),
+                "mentions": mentions,
+                "passages": len(passages),
+            },
+            removed_names=[clipped(entity.name, _NAME) for entity in removed[:_TOLD]],
+            kept={"entities": len(kept), "facts": len(shared)},
+            kept_because=[
+                *(item.reason() for item in kept),
+                *(
+                    f"{clipped(fact.text, _NAME)} - {len(set(fact.episodes) - {whole})} other episode(s)"
+                    for fact in shared
+                ),
+            ][:_TOLD],
+        )
+
+    async def delete_entity_edge(self, caller: Caller, uuid: str) -> DeleteResponse:
+        """Remove one fact; its entities and episodes stay. Raises NotFound."""
+        visible = await self._writable(caller)
+        whole = await resolve_within(self._graph, visible, "fact", uuid)
+        group = (await self._fact(whole, visible)).group_id
+        async with self._context.locks.hold(group):
+            await self._committer.catch_up(group)
+            fact = await self._fact(whole, visible)  # another caller may have deleted it meanwhile
+            ends = list(dict.fromkeys((fact.source_uuid, fact.target_uuid)))
+            left = await self._left(group, await self._graph.get_entities(ends, visible), [fact], mentions=0)
+            intent = WriteIntent(
+                uuid=str(uuid4()),
+                group_id=group,
+                kind=WriteKind.DELETE_FACT,
+                recorded_at=self._context.now(),
+                deletions=Deletions(facts=(whole,)),
+            )
+            await self._committer.commit(intent, {})
+        return DeleteResponse(
+            message=f"Deleted fact {whole}: {clipped(fact.text, _NAME)}",
+            removed={"episodes": 0, "facts": 1, "entities": 0, "mentions": 0, "passages": 0},
+            removed_names=[],
+            kept={"entities": len(left), "facts": 0},
+            kept_because=[
+                f"{clipped(item.entity.name, _NAME)}: kept, though no episode or fact is left that names it"
+                if item.is_unsupported
+                else item.reason()
+                for item in left
+            ],
+        )
+
+    async def _writable(self, caller: Caller) -> tuple[str, ...]:
+        if caller.read_only:
+            raise NotAllowed("Nothing was deleted: this connection may only read.")
+        return await self._groups.visible(caller)
+
+    async def _episode(self, uuid: str, group_ids: Sequence[str]) -> Episode:
+        found = await self._graph.get_episodes([uuid], group_ids)
+        if not found:
+            raise unknown("episode", uuid)
+        return found[0]
+
+    async def _fact(self, uuid: str, group_ids: Sequence[str]) -> Fact:
+        found = await self._graph.get_facts([uuid], group_ids)
+        if not found:
+            raise unknown("fact", uuid)
+        return found[0]
+
+    async def _left(
+        self, group_id: str, entities: Sequence[Entity], lost: Sequence[Fact], *, mentions: int
+    ) -> list[_Left]:
+        """What supports each entity once these facts and as many mentions of it are gone."""
+        support = await self._graph.entity_support([entity.uuid for entity in entities])
+        gone = Counter(uuid for fact in lost for uuid in {fact.source_uuid, fact.target_uuid})
+        person = await self._person(group_id)
+        return [_left_of(entity, support, gone[entity.uuid], mentions, person) for entity in entities]
+
+    async def _person(self, group_id: str) -> frozenset[str]:
+        """The group's one person: the entity that is never linked by mention."""
+        keys = [name_key(group_id, text) for text in (self._context.settings.person, "me")]
+        found = await self._graph.get_names(keys)
+        return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
+
+    async def _requoted(self, episode_uuid: str, group_ids: Sequence[str]) -> Vectors:
+        """Embeddings of shared facts that lose their quote with the episode, made before any lock is held."""
+        facts = await self._graph.episode_facts(episode_uuid, group_ids, _MOST)
+        texts = {
+            fact.uuid: fact.text
+            for fact in facts
+            if fact.quote_episode_uuid == episode_uuid and not set(fact.episodes) <= {episode_uuid}
+        }
+        try:
+            if not texts or not await self._context.embedder.available():
+                return {}
+            return dict(zip(texts, await self._context.embedder.embed(list(texts.values())), strict=True))
+        except Unavailable:
+            return {}
+
+
+def _left_of(
+    entity: Entity, support: Mapping[str, tuple[int, int]], facts_gone: int, mentions_gone: int, person: frozenset[str]
+) -> _Left:
+    mentions, facts = support.get(entity.uuid, (0, 0))
+    return _Left(entity, max(mentions - mentions_gone, 0), max(facts - facts_gone, 0), entity.uuid in person)
+
+
+def _without_episode(fact: Fact, episode_uuid: str) -> FactUpdate:
+    return FactUpdate(
+        uuid=fact.uuid,
+        episodes=tuple(uuid for uuid in fact.episodes if uuid != episode_uuid),
+        valid_at=fact.valid_at,
+        invalid_at=fact.invalid_at,
+        expired_at=fact.expired_at,
+        voided=fact.voided,
+    )
+
+
+def _without_quote(fact: Fact, episode_uuid: str) -> Fact:
+    """The words of a deleted episode must not live on in a fact that others support too."""
+    episodes = tuple(uuid for uuid in fact.episodes if uuid != episode_uuid)
+    nothing = dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid"))
+    return fact.model_copy(update={"episodes": episodes, **nothing})

@@ -1,0 +1,94 @@
+"""Whether the memory works, and what it holds."""
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import StatusResponse
+from graphiti_pkm.errors import PkmError, Unavailable
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.views import size_in_words
+
+_DISTRIBUTION = "graphiti-pkm"
+_WRITES = {"intent": "waiting", "written": "written", "applied": "applied", "failed": "failed"}
+_JOBS = "jobs_"
+_GROUPS = 100
+_NO_MODEL = "full text only: the embedding model is not available; 'graphiti-pkm doctor' on the server names the remedy"
+
+
+class Status:
+    """``get_status``; it answers also when the database or the journal does not."""
+
+    def __init__(
+        self,
+        context: Context,
+        groups: Groups,
+        repairs: Callable[[], Sequence[str]] = tuple,
+        backend: str = "embedded FalkorDB",
+    ) -> None:
+        """``repairs`` tells what start-up had to repair or could not, one sentence each."""
+        self._context = context
+        self._groups = groups
+        self._repairs = repairs
+        self._backend = backend
+        self._started = context.now()
+
+    async def get_status(self, caller: Caller) -> StatusResponse:
+        """State of database, search, writes and jobs, and the sizes of the caller's groups."""
+        failures: list[str] = []
+        groups = await self._sizes(caller, failures)
+        counts = await self._counts(failures)
+        writes = {shown: counts.get(state, 0) for state, shown in _WRITES.items()}
+        jobs = {key.removeprefix(_JOBS): count for key, count in counts.items() if key.startswith(_JOBS)}
+        if writes["failed"]:
+            failures.append(f"{writes['failed']} write(s) were refused by the database and set aside; see the log.")
+        if jobs.get("failed"):
+            failures.append(f"{jobs['failed']} job(s) failed repeatedly and were given up; see the log.")
+        failures.extend(self._repairs())
+        embedder = self._context.embedder
+        has_model = await embedder.available()
+        state = "unavailable" if groups is None else "ok" if has_model and not failures else "degraded"
+        return StatusResponse(
+            status=state,
+            message=_message(groups, failures, has_model=has_model),
+            version=version(_DISTRIBUTION),
+            backend=self._backend,
+            search="full text and meaning" if has_model else _NO_MODEL,
+            model=embedder.model if has_model else None,
+            dimension=embedder.dimension if has_model else None,
+            groups=groups or {},
+            writes=writes,
+            jobs=jobs,
+            failures=failures,
+            data_directory=str(self._context.settings.data_dir) if caller.is_local else "",
+            uptime_seconds=max(0, int((self._context.now() - self._started).total_seconds())),
+        )
+
+    async def _sizes(self, caller: Caller, failures: list[str]) -> dict[str, str] | None:
+        """What each group holds; None if the database does not answer."""
+        try:
+            if not await self._context.graph.ready():
+                failures.append("The database does not answer yet.")
+                return None
+            visible = (await self._groups.visible(caller))[:_GROUPS]
+            sizes = await self._context.graph.group_sizes(visible)
+        except Unavailable as error:
+            failures.append(error.message)
+            return None
+        return {self._groups.public(group): size_in_words(sizes[group]) for group in visible if group in sizes}
+
+    async def _counts(self, failures: list[str]) -> dict[str, int]:
+        try:
+            return await self._context.journal.counts()
+        except PkmError as error:
+            failures.append(error.message)
+            return {}
+
+
+def _message(groups: dict[str, str] | None, failures: Sequence[str], *, has_model: bool) -> str:
+    if groups is None:
+        return "The memory is not available: the database does not answer. Try again shortly."
+    if failures:
+        return "The memory works, with something to look at: see failures."
+    return "The memory works." if has_model else "The memory works; search is by full text only."
