@@ -1,0 +1,113 @@
+"""Streamable HTTP and SSE on a loopback address, with the endpoints a supervisor asks."""
+
+import ipaddress
+import socket
+
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.errors import ConfigurationError, PkmError
+from graphiti_pkm.toolsets.backend import Backend
+
+SSE_PATH = "/sse"
+_GRACE_SECONDS = 5
+
+
+def check_host(host: str) -> None:
+    """Only this machine may connect, because nothing here authenticates anybody.
+
+    Raises:
+        ConfigurationError: the address is reachable from elsewhere.
+    """
+    try:
+        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        raise ConfigurationError(
+            f"Host {host} can be reached from other machines, and this version has no tokens to tell callers apart. "
+            "Use --host 127.0.0.1 (default), and a reverse proxy that authenticates if others must connect."
+        )
+
+
+def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings) -> ASGIApp:
+    """The ASGI application of the configured transport.
+
+    Raises:
+        ConfigurationError: the host is no loopback address.
+    """
+    check_host(settings.host)
+    security = _against_rebinding(settings.host)
+    if settings.transport == "sse":
+        app = server.sse_app(sse_path=SSE_PATH, transport_security=security, host=settings.host)
+    else:
+        path = "/" + settings.path.strip("/")
+        app = server.streamable_http_app(streamable_http_path=path, transport_security=security, host=settings.host)
+    app.router.routes.extend(_probes(backend))
+    return WithAndWithoutSlash(app) if settings.transport == "http" else app
+
+
+async def serve_http(server: MCPServer[Backend], backend: Backend, settings: Settings) -> None:
+    """Serve until a signal ends it."""
+    app = http_app(server, backend, settings)
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS)
+    with _listen(settings.host, settings.port) as listening:
+        # Held here for the whole time: SSE would otherwise start and stop the services with each connection.
+        async with backend.open():
+            await uvicorn.Server(config).serve(sockets=[listening])
+
+
+class WithAndWithoutSlash:
+    """Serves ``/mcp/`` as ``/mcp``: a redirect would cost some clients the body of their POST."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] == "http" and len(path) > 1 and path.endswith("/"):
+            scope = {**scope, "path": path.rstrip("/") or "/", "raw_path": None}
+        await self._app(scope, receive, send)
+
+
+def _against_rebinding(host: str) -> TransportSecuritySettings:
+    names = ["127.0.0.1", "localhost", "[::1]"]
+    own = f"[{host}]" if ":" in host else host
+    names += [own] if own not in names else []
+    return TransportSecuritySettings(
+        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
+        allowed_origins=[f"http://{name}{port}" for name in names for port in ("", ":*")],
+    )
+
+
+def _probes(backend: Backend) -> list[Route]:
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "alive"})
+
+    async def ready(_: Request) -> Response:
+        if not backend.begin().done():
+            return JSONResponse({"ready": False, "reason": "starting"}, status_code=503)
+        try:
+            found = await (await backend.services()).status.get_status(LOCAL)
+        except PkmError as error:
+            return JSONResponse({"ready": False, "reason": error.message}, status_code=503)
+        up = found.status != "unavailable"
+        body = {"ready": up, "status": found.status, "search": found.search}
+        return JSONResponse(body, status_code=200 if up else 503)
+
+    return [Route("/health", health), Route("/ready", ready)]
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot listen on {host}:{port} ({error.strerror}). Choose another --port.") from None

@@ -1,0 +1,22 @@
+"""The use cases as one value: what the MCP edge is given."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
+    from graphiti_pkm.services.deleting import Deleting
+    from graphiti_pkm.services.exploring import Exploring
+    from graphiti_pkm.services.searching import Searching
+    from graphiti_pkm.services.status import Status
+    from graphiti_pkm.services.writing import Writing
+
+
+@dataclass(frozen=True)
+class Services:
+    """One object per group of use cases, built in ``bootstrap``."""
+
+    writing: "Writing"
+    searching: "Searching"
+    exploring: "Exploring"
+    deleting: "Deleting"
+    status: "Status"

@@ -1,0 +1,62 @@
+"""One log line a call: which tool, how long, how much, which groups, which error; never what was asked or answered."""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from graphiti_pkm.toolsets.backend import Backend
+
+logger = logging.getLogger(__name__)
+
+_METHODS = frozenset({"tools/call", "resources/read", "prompts/get"})
+_COUNTED = ("facts", "nodes", "episodes", "entities", "retired", "needs_attention", "neighbours")
+_CALLERS_MISTAKES = frozenset(
+    {"invalid_input", "invalid_cursor", "ambiguous_uuid", "not_found", "not_allowed", "conflicting_content"}
+)
+_MOST_GROUPS = 10
+
+
+class CallLog:
+    """Middleware that logs each tool call, resource and prompt once it is answered."""
+
+    def __init__(self, known_tools: Collection[str], clock: Callable[[], float] = time.perf_counter) -> None:
+        self._known = frozenset(known_tools)
+        self._clock = clock
+
+    async def __call__(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.method not in _METHODS:
+            return await call_next(ctx)
+        event: dict[str, object] = {"method": ctx.method}
+        name = (ctx.params or {}).get("name")
+        if ctx.method == "tools/call":
+            event["tool"] = name if name in self._known else "unknown"
+        start = self._clock()
+        try:
+            result = await call_next(ctx)
+        except MCPError as error:
+            event["error"] = error.error.code
+            raise
+        else:
+            event.update(_outcome(result))
+            return result
+        finally:
+            event["ms"] = round((self._clock() - start) * 1000, 1)
+            mistake = event.get("error") in _CALLERS_MISTAKES
+            level = logging.ERROR if "error" in event and not mistake else logging.INFO
+            logger.log(level, "call", extra={"event": event})
+
+
+def _outcome(result: HandlerResult) -> dict[str, object]:
+    data = result.get("structuredContent") if isinstance(result, Mapping) else None
+    if not isinstance(data, Mapping):
+        return {}
+    if "error" in data:
+        return {"error": data.get("code", "error")}
+    outcome: dict[str, object] = {key: data[key] for key in ("total", "returned") if isinstance(data.get(key), int)}
+    counts = {key: len(data[key]) for key in _COUNTED if isinstance(data.get(key), list)}
+    groups = data["scope"]["group_ids"] if "scope" in data else [data["group_id"]] if "group_id" in data else []
+    return outcome | ({"counts": counts} if counts else {}) | ({"groups": groups[:_MOST_GROUPS]} if groups else {})

@@ -1,0 +1,145 @@
+"""The one list of toolsets and tools. A new tool is a function and a line here."""
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_types import ToolAnnotations
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.errors import ConfigurationError, InvalidInput
+from graphiti_pkm.toolsets.guard import GuardedTool
+from graphiti_pkm.toolsets.memory_explore import (
+    get_entity_connections,
+    get_entity_edge,
+    get_entity_timeline,
+    get_episode_entities,
+    get_episodes,
+    get_status,
+)
+from graphiti_pkm.toolsets.memory_search import search_episodes, search_memory_facts, search_nodes
+from graphiti_pkm.toolsets.memory_write import add_memory, delete_entity_edge, delete_episode
+from graphiti_pkm.toolsets.texts import only_naming
+
+READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+# A memory is a closed world; these two say otherwise because their specification demands it (C22).
+READS_OPEN = READS.model_copy(update={"open_world_hint": True})
+ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+
+
+@dataclass(frozen=True)
+class ToolLine:
+    """One tool: its function, how clients show it, what it may do, how its errors begin."""
+
+    function: Callable[..., Any]
+    title: str
+    annotations: ToolAnnotations = field(default_factory=lambda: READS)
+    failure: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def description(self) -> str:
+        return inspect.cleandoc(self.function.__doc__ or "")
+
+    @property
+    def writes(self) -> bool:
+        return not self.annotations.read_only_hint
+
+    def build(self, *, enabled: Collection[str] | None = None, read_only_caller: bool = False) -> GuardedTool:
+        """The tool as the server registers it; its texts name no tool that is not ``enabled`` (None: all are)."""
+        names = known_tools() if enabled is None else enabled
+        annotations = self.annotations.model_copy(update={"title": self.title})
+        return GuardedTool.build(
+            self.function,
+            title=self.title,
+            describe=lambda text: only_naming(text, known_tools(), names),
+            description=self.description,
+            annotations=annotations,
+            failure=self.failure,
+            read_only_caller=read_only_caller,
+        )
+
+
+@dataclass(frozen=True)
+class Toolset:
+    """Tools that are switched on and off together."""
+
+    name: str
+    about: str
+    tools: tuple[ToolLine, ...]
+
+
+TOOLSETS: tuple[Toolset, ...] = (
+    Toolset(
+        "memory",
+        "Store, search and explore episodes, entities and facts.",
+        (
+            ToolLine(add_memory, "Add Memory", ADDS),
+            ToolLine(search_nodes, "Search Nodes"),
+            ToolLine(search_memory_facts, "Search Memory Facts"),
+            ToolLine(search_episodes, "Search Episodes"),
+            ToolLine(
+                get_entity_connections, "Get Entity Connections", READS_OPEN, "Error getting entity connections: "
+            ),
+            ToolLine(get_entity_timeline, "Get Entity Timeline", READS_OPEN, "Error getting entity timeline: "),
+            ToolLine(get_episodes, "Get Episodes"),
+            ToolLine(get_episode_entities, "Get Episode Entities"),
+            ToolLine(get_entity_edge, "Get Entity Edge"),
+            ToolLine(delete_episode, "Delete Episode", DELETES),
+            ToolLine(delete_entity_edge, "Delete Entity Edge", DELETES),
+            ToolLine(get_status, "Get Status"),
+        ),
+    ),
+)
+
+
+def known_tools(toolsets: Sequence[Toolset] = TOOLSETS) -> frozenset[str]:
+    """Names of all tools, switched on or not."""
+    return frozenset(tool.name for toolset in toolsets for tool in toolset.tools)
+
+
+def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[ToolLine, ...]:
+    """The tools that the settings switch on, in the order of the list.
+
+    Raises:
+        ConfigurationError: a setting names a toolset or tool that does not exist, or nothing is left.
+    """
+    _must_be_known("toolsets", settings.toolsets, [toolset.name for toolset in toolsets])
+    chosen = [tool for toolset in toolsets if toolset.name in settings.toolsets for tool in toolset.tools]
+    _must_be_known("tools", settings.tools, [tool.name for tool in chosen])
+    _must_be_known("exclude_tools", settings.exclude_tools, sorted(known_tools(toolsets)))
+    kept = tuple(
+        tool
+        for tool in chosen
+        if (not settings.tools or tool.name in settings.tools)
+        and tool.name not in settings.exclude_tools
+        and not (settings.read_only and tool.writes)
+    )
+    if not kept:
+        raise ConfigurationError("The settings toolsets, tools, exclude_tools and read_only leave no tool.")
+    return kept
+
+
+def narrowed(tools: Sequence[ToolLine], header: str, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[ToolLine, ...]:
+    """Those of ``tools`` that belong to the toolsets named in an ``X-MCP-Toolsets`` header; never others.
+
+    Raises:
+        InvalidInput: the header names a toolset that does not exist.
+    """
+    named = [part.strip() for part in header.split(",") if part.strip()]
+    known = [toolset.name for toolset in toolsets]
+    if any(name not in known for name in named):
+        raise InvalidInput(f"X-MCP-Toolsets names an unknown toolset. Known: {', '.join(known)}.")
+    allowed = {tool.name for toolset in toolsets if toolset.name in named for tool in toolset.tools}
+    return tuple(tool for tool in tools if tool.name in allowed)
+
+
+def _must_be_known(setting: str, names: Iterable[str], known: Sequence[str]) -> None:
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ConfigurationError(f"{setting} names {', '.join(unknown)}. Known: {', '.join(known)}.")

@@ -1,0 +1,225 @@
+"""Where errors become answers: nothing but a written message ever reaches the model.
+
+The SDK would prefix raised texts, show pydantic's own with the input in it, and turn protocol errors into something
+the model never sees. So a tool of ours catches everything itself and answers with ``is_error``.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+from mcp.server.context import LifespanContextT, RequestT
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import Field, ValidationError
+
+from graphiti_pkm.domain.access import LOCAL_PRINCIPAL, Caller
+from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
+from graphiti_pkm.toolsets.backend import Backend, Call
+from graphiti_pkm.toolsets.rendering import result_of
+from graphiti_pkm.toolsets.schema import Json, tidy_input, tidy_output
+
+logger = logging.getLogger(__name__)
+
+_MOST_PROBLEMS = 5
+_LONGEST_NAME = 40
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class GuardedTool(Tool):
+    """A tool whose function takes a ``Call`` and returns an answer, or raises a ``PkmError``."""
+
+    failure: str = Field("", description="How its error messages begin")
+    read_only_caller: bool = Field(default=False, exclude=True)
+
+    @classmethod
+    def build(
+        cls,
+        function: Callable[..., Any],
+        *,
+        title: str,
+        description: str,
+        describe: Callable[[str], str],
+        annotations: ToolAnnotations,
+        failure: str,
+        read_only_caller: bool,
+    ) -> "GuardedTool":
+        """The tool as it is registered; ``describe`` has the last word on each text for the model."""
+        tool = cls.from_function(
+            function, title=title, description=describe(description), annotations=annotations, context_kwarg="call"
+        )
+        assert isinstance(tool, cls)  # noqa: S101  (from_function builds whatever class it is called on)
+        tool.parameters = tidy_input(tool.parameters, describe)
+        tool.failure = failure
+        tool.read_only_caller = read_only_caller
+        return tool
+
+    @cached_property
+    def output_schema(self) -> Json | None:
+        """The schema of the structured content."""
+        schema = self.fn_metadata.output_schema
+        return schema and tidy_output(schema)
+
+    async def run(
+        self,
+        arguments: Json,
+        context: Context[LifespanContextT, RequestT],
+        convert_result: bool = False,  # noqa: ARG002  (the SDK passes it; our result is final)
+    ) -> CallToolResult:
+        """Validate, wait for the services, call, answer; never raises an ``Exception``."""
+        try:
+            caller = caller_of(context.request_context.request, read_only=self.read_only_caller)
+            values = self._validated(arguments)
+            try:
+                services = await backend_of(context).services()
+            except PkmError as error:
+                return error_result(error.message, error.code)
+            return result_of(await self.fn(call=Call(services, caller), **values))
+        except PkmError as error:
+            return error_result(self.failure + error.message, error.code)
+        except Exception:  # the edge: whatever went wrong inside, its text may hold content
+            logger.exception("%s failed unexpectedly", self.name)
+            return error_result(self.failure + self._unexpected(), "internal")
+
+    def _unexpected(self) -> str:
+        changes = self.annotations is None or not self.annotations.read_only_hint
+        unknown = " It may or may not have been stored: look with get_episodes before sending it again."
+        return "An unexpected error; the server's log has the details." + (unknown if changes else "")
+
+    def _validated(self, arguments: Json) -> Json:
+        given = {name: value for name, value in arguments.items() if value is not None}
+        accepted: Json = self.parameters["properties"]
+        unknown = [name for name in given if name not in accepted]
+        if unknown:
+            raise InvalidInput(f"{self.name} has no parameter {_quoted(unknown[0])}. It takes: {_listed(accepted)}.")
+        _refuse_unstorable(given)
+        try:
+            values = self.fn_metadata.arg_model.model_validate(given)
+        except ValidationError as error:
+            raise InvalidInput(explain(error, self.parameters)) from None
+        _refuse_unstorable(values.model_dump())  # again: lists may have come as JSON texts
+        return values.model_dump_one_level()
+
+
+def error_result(message: str, code: str) -> CallToolResult:
+    """An error as the model sees it, in both protocol generations."""
+    return CallToolResult(
+        content=[TextContent(type="text", text=message)],
+        structured_content={"error": message, "code": code},
+        is_error=True,
+    )
+
+
+def backend_of(context: Context[Any, Any]) -> Backend:
+    """What the lifespan of the server holds."""
+    backend = context.request_context.lifespan_context
+    assert isinstance(backend, Backend)  # noqa: S101  (server.py gives every server this lifespan)
+    return backend
+
+
+def caller_of(request: Any, *, read_only: bool) -> Caller:
+    """Who calls: the local user over stdio and on an unauthenticated loopback port.
+
+    Raises:
+        NotAllowed: the request names a user, which nothing here could verify.
+    """
+    if request is not None and "x-user-id" in request.headers:
+        raise NotAllowed(
+            "This server has no authentication, so X-User-ID is refused: anybody could claim to be anybody. "
+            "Remove the header; the memory is the local user's."
+        )
+    return Caller(principal=LOCAL_PRINCIPAL, read_only=read_only)
+
+
+def explain(error: ValidationError, schema: Json) -> str:
+    """Which parameters are wrong and what they take; never what was sent."""
+    problems: dict[str, str] = {}
+    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+        where, accepted = _locate(problem["loc"], schema)
+        if problem["type"] == "missing":
+            problems.setdefault(where, f"{where} is missing; it takes {_accepts(accepted, schema)}")
+        elif problem["type"] == "extra_forbidden":
+            parent = _locate(problem["loc"][:-1], schema)[1]
+            problems.setdefault(where, f"{where} is unknown; the fields are {_listed(parent.get('properties', {}))}")
+        else:
+            problems.setdefault(where, f"{where} must be {_accepts(accepted, schema)}")
+    told = list(problems.values())
+    more = f"; and {len(told) - _MOST_PROBLEMS} more" if len(told) > _MOST_PROBLEMS else ""
+    return f"Bad arguments: {'; '.join(told[:_MOST_PROBLEMS])}{more}. Nothing was stored."
+
+
+def _locate(loc: Iterable[int | str], schema: Json) -> tuple[str, Json]:
+    """A place in the arguments, written as facts[0].relation, with its schema; union branches are no place."""
+    where, node = "", schema
+    for part in loc:
+        node = _resolved(node, schema)
+        if isinstance(part, int):
+            where += f"[{part}]"
+            node = node.get("items", {})
+        elif "properties" in node:
+            where += ("." if where else "") + (part if part in node["properties"] else _quoted(part))
+            node = node["properties"].get(part, {})
+    return where, _resolved(node, schema)
+
+
+def _resolved(node: Json, schema: Json) -> Json:
+    reference = node.get("$ref")
+    return schema["$defs"][reference.rpartition("/")[2]] if reference else node
+
+
+def _accepts(node: Json, schema: Json) -> str:
+    """What a schema accepts, in words."""
+    if "enum" in node:
+        words = "one of " + ", ".join(str(value) for value in node["enum"])
+    elif "anyOf" in node:
+        words = " or ".join(_accepts(_resolved(part, schema), schema) for part in node["anyOf"])
+    elif node.get("type") == "array":
+        item = _resolved(node.get("items", {}), schema)
+        words = f"a list of {'objects' if 'properties' in item else 'texts'}"
+        words += f" (at most {node['maxItems']})" if "maxItems" in node else ""
+    elif "properties" in node:
+        words = f"an object with {_listed(node['properties'])}"
+    else:
+        kinds = {"string": "a text", "integer": "an integer", "number": "a number", "boolean": "true or false"}
+        types = node.get("type", "string")
+        words = " or ".join(kinds.get(kind, kind) for kind in ([types] if isinstance(types, str) else types))
+        if "minimum" in node and "maximum" in node:
+            words += f" from {node['minimum']} to {node['maximum']}"
+        elif "minimum" in node:
+            words += f" of at least {node['minimum']}"
+        if "maxLength" in node:
+            words += f" of at most {node['maxLength']} characters"
+        if node.get("minLength"):
+            words += ", not empty"
+    if "default" in node:
+        words += f" (default {node['default']})"
+    return words + (f", {node['description']}" if "description" in node else "")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "nothing"
+
+
+def _quoted(name: object) -> str:
+    text = str(name).encode("ascii", "replace").decode()
+    return f"'{text[:_LONGEST_NAME]}…'" if len(text) > _LONGEST_NAME else f"'{text}'"
+
+
+def _refuse_unstorable(arguments: Json) -> None:
+    for name, value in arguments.items():
+        if _unstorable(value):
+            raise InvalidInput(
+                f"{name} holds a NUL or half a surrogate pair, which no text can hold. Nothing was stored; "
+                "send it without."
+            )
+
+
+def _unstorable(value: object) -> bool:
+    if isinstance(value, str):
+        return _UNSTORABLE.search(value) is not None
+    if isinstance(value, dict):
+        return any(_unstorable(part) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(_unstorable(part) for part in value)

@@ -1,0 +1,142 @@
+"""What a client tells its model about this server, made from the tools that are switched on.
+
+Many clients cut or ignore instructions, so add_memory's description repeats the rule. Every line costs each
+conversation its tokens: what one tool does stands in its description, here stands what joins them.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from graphiti_pkm.toolsets.catalog import known_tools
+from graphiti_pkm.toolsets.texts import only_naming
+
+RELATIONS = (
+    "WORKS_AT",
+    "WORKS_ON",
+    "MANAGES",
+    "KNOWS",
+    "LIVES_IN",
+    "PART_OF",
+    "USES",
+    "DEPENDS_ON",
+    "DECIDED",
+    "CAUSES",
+    "HAS_GOAL",
+    "HAS_STATUS",
+)
+"""Preferred relations; no REPLACES, which reads like the parameter ``replaces``."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A workflow as calls that run as they stand (tests/protocol runs them)."""
+
+    title: str
+    steps: tuple[str, ...]
+    needs: frozenset[str]
+
+
+EXAMPLES = (
+    Example(
+        'Decision (bad: add_memory("We chose PostgreSQL.") alone, an isolated note)',
+        (
+            'nodes = search_nodes(names=["MySQL"])["nodes"]',
+            'get_entity_connections(entity_uuid=nodes[0]["uuid"])  # serves user-service and payment-service',
+            (
+                'add_memory(episode_body="notification-service uses PostgreSQL, not MySQL like user-service and '
+                'payment-service: its templates need JSON.", facts=[{"source": "notification-service", "relation": '
+                '"USES", "target": "PostgreSQL", "quote": "its templates need JSON"}])'
+            ),
+        ),
+        frozenset({"search_nodes", "get_entity_connections", "add_memory"}),
+    ),
+    Example(
+        "Project (for each database found, then sum up)",
+        (
+            'nodes = search_nodes(query="database")["nodes"]',
+            'get_entity_connections(entity_uuid=nodes[0]["uuid"])',
+            'get_entity_timeline(entity_uuid=nodes[0]["uuid"])',
+        ),
+        frozenset({"search_nodes", "get_entity_connections", "get_entity_timeline"}),
+    ),
+    Example(
+        "Coaching",
+        (
+            'nodes = search_nodes(names=["stress"])["nodes"]',
+            'get_entity_connections(entity_uuid=nodes[0]["uuid"])  # work, sleep, deadlines, coffee',
+            'get_entity_timeline(entity_uuid=nodes[0]["uuid"])  # since three months, more each month',
+            (
+                'add_memory(episode_body="Stress again: the deadline moved to Friday, I slept 5 hours.", facts=['
+                '{"source": "launch", "relation": "HAS_DEADLINE", "value": "2026-06-12", "replaces": "current"}, '
+                '{"source": "me", "relation": "SLEPT", "kind": "reading", "measure": "sleep", "value": 5, '
+                '"unit": "h"}])'
+            ),
+        ),
+        frozenset({"search_nodes", "get_entity_connections", "get_entity_timeline", "add_memory"}),
+    ),
+)
+
+_ABOUT = (
+    "A temporal memory. Episodes: what was said, word for word. Nodes: entities of any kind, such as people, projects, "
+    "decisions, feelings. Facts: relations between two entities, with the times they hold."
+)
+
+_ADDING = """\
+# Search first, then add
+However trivial the note; it then joins what is known.
+1. search_nodes(names=[...]) for the names in it.
+2. For those found, get_entity_connections, perhaps get_entity_timeline.
+3. add_memory: body verbatim, naming the entities found, with entities and facts. Act on needs_attention only."""
+
+_ANSWERING = """\
+# Answering
+1. search_nodes on the key words.
+2. get_entity_connections and get_entity_timeline of those that matter.
+3. search_memory_facts for a detail, search_episodes for the words.
+4. Answer from the complete data: while truncated is true, repeat the call with next_cursor. Say how things changed."""
+
+_CHOOSING = """\
+# Which tool
+- search_nodes: find entities and their uuids
+- get_entity_connections: all relationships of one entity, complete; for patterns and exploration
+- get_entity_timeline: all episodes of one entity, chronological
+- search_memory_facts: one specific question; ranked by the query, may miss
+- add_memory: store, after searching"""
+
+_WRITING = f"""\
+# Facts
+- me is the user, as source or target.
+- kind: state (holds for a time) | event (an instant) | plan (decided or expected, not yet so) | reading (measure, \
+value, unit; also feelings and moods). Amounts, dates, frequencies of a state go in value.
+- replaces ends what was so: the old target, value, uuid, or current; change=corrected if it never was so.
+- valid_at only if the note says when.
+- Preferred relations: {", ".join(RELATIONS)}; SUPERSEDES, REFINES between decisions."""
+
+_TIME = """\
+# Notes
+- group_id and group_ids keep namespaces apart, everywhere.
+- valid_at, invalid_at: when it held in the world; created_at, expired_at: when it was recorded. An ended fact stays.
+- What add_memory acknowledged is stored and found at once."""
+
+
+def build_instructions(enabled: Collection[str]) -> str:
+    """The instruction text for these tools; a part that needs a tool which is off is left out."""
+    known = known_tools()
+    writes = "add_memory" in enabled
+    searches = "search_nodes" in enabled
+    parts = [
+        _ABOUT,
+        _ADDING if writes and searches else "",
+        _ANSWERING if searches else "",
+        _CHOOSING,
+        _WRITING if writes else "",
+        _TIME,
+        _examples(enabled),
+    ]
+    cut = (only_naming(part, known, enabled) for part in parts)
+    return "\n\n".join(part for part in cut if "\n" in part or part == _ABOUT)
+
+
+def _examples(enabled: Collection[str]) -> str:
+    shown = [example for example in EXAMPLES if example.needs <= set(enabled)]
+    return "\n".join(["# Examples", *(line for example in shown for line in (example.title, *example.steps))])

@@ -1,0 +1,144 @@
+"""Tools of the memory that walk from something known. Their docstrings are prompts."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from graphiti_pkm.domain.answers import (
+    ConnectionsResponse,
+    EpisodeEntitiesResponse,
+    EpisodeSearchResponse,
+    FactResponse,
+    StatusResponse,
+    TimelineResponse,
+)
+from graphiti_pkm.services import paging
+from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.parameters import (
+    After,
+    Before,
+    Cursor,
+    EntityUuid,
+    GroupIds,
+    MaxConnections,
+    MaxContentChars,
+    MaxEntities,
+    MaxEpisodes,
+    MaxTimeline,
+    OwnGroups,
+)
+from graphiti_pkm.toolsets.schema import Strings
+
+
+async def get_entity_connections(
+    call: Call,
+    entity_uuid: EntityUuid,
+    group_ids: OwnGroups = None,
+    max_connections: MaxConnections = paging.CONNECTIONS.default,
+    as_of: Annotated[str | None, Field(description="only what held then")] = None,
+    valid_after: After = None,
+    valid_before: Before = None,
+    include_invalidated: Annotated[bool, Field(description="false = only what holds now")] = True,
+    direction: Literal["both", "out", "in"] = "both",
+    relation: Annotated[str | None, Field(description="e.g. USES")] = None,
+    cursor: Cursor = None,
+) -> ConnectionsResponse:
+    """Get every fact of one entity by direct traversal: complete, in pages of max_connections, current ones first.
+
+    Use before adding, to see what is already known, for patterns, and for what held at a date. For a specific
+    question use search_memory_facts instead, to find entities search_nodes. Ended facts are included with their
+    dates; group_ids narrows to namespaces.
+    """
+    return await call.services.exploring.get_entity_connections(
+        call.caller,
+        entity_uuid,
+        group_ids,
+        max_connections,
+        as_of,
+        valid_after,
+        valid_before,
+        include_invalidated,
+        direction,
+        relation,
+        cursor,
+    )
+
+
+async def get_entity_timeline(
+    call: Call,
+    entity_uuid: EntityUuid,
+    group_ids: OwnGroups = None,
+    max_episodes: MaxTimeline = paging.TIMELINE.default,
+    order: Annotated[
+        Literal["newest_window", "oldest_first"],
+        Field(description="which page comes first; each is printed oldest first"),
+    ] = "newest_window",
+    valid_after: After = None,
+    valid_before: Before = None,
+    max_content_chars: MaxContentChars = paging.CONTENT.default,
+    cursor: Cursor = None,
+) -> TimelineResponse:
+    """Get the episodes that mention one entity, in time, with first and last mention and mentions per month.
+
+    Use for how something evolved, how often it came up, when it was first discussed. To search episodes by content
+    use search_episodes instead, to find entities search_nodes.
+    """
+    return await call.services.exploring.get_entity_timeline(
+        call.caller,
+        entity_uuid,
+        group_ids,
+        max_episodes,
+        order,
+        valid_after,
+        valid_before,
+        max_content_chars,
+        cursor,
+    )
+
+
+async def get_episodes(
+    call: Call,
+    group_ids: GroupIds = None,
+    max_episodes: MaxEpisodes = paging.EPISODES.default,
+    episode_uuids: Annotated[Strings | None, Field(description="these instead of the newest")] = None,
+    content_offset: Annotated[int, Field(ge=0, description="read on from this character")] = 0,
+    max_content_chars: MaxContentChars = paging.CONTENT.default,
+    cursor: Cursor = None,
+) -> EpisodeSearchResponse:
+    """Get the newest episodes, or those with the given uuids, with their content.
+
+    Use for what happened lately, for the source of a fact (its episodes), and to read long content on. To search by
+    content use search_episodes instead.
+    """
+    return await call.services.exploring.get_episodes(
+        call.caller, group_ids, max_episodes, episode_uuids, content_offset, max_content_chars, cursor
+    )
+
+
+async def get_episode_entities(
+    call: Call,
+    episode_uuids: Annotated[Strings, Field(min_length=1, max_length=100)],
+    max_entities: MaxEntities = paging.ENTITIES.default,
+    cursor: Cursor = None,
+) -> EpisodeEntitiesResponse:
+    """Get the entities that episodes mention.
+
+    Use to see what a note was linked to. For the other way round use get_entity_timeline instead.
+    """
+    return await call.services.exploring.get_episode_entities(call.caller, episode_uuids, max_entities, cursor)
+
+
+async def get_entity_edge(call: Call, uuid: Annotated[str, Field(description="fact uuid")]) -> FactResponse:
+    """Get one fact with validity, quote and the episodes that support it.
+
+    Use to check a fact before it is replaced or deleted. To find facts use search_memory_facts instead.
+    """
+    return await call.services.exploring.get_entity_edge(call.caller, uuid)
+
+
+async def get_status(call: Call) -> StatusResponse:
+    """Get whether the memory works: database, search, groups with their sizes, waiting and failed writes.
+
+    Use when calls fail or to see which groups exist. For what is in a group use search_nodes instead.
+    """
+    return await call.services.status.get_status(call.caller)

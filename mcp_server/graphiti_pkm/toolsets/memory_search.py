@@ -1,0 +1,93 @@
+"""Tools of the memory that search by words and meaning. Their docstrings are prompts."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from graphiti_pkm.domain.answers import EpisodeSearchResponse, FactSearchResponse, NodeSearchResponse
+from graphiti_pkm.services import paging
+from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.parameters import (
+    After,
+    Before,
+    Cursor,
+    GroupIds,
+    MaxEpisodes,
+    MaxFacts,
+    MaxNodes,
+    Near,
+)
+from graphiti_pkm.toolsets.schema import Strings
+
+
+async def search_nodes(
+    call: Call,
+    query: Annotated[str | None, Field(description="words or a description")] = None,
+    names: Annotated[Strings | None, Field(description="names to look up at once; query may be left out")] = None,
+    group_ids: GroupIds = None,
+    max_nodes: MaxNodes = paging.NODES.default,
+    entity_types: Annotated[Strings | None, Field(description="e.g. Person")] = None,
+    center_node_uuid: Near = None,
+    cursor: Cursor = None,
+) -> NodeSearchResponse:
+    """Find entities (persons, projects, things) by name or meaning, each with its three newest current facts.
+
+    Use first, before adding or answering, to get entity uuids. For everything about one entity use
+    get_entity_connections instead, for a specific question search_memory_facts.
+    """
+    return await call.services.searching.search_nodes(
+        call.caller, query, names, group_ids, max_nodes, entity_types, center_node_uuid, cursor
+    )
+
+
+async def search_memory_facts(
+    call: Call,
+    query: str,
+    group_ids: GroupIds = None,
+    max_facts: MaxFacts = paging.FACTS.default,
+    center_node_uuid: Near = None,
+    edge_types: Annotated[Strings | None, Field(description="relations, e.g. WORKS_AT")] = None,
+    valid_at_after: After = None,
+    valid_at_before: Before = None,
+    invalid_at_after: After = None,
+    invalid_at_before: Before = None,
+    cursor: Cursor = None,
+) -> FactSearchResponse:
+    """Find facts by a specific question, best first, with validity and episodes; ranked, so it may miss some.
+
+    Use when the question is known but not the entity. For all facts of one entity use get_entity_connections
+    instead, for what was literally said search_episodes.
+    """
+    return await call.services.searching.search_memory_facts(
+        call.caller,
+        query,
+        group_ids,
+        max_facts,
+        center_node_uuid,
+        edge_types,
+        valid_at_after,
+        valid_at_before,
+        invalid_at_after,
+        invalid_at_before,
+        cursor,
+    )
+
+
+async def search_episodes(
+    call: Call,
+    query: str,
+    group_ids: GroupIds = None,
+    max_episodes: MaxEpisodes = paging.EPISODES.default,
+    entity_uuid: Annotated[str | None, Field(description="only episodes that mention it")] = None,
+    valid_after: After = None,
+    valid_before: Before = None,
+    cursor: Cursor = None,
+) -> EpisodeSearchResponse:
+    """Find episodes, what was literally said, by words and meaning, each with the sentence that fits best.
+
+    Use for somebody's own words or topics without an entity. For the history of one entity use get_entity_timeline
+    instead, for the newest get_episodes.
+    """
+    return await call.services.searching.search_episodes(
+        call.caller, query, group_ids, max_episodes, entity_uuid, valid_after, valid_before, cursor
+    )

@@ -1,0 +1,82 @@
+"""Tools of the memory that store and delete. Their docstrings are prompts."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from graphiti_pkm.domain.answers import AddMemoryResponse, DeleteResponse
+from graphiti_pkm.domain.records import EpisodeSource
+from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.parameters import GroupId
+from graphiti_pkm.toolsets.schema import Entities, Facts, Strings
+
+
+async def add_memory(
+    call: Call,
+    episode_body: Annotated[str, Field(description="what was said, verbatim; it is kept unchanged")],
+    name: Annotated[str | None, Field(description="short title; made from the text if left out")] = None,
+    group_id: GroupId = None,
+    source: EpisodeSource = "text",
+    source_description: str = "",
+    uuid: Annotated[str | None, Field(description="own uuid of the episode, for safe repeats")] = None,
+    reference_time: Annotated[str | None, Field(description="when it happened; now if left out")] = None,
+    entities: Annotated[Entities | None, Field(description="persons, projects, things the body names")] = None,
+    facts: Annotated[Facts | None, Field(description="what the body says of them")] = None,
+    excluded_entity_types: Strings | None = None,
+    custom_extraction_instructions: str | None = None,
+    previous_episode_uuids: Strings | None = None,
+    update_communities: bool = False,
+    saga: str | None = None,
+    saga_previous_episode_uuid: str | None = None,
+) -> AddMemoryResponse:
+    """Store what was said as an episode, with the entities and facts you found in it; the one way to add knowledge.
+
+    Use after searching: search_nodes for the names, get_entity_connections with each entity_uuid, then write
+    episode_body with those names, so that it joins what is known instead of standing alone. Stored durably before
+    it answers; known names in the text are linked. To end an old fact, give the new one with replaces. Act on
+    needs_attention only. Not for questions: search_memory_facts.
+    """
+    given = {
+        "excluded_entity_types": excluded_entity_types,
+        "custom_extraction_instructions": custom_extraction_instructions,
+        "previous_episode_uuids": previous_episode_uuids,
+        "update_communities": update_communities or None,
+        "saga": saga,
+        "saga_previous_episode_uuid": saga_previous_episode_uuid,
+    }
+    request = AddMemory(
+        name=name,
+        episode_body=episode_body,
+        group_id=group_id,
+        source=source,
+        source_description=source_description,
+        uuid=uuid,
+        reference_time=reference_time,
+        entities=tuple(entities or ()),
+        facts=tuple(facts or ()),
+        steering={key: value for key, value in given.items() if value is not None},
+    )
+    return await call.services.writing.add_memory(call.caller, request)
+
+
+async def delete_episode(
+    call: Call, uuid: Annotated[str, Field(description="from search_episodes or get_episodes")]
+) -> DeleteResponse:
+    """Delete an episode for good, with the facts, entities and mentions that only it supports.
+
+    Use when something said must be forgotten. What other episodes support stays; the answer lists both. For a fact
+    that no longer holds use add_memory with replaces instead: history stays.
+    """
+    return await call.services.deleting.delete_episode(call.caller, uuid)
+
+
+async def delete_entity_edge(
+    call: Call, uuid: Annotated[str, Field(description="fact uuid, from search_memory_facts")]
+) -> DeleteResponse:
+    """Delete one fact for good; its entities and episodes stay.
+
+    Use for a fact that should never have been stored. For one that changed or was wrong use add_memory with replaces
+    (change: corrected) instead: history stays.
+    """
+    return await call.services.deleting.delete_entity_edge(call.caller, uuid)

@@ -1,0 +1,27 @@
+"""Parameters that several tools share, described once."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from graphiti_pkm.services import paging
+from graphiti_pkm.toolsets.schema import Strings
+
+GroupId: TypeAlias = Annotated[str | None, Field(description="namespace; default group if left out")]
+GroupIds: TypeAlias = Annotated[Strings | None, Field(description="namespaces; default group if left out")]
+OwnGroups: TypeAlias = Annotated[Strings | None, Field(description="namespaces; the entity's own if left out")]
+EntityUuid: TypeAlias = Annotated[str, Field(description="from search_nodes; 8 characters do")]
+Near: TypeAlias = Annotated[str | None, Field(description="entity uuid; hits near it rank first")]
+Cursor: TypeAlias = Annotated[str | None, Field(description="next_cursor of the page before")]
+After: TypeAlias = Annotated[str | None, Field(description="ISO date, month or year, included")]
+Before: TypeAlias = Annotated[str | None, Field(description="ISO date, month or year, excluded")]
+
+MaxNodes: TypeAlias = Annotated[int, Field(ge=paging.NODES.minimum, le=paging.NODES.maximum)]
+MaxFacts: TypeAlias = Annotated[int, Field(ge=paging.FACTS.minimum, le=paging.FACTS.maximum)]
+MaxEpisodes: TypeAlias = Annotated[int, Field(ge=paging.EPISODES.minimum, le=paging.EPISODES.maximum)]
+MaxTimeline: TypeAlias = Annotated[int, Field(ge=paging.TIMELINE.minimum, le=paging.TIMELINE.maximum)]
+MaxConnections: TypeAlias = Annotated[int, Field(ge=paging.CONNECTIONS.minimum, le=paging.CONNECTIONS.maximum)]
+MaxEntities: TypeAlias = Annotated[int, Field(ge=paging.ENTITIES.minimum, le=paging.ENTITIES.maximum)]
+MaxContentChars: TypeAlias = Annotated[
+    int, Field(ge=paging.CONTENT.minimum, le=paging.CONTENT.maximum, description="per episode; 0 = no content")
+]

@@ -1,0 +1,134 @@
+"""Answers as MCP results: the whole as structured content, and a text that alone is enough to go on.
+
+The text is compact JSON without nulls and empty fields. Uuids are cut to 8 characters, a few more where two would
+look alike; every tool accepts them so. What is the same in the whole answer is said once: a fact leaves out the
+entity that was asked about, an item leaves out its group if only one group was searched.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from mcp_types import CallToolResult, TextContent
+
+from graphiti_pkm.domain.answers import Answer
+
+Json: TypeAlias = dict[str, Any]
+
+MAXIMUM_CHARS = 80_000
+DEFAULT_CHARS = 24_000
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_SHORT = 8
+_UUID_LISTS = frozenset({"episodes", "unknown_episodes"})
+_ITEMS = ("facts", "nodes", "episodes", "entities")
+_LONG_TEXT = 400
+
+
+def result_of(answer: Answer) -> CallToolResult:
+    """The MCP result of an answer."""
+    data = answer.model_dump(mode="json")
+    return CallToolResult(content=[TextContent(type="text", text=text_of(data))], structured_content=data)
+
+
+def text_of(data: Json) -> str:
+    """The text form of an answer's JSON, within the bounds of every answer."""
+    lean = _said_once(_pruned(data))
+    text = _compact(_shortened(lean, _short_forms(lean)))
+    if len(text) <= (MAXIMUM_CHARS if "scope" in data else DEFAULT_CHARS):
+        return text  # pages are cut to size where the cursor is made
+    return _compact(_bounded(_shortened(lean, _short_forms(lean))))
+
+
+def _compact(data: Json) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _pruned(value: Any) -> Any:
+    """The value without nulls and empty fields, at any depth."""
+    if isinstance(value, dict):
+        items = ((key, _pruned(item)) for key, item in value.items())
+        return {key: item for key, item in items if item is not None and item not in ("", [], {})}
+    if isinstance(value, list):
+        return [_pruned(item) for item in value]
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def _said_once(data: Json) -> Json:
+    scope = data.get("scope", {}).get("group_ids", [])
+    for item in _items(data):
+        if len(scope) == 1 and item.get("group_id") == scope[0]:
+            del item["group_id"]
+        if item.get("kind") == "state":
+            del item["kind"]
+        asked = {"out": "source_node", "in": "target_node"}.get(str(item.get("direction")))
+        if asked:
+            item.pop(f"{asked}_uuid", None)
+            item.pop(f"{asked}_name", None)
+    return data
+
+
+def _items(data: Json) -> Iterator[Json]:
+    for key in _ITEMS:
+        for item in data.get(key, []):
+            if isinstance(item, dict):
+                yield item
+
+
+def _is_uuid_field(key: str) -> bool:
+    return key == "uuid" or key.endswith("_uuid")
+
+
+def _uuids(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, str):
+                if _is_uuid_field(key) and _UUID.fullmatch(item):
+                    yield item
+            elif key in _UUID_LISTS:
+                yield from (text for text in item if isinstance(text, str) and _UUID.fullmatch(text))
+                yield from _uuids(item)
+            else:
+                yield from _uuids(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _uuids(item)
+
+
+def _short_forms(data: Json) -> dict[str, str]:
+    """Each uuid of the answer with its shortest start, from 8 characters, that fits no other one."""
+    uuids = sorted(set(_uuids(data)))
+    forms: dict[str, str] = {}
+    for before, uuid, after in zip(["", *uuids], uuids, [*uuids[1:], ""], strict=False):
+        length = max(_SHORT, _common(before, uuid) + 1, _common(uuid, after) + 1)
+        forms[uuid] = uuid[: length + 1] if uuid[length - 1] == "-" else uuid[:length]
+    return forms
+
+
+def _common(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _shortened(value: Any, forms: dict[str, str], key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _shortened(item, forms, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item, forms, key if isinstance(item, str) else "") for item in value]
+    if isinstance(value, str) and (_is_uuid_field(key) or key in _UUID_LISTS):
+        return forms.get(value, value)
+    return value
+
+
+def _bounded(data: Json) -> Json:
+    """An answer that is no page, cut to size: long lists end early, and ``omitted`` says by how many."""
+    omitted: dict[str, int] = {}
+    while len(_compact(data)) > DEFAULT_CHARS:
+        lists = [key for key, value in data.items() if isinstance(value, list) and len(value) > 1]
+        if not lists:
+            return {key: value[:_LONG_TEXT] if isinstance(value, str) else value for key, value in data.items()}
+        longest = max(lists, key=lambda key: len(_compact({key: data[key]})))
+        keep = len(data[longest]) * 3 // 4
+        omitted[longest] = omitted.get(longest, 0) + len(data[longest]) - keep
+        data = {**data, longest: data[longest][:keep], "omitted": omitted}
+    return data

@@ -1,0 +1,52 @@
+"""Resources: an entity or an episode by its uuid, for clients that attach context themselves."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+
+from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.errors import NotFound, PkmError
+from graphiti_pkm.toolsets.backend import Backend, Call
+from graphiti_pkm.toolsets.guard import backend_of, caller_of
+
+_A = TypeVar("_A", bound=Answer)
+
+ENTITY = "pkm://entity/{uuid}"
+EPISODE = "pkm://episode/{uuid}"
+
+
+def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None:
+    """Register the resource templates."""
+
+    async def read(context: Context[Backend, Any], get: Callable[[Call], Awaitable[_A]]) -> str:
+        try:
+            caller = caller_of(context.request_context.request, read_only=read_only_caller)
+            services = await backend_of(context).services()
+            answer = await get(Call(services, caller))
+        except NotFound as error:
+            raise ResourceNotFoundError(error.message) from None
+        except PkmError as error:
+            raise ResourceError(error.message) from None
+        return answer.model_dump_json(exclude_none=True)
+
+    @server.resource(
+        ENTITY,
+        name="entity",
+        title="Entity",
+        description="An entity with its newest facts.",
+        mime_type="application/json",
+    )
+    async def entity(uuid: str, context: Context[Backend, Any]) -> str:
+        return await read(context, lambda call: call.services.exploring.get_entity(call.caller, uuid))
+
+    @server.resource(
+        EPISODE,
+        name="episode",
+        title="Episode",
+        description="What was said, word for word.",
+        mime_type="application/json",
+    )
+    async def episode(uuid: str, context: Context[Backend, Any]) -> str:
+        return await read(context, lambda call: call.services.exploring.get_episode(call.caller, uuid))

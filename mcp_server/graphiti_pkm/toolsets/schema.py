@@ -1,0 +1,90 @@
+"""Parameter types of the tools, and the clean-up of what pydantic makes of them.
+
+Every token of a schema is paid by every conversation: titles, null unions and null defaults go out of the input
+schemas. A null, a single value for a list, and JSON in a string are still accepted.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+from graphiti_pkm.domain.requests import EntityInput, FactInput
+
+
+def as_list(value: object) -> object:
+    """A list as models send it: also a single value, or the list as a JSON text."""
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            return []
+        if text[0] not in "[{":
+            return [value]
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return [value]
+    return [value] if isinstance(value, Mapping) else value
+
+
+def as_objects(value: object) -> object:
+    """A list of objects as models send it; a null in an object counts as left out."""
+    items = as_list(value)
+    if not isinstance(items, list):
+        return items
+    return [{k: v for k, v in item.items() if v is not None} if isinstance(item, dict) else item for item in items]
+
+
+Strings: TypeAlias = Annotated[list[str], BeforeValidator(as_list)]
+Entities: TypeAlias = Annotated[list[EntityInput], BeforeValidator(as_objects), Field(max_length=500)]
+Facts: TypeAlias = Annotated[list[FactInput], BeforeValidator(as_objects), Field(max_length=500)]
+
+Json: TypeAlias = dict[str, Any]
+
+
+def tidy_input(schema: Json, describe: Callable[[str], str] = str) -> Json:
+    """An input schema without titles, null unions, null defaults and descriptions of whole models."""
+    return _Tidy(drop_null=True, describe=describe).node(schema)
+
+
+def tidy_output(schema: Json) -> Json:
+    """An output schema without titles and descriptions; ``null`` stays, because answers hold nulls."""
+    return _Tidy(drop_null=False, describe=str).node(schema)
+
+
+@dataclass(frozen=True)
+class _Tidy:
+    drop_null: bool
+    describe: Callable[[str], str]
+
+    def node(self, schema: Json) -> Json:
+        node = {key: value for key, value in schema.items() if key != "title"}
+        if "properties" in node:
+            node.pop("description", None)
+            node.pop("additionalProperties", None)
+        for key in ("properties", "$defs"):
+            if key in node:
+                node[key] = {name: self.node(part) for name, part in node[key].items()}
+        for key in ("items", "additionalProperties"):
+            if isinstance(node.get(key), dict):
+                node[key] = self.node(node[key])
+        if "anyOf" in node:
+            node = self._union(node, [self.node(part) for part in node["anyOf"]])
+        if "default" in node and node["default"] is None:
+            del node["default"]
+        if "description" in node:
+            node["description"] = self.describe(node["description"])
+        return {key: value for key, value in node.items() if (key, value) != ("description", "")}
+
+    def _union(self, node: Json, branches: list[Json]) -> Json:
+        """A union as short as it can be said: without null, and plain types as a list of types."""
+        rest = {key: value for key, value in node.items() if key != "anyOf"}
+        if self.drop_null:
+            branches = [branch for branch in branches if branch != {"type": "null"}]
+        if len(branches) == 1:
+            return branches[0] | rest
+        if all(set(branch) == {"type"} for branch in branches):
+            return {"type": [branch["type"] for branch in branches]} | rest
+        return {"anyOf": branches} | rest
