@@ -1,0 +1,139 @@
+"""Repair of a damaged append-only file, with a report; what was cut off comes back from the journal.
+
+The watchdog imports this: standard library only, nothing slow.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+DIRECTORY = "appendonlydir"
+MANIFEST = "appendonly.aof.manifest"
+KEPT_ORIGINALS = 2
+"""A damaged original still holds what was deleted later, so only the newest are kept."""
+
+
+class Repair(NamedTuple):
+    """One repair, as its report file keeps it."""
+
+    time: str
+    outcome: str
+    """``cut`` after the last whole command, ``skipped`` unreadable commands, or ``started_empty``."""
+    bytes_before: int
+    bytes_after: int
+    original: str
+    """Name in the data directory under which the damaged files are kept; empty if none were."""
+
+
+_ENTRY = re.compile(r"file (\S+) seq \d+ type [bhi]\b.*")
+
+
+def is_complete(data_dir: Path) -> bool:
+    """Whether the manifest is well formed and all its files are there.
+
+    To be asked before each start: Redis starts empty, without a word, beside files that lost their manifest,
+    and redis-check-aof "repairs" a damaged manifest into an empty one.
+    """
+    directory = data_dir / DIRECTORY
+    if not directory.is_dir() or not any(directory.iterdir()):
+        return True
+    try:
+        lines = (directory / MANIFEST).read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return False
+    entries = [_ENTRY.fullmatch(line) for line in lines if not line.startswith("#")]
+    return bool(entries) and all(entry and (directory / entry[1]).is_file() for entry in entries)
+
+
+def is_damaged(data_dir: Path, redis_server: str) -> bool:
+    """Whether redis-check-aof finds fault with the append-only file."""
+    return _check(data_dir, redis_server, fix=False) != 0
+
+
+def repair(data_dir: Path, redis_server: str) -> Repair:
+    """Cut the append-only file after its last whole command, or start empty where that does not help.
+
+    Raises:
+        OSError: the damaged files cannot be copied or replaced, for example because the disk is full.
+    """
+    stamp = _stamp()
+    before = size(data_dir)
+    damaged = data_dir / DIRECTORY
+    original = data_dir / f"{DIRECTORY}-damaged-{stamp}"
+    unfinished = original.with_suffix(".part")
+    shutil.copytree(damaged, unfinished)
+    unfinished.rename(original)
+    if _check(data_dir, redis_server, fix=True) != 0 or _check(data_dir, redis_server, fix=False) != 0:
+        shutil.rmtree(damaged)
+        return _report(data_dir, Repair(stamp, "started_empty", before, 0, original.name))
+    return _report(data_dir, Repair(stamp, "cut", before, size(data_dir), original.name))
+
+
+def set_aside(data_dir: Path) -> Repair:
+    """Start empty: for files that are whole in form and that the database cannot load all the same."""
+    stamp = _stamp()
+    before = size(data_dir)
+    original = data_dir / f"{DIRECTORY}-damaged-{stamp}"
+    (data_dir / DIRECTORY).rename(original)
+    return _report(data_dir, Repair(stamp, "started_empty", before, 0, original.name))
+
+
+def note_skipped(data_dir: Path) -> Repair:
+    """Report that the database passed over commands it could not understand; their writes are missing."""
+    now = size(data_dir)
+    return _report(data_dir, Repair(_stamp(), "skipped", now, now, ""))
+
+
+def last_repair(data_dir: Path) -> Repair | None:
+    """The newest report, None if nothing was ever repaired."""
+    for path in sorted(data_dir.glob("aof-repair-*.json"), reverse=True):
+        try:
+            return Repair(**json.loads(path.read_text()))
+        except (OSError, ValueError, TypeError):
+            continue
+    return None
+
+
+def size(data_dir: Path) -> int:
+    """Bytes of the append-only file, all its parts together."""
+    total = 0
+    for path in (data_dir / DIRECTORY).glob("*"):
+        try:
+            total += path.stat().st_size
+        except FileNotFoundError:  # a rewrite replaced it meanwhile
+            continue
+    return total
+
+
+def _check(data_dir: Path, redis_server: str, *, fix: bool) -> int:
+    """Exit code of redis-check-aof, which is redis-server under another name."""
+    arguments = ["redis-check-aof", *(["--fix"] if fix else []), str(data_dir / DIRECTORY / MANIFEST)]
+    return subprocess.run(  # noqa: S603 the shipped binary
+        arguments,
+        executable=redis_server,
+        input=b"y\n" * 4,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    ).returncode
+
+
+def _stamp() -> str:
+    now = time.time()
+    return time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f"{int(now * 1000) % 1000:03d}Z"
+
+
+def _report(data_dir: Path, done: Repair) -> Repair:
+    path = data_dir / f"aof-repair-{done.time}.json"
+    with path.open("w") as file:
+        json.dump(done._asdict(), file)
+        file.flush()
+        os.fsync(file.fileno())
+    for old in sorted(data_dir.glob(f"{DIRECTORY}-damaged-*"))[:-KEPT_ORIGINALS]:
+        shutil.rmtree(old)
+    return done

@@ -1,0 +1,97 @@
+"""Serial writes within a group, across all processes on a data directory, by file locks."""
+
+import asyncio
+import hashlib
+import os
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+from graphiti_pkm.graph.flock import EXCLUSIVE, SHARED, open_lock, try_lock, wait_for_lock
+
+
+class FlockGroupLocks:
+    """Implements GroupLocks. A killed holder frees its locks; holders in one process are served in order.
+
+    Every holder shares ``all.lock``, which ``hold_all`` takes exclusively. ``gate.lock`` is passed through on the way
+    there and kept by ``hold_all``: without it a steady stream of holders would keep it waiting for ever.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self._directory = data_dir / "locks"
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._ours: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def hold(self, group_id: str) -> AsyncIterator[None]:
+        """Exclude other writers of this group."""
+        ours = self._ours.setdefault(group_id, asyncio.Lock())
+        name = hashlib.sha256(group_id.encode()).hexdigest() + ".lock"
+        async with ours:
+            held: list[int] = []
+            try:
+                gate = await self._take("gate.lock", SHARED)
+                try:
+                    held.append(await self._take("all.lock", SHARED))
+                finally:
+                    os.close(gate)
+                held.append(await self._take(name, EXCLUSIVE))
+                yield
+            finally:
+                for fd in held:
+                    os.close(fd)
+
+    @asynccontextmanager
+    async def hold_all(self) -> AsyncIterator[None]:
+        """Exclude every writer of every group."""
+        held: list[int] = []
+        try:
+            held.append(await self._take("gate.lock", EXCLUSIVE))
+            held.append(await self._take("all.lock", EXCLUSIVE))
+            yield
+        finally:
+            for fd in held:
+                os.close(fd)
+
+    async def _take(self, name: str, mode: int) -> int:
+        fd = open_lock(self._directory / name)
+        if try_lock(fd, mode):
+            return fd
+        return await _wait(fd, mode)
+
+
+async def _wait(fd: int, mode: int) -> int:
+    """Block in a thread of its own until the lock is ours.
+
+    The system call cannot be interrupted: when the task is cancelled, the thread closes the descriptor once it has
+    the lock. It is a daemon, so that it does not keep the program from ending.
+    """
+    loop = asyncio.get_running_loop()
+    taken: asyncio.Future[int] = loop.create_future()
+
+    def settle(error: OSError | None) -> None:
+        if error is not None or taken.cancelled():
+            os.close(fd)
+        if not taken.cancelled():
+            taken.set_result(fd) if error is None else taken.set_exception(error)
+
+    def block() -> None:
+        failed: OSError | None = None
+        try:
+            wait_for_lock(fd, mode)
+        except OSError as error:
+            failed = error
+        try:
+            loop.call_soon_threadsafe(settle, failed)
+        except RuntimeError:  # the loop was closed meanwhile
+            os.close(fd)
+
+    threading.Thread(target=block, name="lock", daemon=True).start()
+    try:
+        return await taken
+    except asyncio.CancelledError:
+        if taken.done() and not taken.cancelled() and taken.exception() is None:
+            os.close(fd)  # we got the lock and were cancelled before we could go on
+        raise
