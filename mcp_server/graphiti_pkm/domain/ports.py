@@ -288,7 +288,7 @@ class Journal(Protocol):
         ...
 
     async def newest_uuids(self, limit: int) -> list[str]:
-        """Uuids of the newest rows that the graph should hold (``written`` or ``applied``)."""
+        """Uuids of the newest rows that the graph should hold (``written`` or ``applied``), newest first."""
         ...
 
     async def find(self, write_uuids: Sequence[str]) -> list[JournalRow]:

@@ -28,14 +28,18 @@ _PRIMARY = 0xFF
 _FULL = (Unavailable, "The disk of the data directory {data_dir} is full. Free some space, then try again.")
 _FAILING = (
     Unavailable,
-    "The journal in {data_dir} could not be read or written: the disk is full or failing. "
-    "Check the disk, then try again.",
+    (
+        "The journal in {data_dir} could not be read or written: the disk is full or failing. "
+        "Check the disk, then try again."
+    ),
 )
 _LOCKED = (Unavailable, "Another process kept the journal locked for {seconds:g} s. Try again.")
 _CLOSED = (
     ConfigurationError,
-    "The journal in {data_dir} cannot be opened for writing. Nothing was stored. "
-    "Make the directory writable, or choose another with --data-dir.",
+    (
+        "The journal in {data_dir} cannot be opened for writing. Nothing was stored. "
+        "Make the directory writable, or choose another with --data-dir."
+    ),
 )
 _PLAIN: Mapping[int, tuple[type[PkmError], str]] = {
     sqlite3.SQLITE_FULL: _FULL,

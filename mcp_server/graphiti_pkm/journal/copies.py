@@ -19,6 +19,8 @@ def back_up(file: JournalFile, path: Path) -> None:
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
             copy_to(source, partial)
+            with contextlib.closing(connect(partial)) as copy:
+                check(copy)
             _publish(partial, path)
         except (OSError, sqlite3.OperationalError) as error:
             raise Unavailable(

@@ -1,0 +1,164 @@
+"""One write from decision to graph: journalled first, then applied, and an error that says which of the two held."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Coroutine, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from graphiti_pkm.domain.ports import JournalRow
+from graphiti_pkm.domain.records import Vectors, WriteIntent, WriteKind
+from graphiti_pkm.errors import KeptButPending, NotKept, PkmError, Unavailable
+from graphiti_pkm.services.context import Context
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+MAX_REFUSALS = 3
+"""A journalled write that the graph refuses so often is set aside: it must not block its group for ever."""
+
+_NO_ANSWER: Mapping[str, object] = MappingProxyType({})
+
+
+class Committer:
+    """Puts decided writes into journal and graph; every method expects the group's lock to be held."""
+
+    def __init__(self, context: Context) -> None:
+        self._journal = context.journal
+        self._graph = context.graph
+        self._refusals: Counter[str] = Counter()
+        self.waiting: set[str] = set()
+        """Groups with a write this process had to leave in the journal; a background loop tries them again."""
+
+    async def commit(
+        self, intent: WriteIntent, vectors: Vectors, request_hash: str = "", answer: Mapping[str, object] = _NO_ANSWER
+    ) -> None:
+        """Journal and apply one write. Cancelled, it still ends the write before the caller releases the lock.
+
+        Raises:
+            NotKept: nothing of it is stored; it may be sent again.
+            KeptButPending: the journal has it and the graph gets it later; it must not be sent again.
+        """
+        await _to_the_end(self._commit(intent, vectors, request_hash, answer))
+
+    async def catch_up(self, group_id: str) -> int:
+        """Finish the group's unfinished writes, oldest first; returns how many. Call it right after taking the lock.
+
+        Raises:
+            NotKept: an earlier write cannot be finished now, so a new one must not be put before it.
+        """
+        try:
+            return await self.finish(group_id)
+        except (NotKept, Unavailable) as error:
+            raise NotKept(
+                "Nothing was stored: an earlier write of this group waits for the database. "
+                f"{error.message} Send this one again later."
+            ) from error
+
+    async def finish(self, group_id: str) -> int:
+        """Like ``catch_up``, with the graph's own errors.
+
+        Raises:
+            Unavailable: the graph cannot be reached.
+            NotKept: it refused a write, which has not been set aside yet.
+        """
+        count = await _to_the_end(self._finish(group_id))
+        self.waiting.discard(group_id)
+        return count
+
+    async def apply_again(self, row: JournalRow) -> None:
+        """Apply a journalled write once more. Raises as ``Graph.apply``."""
+        await _to_the_end(self._graph.apply(row.intent, row.vectors))
+
+    async def _commit(
+        self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
+    ) -> None:
+        await self._journal.append(intent, vectors, request_hash, answer)
+        try:
+            await self._graph.apply(intent, vectors)
+        except NotKept as refusal:
+            raise await self._withdraw(intent, refusal) from refusal
+        except Unavailable as error:
+            raise self._pending(intent, error.message) from error
+        except Exception as error:  # a boundary: whatever went wrong, the journal has it and the caller must know
+            _log.error("write %s left in the journal: %s", intent.uuid, type(error).__name__)
+            raise self._pending(intent, "The write could not be finished.") from error
+        await self._mark_written(intent.uuid)
+
+    async def _withdraw(self, intent: WriteIntent, refusal: NotKept) -> PkmError:
+        try:
+            await self._journal.withdraw(intent.uuid)
+        except PkmError as error:  # the row stays, so it will be tried again
+            return self._pending(intent, error.message)
+        return NotKept(f"Nothing was kept. {refusal.message}")
+
+    def _pending(self, intent: WriteIntent, reason: str) -> KeptButPending:
+        self.waiting.add(intent.group_id)
+        return KeptButPending(
+            f"Kept as {_subject(intent)}, do not send it again: it reaches the graph as soon as the database answers. "
+            f"{reason}"
+        )
+
+    async def _finish(self, group_id: str) -> int:
+        rows = await self._journal.unfinished(group_id)
+        if not rows:
+            return 0
+        there = await self._graph.applied([row.intent.uuid for row in rows])
+        for row in rows:
+            if row.intent.uuid in there or await self._was_applied(row):
+                await self._mark_written(row.intent.uuid)
+        return len(rows)
+
+    async def _was_applied(self, row: JournalRow) -> bool:
+        """Apply an unfinished write; False if it is set aside for good."""
+        uuid = row.intent.uuid
+        try:
+            await self._graph.apply(row.intent, row.vectors)
+        except Unavailable:
+            raise
+        except Exception as error:  # a write that cannot be applied, for whatever reason, must not block its group
+            self._refusals[uuid] += 1
+            _log.warning("write %s refused %d times: %s", uuid, self._refusals[uuid], type(error).__name__)
+            if self._refusals[uuid] < MAX_REFUSALS:
+                if isinstance(error, PkmError):
+                    raise
+                raise NotKept("The database did not take it.") from error
+            reason = error.message if isinstance(error, PkmError) else type(error).__name__
+            await self._journal.fail(uuid, f"refused {MAX_REFUSALS} times: {reason}")
+            return False
+        return True
+
+    async def _mark_written(self, write_uuid: str) -> None:
+        """A lost mark is harmless: the marker in the graph tells the next one who asks."""
+        try:
+            await self._journal.written(write_uuid)
+        except PkmError as error:
+            _log.warning("write %s is in the graph but not marked so: %s", write_uuid, error.code)
+
+
+def _subject(intent: WriteIntent) -> str:
+    """What the caller knows the write by."""
+    if intent.kind is WriteKind.ADD_MEMORY and intent.episodes:
+        return intent.episodes[0].uuid
+    if intent.kind is WriteKind.DELETE_EPISODE:
+        return f"the deletion of episode {', '.join(intent.deletions.episodes)}"
+    if intent.kind is WriteKind.DELETE_FACT:
+        return f"the deletion of fact {', '.join(intent.deletions.facts)}"
+    return f"write {intent.uuid}"
+
+
+async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """Run in a task of its own and wait for it even when cancelled: until it ends, the lock must stay held."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is None or task.cancelled():
+        return task.result()
+    task.exception()  # seen here, the caller is gone
+    raise cancelled
