@@ -133,6 +133,7 @@ class Connection:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"journal-{synchronous.lower()}")
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
+        self._is_closed = False
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """What ``work`` returns. Raises PkmErrors in place of SQLite's."""
@@ -143,7 +144,10 @@ class Connection:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
 
     async def close(self) -> None:
-        """Close for good."""
+        """Close for good; harmless when repeated."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         await self.disconnect()
         self._thread.shutdown(wait=False)
 
