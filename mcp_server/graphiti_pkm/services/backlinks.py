@@ -1,0 +1,76 @@
+"""Linking an entity to the earlier episodes of its group that name it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import NAMESPACE_URL, uuid5
+
+from graphiti_pkm.domain.ports import GraphReader
+from graphiti_pkm.domain.records import Episode, Mention
+
+AT_ONCE = 200
+"""Episodes linked within one write; the rest is a job's."""
+
+_EXAMINED_AT_ONCE = 200
+_ROUNDS = 5
+"""A name that full text finds often and the mention rules seldom must not hold up a write."""
+
+
+@dataclass(frozen=True)
+class BackLinks:
+    """Episodes that name an entity, by uuid; ``next_after`` is where to go on, None when all were examined."""
+
+    episode_uuids: tuple[str, ...]
+    next_after: str | None
+
+
+async def find_back_links(
+    graph: GraphReader,
+    group_id: str,
+    names: Sequence[str],
+    before: datetime,
+    is_named: Callable[[str], bool],
+    *,
+    after: str | None = None,
+    limit: int = AT_ONCE,
+) -> BackLinks:
+    """Episodes recorded before an instant whose content names the entity, at most ``limit``.
+
+    ``names`` are the entity's name and aliases, which the graph looks for; ``is_named`` decides by the mention
+    rules whether a content names the entity itself, and not another one with a longer name.
+    """
+    found: list[str] = []
+    for _ in range(_ROUNDS):
+        candidates, horizon = await _candidates(graph, group_id, names, before, after)
+        for episode in candidates:
+            if is_named(episode.content):
+                if len(found) == limit:
+                    return BackLinks(tuple(found), after)
+                found.append(episode.uuid)
+            after = episode.uuid
+        if horizon is None:
+            return BackLinks(tuple(found), None)
+        after = horizon
+    return BackLinks(tuple(found), after)
+
+
+def back_link(entity_uuid: str, episode_uuid: str, now: datetime) -> Mention:
+    """The mention; its uuid follows from what it joins, so that a batch done twice is the same."""
+    uuid = uuid5(NAMESPACE_URL, f"mention:{episode_uuid}:{entity_uuid}")
+    return Mention(uuid=str(uuid), episode_uuid=episode_uuid, entity_uuid=entity_uuid, created_at=now)
+
+
+async def _candidates(
+    graph: GraphReader, group_id: str, names: Sequence[str], before: datetime, after: str | None
+) -> tuple[list[Episode], str | None]:
+    """The next candidates of all names by uuid, and how far they are complete (None: to the end)."""
+    found: dict[str, Episode] = {}
+    horizon: str | None = None
+    for name in names:
+        episodes = await graph.episodes_naming(group_id, name, before, after, _EXAMINED_AT_ONCE)
+        found.update((episode.uuid, episode) for episode in episodes)
+        if len(episodes) == _EXAMINED_AT_ONCE:
+            last = episodes[-1].uuid
+            horizon = last if horizon is None else min(horizon, last)
+    complete = sorted(uuid for uuid in found if horizon is None or uuid <= horizon)
+    return [found[uuid] for uuid in complete], horizon
