@@ -5,13 +5,13 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from mcp import Client, StdioServerParameters
 
 from graphiti_pkm.cli.examples import Example, read_examples
+from graphiti_pkm.cli.output import Progress, say
 from graphiti_pkm.config import Settings, environment_name
 from graphiti_pkm.errors import PkmError
 
@@ -25,14 +25,14 @@ def demo(settings: Settings, *, keep: bool, examples: Path | None) -> int:
         asyncio.run(_play(directory, settings, read_examples(examples)))
     finally:
         if keep:
-            _say(f"\nKept in {directory}. Look again with: graphiti-pkm status --data-dir {directory}")
+            say(f"\nKept in {directory}. Look again with: graphiti-pkm status --data-dir {directory}")
         else:
             shutil.rmtree(directory, ignore_errors=True)
     return 0
 
 
 async def _play(directory: Path, settings: Settings, examples: list[Example]) -> None:
-    _say("graphiti-pkm: a memory for your assistant. No key, no server, nothing leaves this machine.\n")
+    say("graphiti-pkm: a memory for your assistant. No key, no server, nothing leaves this machine.\n")
     async with Client(_server(directory, settings)) as client:
         await _load(client, examples)
         await _search(client)
@@ -42,7 +42,7 @@ async def _play(directory: Path, settings: Settings, examples: list[Example]) ->
         await _add(client, heron)
         await _ask_again(client, heron)
         await _words(client)
-    _say("\nThat was the main job. To connect your own assistant, see README.md: one command in its configuration.")
+    say("\nThat was the main job. To connect your own assistant, see README.md: one command in its configuration.")
 
 
 def _server(directory: Path, settings: Settings) -> StdioServerParameters:
@@ -63,30 +63,28 @@ def _server(directory: Path, settings: Settings) -> StdioServerParameters:
 
 
 async def _load(client: Client, examples: list[Example]) -> None:
-    _say(f"Telling it {len(examples)} notes: half a year of a coaching journal, and a set of architecture decisions.")
-    started, done = time.perf_counter(), 0
+    say(f"Telling it {len(examples)} notes: half a year of a coaching journal, and a set of architecture decisions.")
+    progress, done = Progress("notes"), 0
 
     async def tell(group: list[Example]) -> None:
         nonlocal done
         for example in group:  # in order: a later note may replace what an earlier one said
             await _call(client, "add_memory", **example.arguments)
             done += 1
-            _progress(done, len(examples), started)
+            progress(done, len(examples))
 
     groups = sorted({example.group_id for example in examples})
     await asyncio.gather(*(tell([e for e in examples if e.group_id == group]) for group in groups))
-    if sys.stderr.isatty():
-        sys.stderr.write("\n")
-    _say(f"  stored, searchable and on disk in {time.perf_counter() - started:.1f} s\n")
+    say(f"  stored, searchable and on disk in {progress.end():.1f} s\n")
 
 
 async def _search(client: Client) -> None:
     _step("search", 'Search first: "Heron billing project"')
     answer = await _call(client, "search_nodes", query="Heron billing project", group_ids=JOURNAL, max_nodes=3)
     for node in answer["nodes"]:
-        _say(f"  {node['name']} [{', '.join(node['labels'])}] {node.get('summary') or ''}".rstrip())
+        say(f"  {node['name']} [{', '.join(node['labels'])}] {node.get('summary') or ''}".rstrip())
         for fact in node.get("facts") or []:
-            _say(f"      {fact}")
+            say(f"      {fact}")
 
 
 async def _connections(client: Client) -> str:
@@ -95,7 +93,7 @@ async def _connections(client: Client) -> str:
     answer = await _call(client, "get_entity_connections", entity_uuid=heron)
     _step("connections", f"Everything it knows about {answer['entity']}: {answer['total']} facts, ended ones too")
     for fact in answer["facts"]:
-        _say(f"  {_interval(fact):<26} {fact['fact']}")
+        say(f"  {_interval(fact):<26} {fact['fact']}")
     return heron
 
 
@@ -104,7 +102,7 @@ async def _timeline(client: Client) -> None:
     answer = await _call(client, "get_entity_timeline", entity_uuid=found["nodes"][0]["uuid"])
     _step("timeline", f"How often was stress mentioned? {answer['total']} notes since {answer['first_mention'][:10]}")
     for month, count in (answer.get("mentions_per_month") or {}).items():
-        _say(f"  {month}  {'#' * count} {count}")
+        say(f"  {month}  {'#' * count} {count}")
 
 
 async def _as_of(client: Client) -> None:
@@ -113,7 +111,7 @@ async def _as_of(client: Client) -> None:
     booking = found["nodes"][0]["uuid"]
     for day in ("2025-04-01", "2026-01-01"):
         answer = await _call(client, "get_entity_connections", entity_uuid=booking, as_of=day, relation="USES")
-        _say(f"  on {day}: {'; '.join(fact['target_node_name'] for fact in answer['facts'])}")
+        say(f"  on {day}: {'; '.join(fact['target_node_name'] for fact in answer['facts'])}")
 
 
 async def _add(client: Client, heron: str) -> None:
@@ -141,9 +139,9 @@ async def _add(client: Client, heron: str) -> None:
             },
         ],
     )
-    _say(f"  {answer['message']}")
+    say(f"  {answer['message']}")
     for retired in answer["retired"]:
-        _say(f"  no longer current: {retired['fact']}")
+        say(f"  no longer current: {retired['fact']}")
     if heron not in {entity["uuid"] for entity in answer["entities"]}:
         raise PkmError("the note was not linked to the Heron that is already known")
 
@@ -152,7 +150,7 @@ async def _ask_again(client: Client, heron: str) -> None:
     _step("ask again", "What is Heron's deadline now, and what was it?")
     answer = await _call(client, "get_entity_connections", entity_uuid=heron, relation="HAS_DEADLINE")
     for fact in answer["facts"]:
-        _say(f"  {fact['status']:<8} {_interval(fact):<26} {fact['fact']}")
+        say(f"  {fact['status']:<8} {_interval(fact):<26} {fact['fact']}")
 
 
 async def _words(client: Client) -> None:
@@ -161,7 +159,7 @@ async def _words(client: Client) -> None:
         client, "search_episodes", query="What helped me sleep better?", group_ids=JOURNAL, max_episodes=3
     )
     for episode in answer["episodes"]:
-        _say(f"  {episode['valid_at'][:10]} {episode['name']}: {episode.get('match') or ''}".replace("\n", " "))
+        say(f"  {episode['valid_at'][:10]} {episode['name']}: {episode.get('match') or ''}".replace("\n", " "))
 
 
 async def _call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -181,14 +179,4 @@ def _interval(fact: dict[str, Any]) -> str:
 
 
 def _step(name: str, text: str) -> None:
-    _say(f"\n{name:>13} | {text}")
-
-
-def _progress(done: int, total: int, started: float) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r  {done}/{total} notes, {time.perf_counter() - started:.0f} s ")
-        sys.stderr.flush()
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)  # noqa: T201  (a command line speaks)
+    say(f"\n{name:>13} | {text}")

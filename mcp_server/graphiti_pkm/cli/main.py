@@ -103,7 +103,7 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
         case "serve":
             from graphiti_pkm.cli.serve import serve  # noqa: PLC0415
 
-            code = serve(settings)
+            code = serve(loaded)
         case "demo":
             from graphiti_pkm.cli.demo import demo  # noqa: PLC0415
 

@@ -1,0 +1,149 @@
+"""The one composition root: which implementation stands behind each port."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.ports import Embedder, Graph
+from graphiti_pkm.errors import EmbeddingMismatch
+from graphiti_pkm.graph.embedded import EmbeddedDatabase
+from graphiti_pkm.graph.locks import FlockGroupLocks
+from graphiti_pkm.graph.preflight import require
+from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.deleting import Deleting
+from graphiti_pkm.services.exploring import Exploring
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.jobs import Jobs
+from graphiti_pkm.services.recovery import Recovery
+from graphiti_pkm.services.searching import Searching
+from graphiti_pkm.services.services import Services
+from graphiti_pkm.services.status import Status
+from graphiti_pkm.services.writing import Writing
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A data directory, open and ready."""
+
+    context: Context
+    services: Services
+    recovery: Recovery
+    jobs: Jobs
+    database: EmbeddedDatabase
+    journal: SqliteJournal
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncIterator[Services]:
+    """What ``server.run`` is given: the services over the settings' data directory."""
+    async with open_memory(settings) as memory:
+        yield memory.services
+
+
+@asynccontextmanager
+async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
+    """Start or join the database, replay what it lost, run the background work until the end.
+
+    Raises:
+        ConfigurationError: platform, directories, schema or embedding model do not fit; says what to do.
+        Unavailable: the database does not start.
+    """
+    await asyncio.to_thread(require, settings.data_dir)
+    database = EmbeddedDatabase(settings.data_dir, settings.idle_seconds)
+    connection = _Connection(database)
+    graph = FalkorStore(connection.connect, connection.recover)
+    journal = SqliteJournal(settings.data_dir)
+    embedder = LocalEmbedder(settings)
+    context = Context(graph, journal, embedder, FlockGroupLocks(settings.data_dir), settings, _utc_now)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.callback(database.release)
+        stack.push_async_callback(embedder.close)
+        stack.push_async_callback(journal.close)
+        stack.push_async_callback(graph.close)
+        await _check_embedding(graph, embedder)
+        memory = _assemble(context, database, journal)
+        connection.on_restart = memory.recovery.after_restart
+        await memory.recovery.replay()
+        stop = asyncio.Event()
+        work = [
+            asyncio.create_task(memory.recovery.keep_durable(stop), name="keep durable"),
+            asyncio.create_task(memory.jobs.run(stop), name="jobs"),
+        ]
+        stack.push_async_callback(_finish, stop, work)
+        yield memory
+
+
+class _Connection:
+    """Joins the embedded database and notices that it was started anew, so that lost writes are replayed."""
+
+    def __init__(self, database: EmbeddedDatabase) -> None:
+        self._database = database
+        self._seen: str | None = None
+        self.on_restart: Callable[[], None] = lambda: None
+
+    async def connect(self) -> Path:
+        path = await self._database.acquire()
+        self._seen = self._database.incarnation
+        return path
+
+    async def recover(self) -> None:
+        await self._database.recover()
+        if self._database.incarnation != self._seen:
+            self._seen = self._database.incarnation
+            self.on_restart()
+
+
+def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJournal) -> Memory:
+    groups = Groups(context.graph, context.settings)
+    committer = Committer(context)
+
+    def repairs() -> Sequence[str]:
+        repair = database.last_repair()
+        return [repair] if repair else []
+
+    services = Services(
+        writing=Writing(context, groups, committer),
+        searching=Searching(context, groups),
+        exploring=Exploring(context, groups),
+        deleting=Deleting(context, groups, committer),
+        status=Status(context, groups, repairs),
+    )
+    jobs = Jobs(context, committer)
+    return Memory(context, services, Recovery(context, committer), jobs, database, journal)
+
+
+async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:
+    stop.set()
+    for task, outcome in zip(work, await asyncio.gather(*work, return_exceptions=True), strict=True):
+        if isinstance(outcome, BaseException):
+            _log.error("background work ended early: %s", task.get_name(), exc_info=outcome)
+
+
+async def _check_embedding(graph: Graph, embedder: Embedder) -> None:
+    recorded = await graph.embedding()
+    if recorded is None:
+        if await embedder.available():
+            await graph.record_embedding(embedder.model, embedder.dimension)
+    elif recorded != (embedder.model, embedder.dimension):
+        model, dimension = recorded
+        raise EmbeddingMismatch(
+            f"This memory was written with {model} ({dimension} dimensions), this server embeds with "
+            f"{embedder.model} ({embedder.dimension}). Vectors of two models cannot be compared. Use the version and "
+            "settings that wrote it, or another --data-dir."
+        )
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)

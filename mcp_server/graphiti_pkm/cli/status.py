@@ -1,0 +1,42 @@
+"""``status``: what ``get_status`` tells a model, for a person."""
+
+import asyncio
+
+from graphiti_pkm.bootstrap import open_memory
+from graphiti_pkm.cli.output import say, say_json
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.answers import StatusResponse
+
+
+def status(settings: Settings, *, as_json: bool) -> int:
+    """Print the state of the memory; 0 if it works, 1 if it does not."""
+    found, memory_bytes = asyncio.run(_ask(settings))
+    if as_json:
+        say_json({**found.model_dump(), "database_memory_bytes": memory_bytes})
+    else:
+        _print(found, memory_bytes)
+    return 1 if found.status == "unavailable" else 0
+
+
+async def _ask(settings: Settings) -> tuple[StatusResponse, int | None]:
+    async with open_memory(settings) as memory:
+        return await memory.services.status.get_status(LOCAL), await memory.database.memory_usage()
+
+
+def _print(found: StatusResponse, memory_bytes: int | None) -> None:
+    say(f"{found.status}: {found.message}")
+    say(f"  data      {found.data_directory}")
+    used = f", {memory_bytes / 1e6:.0f} MB" if memory_bytes else ""
+    say(f"  database  {found.backend}{used}")
+    say(f"  search    {found.search}")
+    for group, size in found.groups.items():
+        say(f"  group     {group}: {size}")
+    say(f"  writes    {_counts(found.writes)}")
+    say(f"  jobs      {_counts(found.jobs)}")
+    for failure in found.failures:
+        say(f"  ! {failure}")
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "none"
