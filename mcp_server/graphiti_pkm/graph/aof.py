@@ -27,7 +27,7 @@ class Repair(NamedTuple):
     bytes_before: int
     bytes_after: int
     original: str
-    """Name in the data directory under which the damaged files are kept; empty if none were."""
+    """Name in the data directory under which the damaged files are kept."""
 
 
 _ENTRY = re.compile(r"file (\S+) seq \d+ type [bhi]\b.*")
@@ -65,9 +65,7 @@ def repair(data_dir: Path, redis_server: str) -> Repair:
     before = size(data_dir)
     damaged = data_dir / DIRECTORY
     original = data_dir / f"{DIRECTORY}-damaged-{stamp}"
-    unfinished = original.with_suffix(".part")
-    shutil.copytree(damaged, unfinished)
-    unfinished.rename(original)
+    _copy(damaged, original)
     if _check(data_dir, redis_server, fix=True) != 0 or _check(data_dir, redis_server, fix=False) != 0:
         shutil.rmtree(damaged)
         return _report(data_dir, Repair(stamp, "started_empty", before, 0, original.name))
@@ -84,9 +82,14 @@ def set_aside(data_dir: Path) -> Repair:
 
 
 def note_skipped(data_dir: Path) -> Repair:
-    """Report that the database passed over commands it could not understand; their writes are missing."""
-    now = size(data_dir)
-    return _report(data_dir, Repair(_stamp(), "skipped", now, now, ""))
+    """Report that the database passed over commands it could not understand; their writes are missing.
+
+    To be called once it has loaded; a rewrite afterwards drops those commands.
+    """
+    stamp, now = _stamp(), size(data_dir)
+    original = data_dir / f"{DIRECTORY}-damaged-{stamp}"
+    _copy(data_dir / DIRECTORY, original)
+    return _report(data_dir, Repair(stamp, "skipped", now, now, original.name))
 
 
 def last_repair(data_dir: Path) -> Repair | None:
@@ -121,6 +124,14 @@ def _check(data_dir: Path, redis_server: str, *, fix: bool) -> int:
         stderr=subprocess.DEVNULL,
         check=False,
     ).returncode
+
+
+def _copy(directory: Path, to: Path) -> None:
+    """All of it or nothing under that name."""
+    unfinished = to.with_name(f"{DIRECTORY}-unfinished-copy")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.copytree(directory, unfinished)
+    unfinished.rename(to)
 
 
 def _stamp() -> str:

@@ -98,8 +98,7 @@ class EmbeddedDatabase:
             "started_empty": f"could not be loaded ({done.bytes_before} bytes), the database started empty",
             "skipped": "held commands that could not be understood",
         }[done.outcome]
-        kept = f"; the original is kept in {done.original}" if done.original else ""
-        return f"{done.time}: the append-only file {what}{kept}"
+        return f"{done.time}: the append-only file {what}; the original is kept in {done.original}"
 
     async def info(self) -> DatabaseInfo | None:
         """What runs now, None if nothing does."""

@@ -176,12 +176,21 @@ class Watchdog:
             if self._wait_until_ready(redis, socket):
                 write_endpoint(self._data_dir, endpoint._replace(data_version=newer or self._version))
                 if self._log.skipped_commands:
-                    aof.note_skipped(self._data_dir)
+                    self._report_skipped(socket)
                 return redis
             verdict = diagnose(self._data_dir, redis.close(self._log), self._log, attempt, newer)
             if verdict is not None:
                 return verdict
         return Verdict("failed", self._log.recent[-1] if self._log.recent else "")
+
+    def _report_skipped(self, socket: str) -> None:
+        """Keep the file with commands that failed while loading, report, and rewrite it without them."""
+        self._log.note(f"{self._log.skipped_commands} commands of the append-only file failed while loading")
+        try:
+            aof.note_skipped(self._data_dir)
+            command(socket, "BGREWRITEAOF")
+        except (OSError, DatabaseRefused) as error:
+            self._log.note(f"no report of it: {type(error).__name__}")  # a full disk; the next start tells again
 
     def _wait_until_ready(self, redis: RedisProcess, socket: str) -> bool:
         """True once it has loaded everything; False when it has ended."""
