@@ -8,7 +8,7 @@ import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, InputRequiredResult
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 
 from graphiti_pkm.config import APP, Settings
 from graphiti_pkm.errors import InvalidInput
@@ -63,6 +63,19 @@ class MemoryServer(MCPServer[Backend]):
         if name not in names:
             return error_result(f"There is no such tool here. Tools: {', '.join(names) or 'none'}.", "unknown_tool")
         return await super().call_tool(name, arguments, context)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Backend, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """A rendered prompt; what is wrong with the request is said as such, not as an internal error."""
+        prompts = {prompt.name: prompt for prompt in await self.list_prompts()}
+        if name not in prompts:
+            raise MCPError(code=INVALID_PARAMS, message=f"No such prompt. Prompts: {', '.join(prompts)}.")
+        wanted = [argument.name for argument in prompts[name].arguments or [] if argument.required]
+        missing = [argument for argument in wanted if not (arguments or {}).get(argument)]
+        if missing:
+            raise MCPError(code=INVALID_PARAMS, message=f"{name} needs {', '.join(missing)}.")
+        return await super().get_prompt(name, arguments, context)
 
     def _offered(self, request: Any) -> Sequence[ToolLine]:
         header = request.headers.get(TOOLSETS_HEADER) if request is not None else None

@@ -15,7 +15,15 @@ logger = logging.getLogger(__name__)
 _METHODS = frozenset({"tools/call", "resources/read", "prompts/get"})
 _COUNTED = ("facts", "nodes", "episodes", "entities", "retired", "needs_attention", "neighbours")
 _CALLERS_MISTAKES = frozenset(
-    {"invalid_input", "invalid_cursor", "ambiguous_uuid", "not_found", "not_allowed", "conflicting_content"}
+    {
+        "invalid_input",
+        "invalid_cursor",
+        "ambiguous_uuid",
+        "not_found",
+        "not_allowed",
+        "conflicting_content",
+        "unknown_tool",
+    }
 )
 _MOST_GROUPS = 10
 
@@ -39,6 +47,9 @@ class CallLog:
             result = await call_next(ctx)
         except MCPError as error:
             event["error"] = error.error.code
+            raise
+        except BaseException as error:
+            event["error"] = "internal" if isinstance(error, Exception) else "cancelled"
             raise
         else:
             event.update(_outcome(result))

@@ -44,7 +44,9 @@ class ToolLine:
 
     @property
     def description(self) -> str:
-        return inspect.cleandoc(self.function.__doc__ or "")
+        """The function's docstring, one line a paragraph."""
+        paragraphs = inspect.cleandoc(self.function.__doc__ or "").split("\n\n")
+        return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
     @property
     def writes(self) -> bool:

@@ -84,24 +84,35 @@ class GuardedTool(Tool):
             logger.exception("%s failed unexpectedly", self.name)
             return error_result(self.failure + self._unexpected(), "internal")
 
+    @property
+    def _writes(self) -> bool:
+        return self.annotations is None or not self.annotations.read_only_hint
+
     def _unexpected(self) -> str:
-        changes = self.annotations is None or not self.annotations.read_only_hint
         unknown = " It may or may not have been stored: look with get_episodes before sending it again."
-        return "An unexpected error; the server's log has the details." + (unknown if changes else "")
+        return "An unexpected error; the server's log has the details." + (unknown if self._writes else "")
 
     def _validated(self, arguments: Json) -> Json:
         given = {name: value for name, value in arguments.items() if value is not None}
         accepted: Json = self.parameters["properties"]
         unknown = [name for name in given if name not in accepted]
         if unknown:
-            raise InvalidInput(f"{self.name} has no parameter {_quoted(unknown[0])}. It takes: {_listed(accepted)}.")
-        _refuse_unstorable(given)
+            raise self._refused(f"{self.name} has no parameter {_shown(unknown[0])}; it takes {_listed(accepted)}")
+        self._refuse_unstorable(given)
         try:
             values = self.fn_metadata.arg_model.model_validate(given)
         except ValidationError as error:
-            raise InvalidInput(explain(error, self.parameters)) from None
-        _refuse_unstorable(values.model_dump())  # again: lists may have come as JSON texts
+            raise self._refused(explain(error, self.parameters)) from None
+        self._refuse_unstorable(values.model_dump())  # again: lists may have come as JSON texts
         return values.model_dump_one_level()
+
+    def _refuse_unstorable(self, arguments: Json) -> None:
+        for name, value in arguments.items():
+            if _unstorable(value):
+                raise self._refused(f"{name} holds a NUL or half a surrogate pair, which no text can; send it without")
+
+    def _refused(self, reason: str) -> InvalidInput:
+        return InvalidInput(f"Bad arguments: {reason}.{' Nothing was stored.' if self._writes else ''}")
 
 
 def error_result(message: str, code: str) -> CallToolResult:
@@ -139,6 +150,8 @@ def explain(error: ValidationError, schema: Json) -> str:
     problems: dict[str, str] = {}
     for problem in error.errors(include_url=False, include_input=False, include_context=False):
         where, accepted = _locate(problem["loc"], schema)
+        if any(where.startswith(f"{known}[") for known in problems):
+            continue  # another branch of a union whose problem is already told
         if problem["type"] == "missing":
             problems.setdefault(where, f"{where} is missing; it takes {_accepts(accepted, schema)}")
         elif problem["type"] == "extra_forbidden":
@@ -148,7 +161,7 @@ def explain(error: ValidationError, schema: Json) -> str:
             problems.setdefault(where, f"{where} must be {_accepts(accepted, schema)}")
     told = list(problems.values())
     more = f"; and {len(told) - _MOST_PROBLEMS} more" if len(told) > _MOST_PROBLEMS else ""
-    return f"Bad arguments: {'; '.join(told[:_MOST_PROBLEMS])}{more}. Nothing was stored."
+    return "; ".join(told[:_MOST_PROBLEMS]) + more
 
 
 def _locate(loc: Iterable[int | str], schema: Json) -> tuple[str, Json]:
@@ -160,7 +173,7 @@ def _locate(loc: Iterable[int | str], schema: Json) -> tuple[str, Json]:
             where += f"[{part}]"
             node = node.get("items", {})
         elif "properties" in node:
-            where += ("." if where else "") + (part if part in node["properties"] else _quoted(part))
+            where += ("." if where else "") + (_shown(part))
             node = node["properties"].get(part, {})
     return where, _resolved(node, schema)
 
@@ -196,25 +209,16 @@ def _accepts(node: Json, schema: Json) -> str:
             words += ", not empty"
     if "default" in node:
         words += f" (default {node['default']})"
-    return words + (f", {node['description']}" if "description" in node else "")
+    return words + (f" ({node['description']})" if "description" in node else "")
 
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "nothing"
 
 
-def _quoted(name: object) -> str:
-    text = str(name).encode("ascii", "replace").decode()
-    return f"'{text[:_LONGEST_NAME]}…'" if len(text) > _LONGEST_NAME else f"'{text}'"
-
-
-def _refuse_unstorable(arguments: Json) -> None:
-    for name, value in arguments.items():
-        if _unstorable(value):
-            raise InvalidInput(
-                f"{name} holds a NUL or half a surrogate pair, which no text can hold. Nothing was stored; "
-                "send it without."
-            )
+def _shown(name: str) -> str:
+    """A name that the caller made up, if it is one; anything longer may be content."""
+    return name if name.isidentifier() and len(name) <= _LONGEST_NAME else "of that name"
 
 
 def _unstorable(value: object) -> bool:

@@ -1,0 +1,31 @@
+"""Fixtures of the protocol suite: a world of fakes, and a client in each protocol generation."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import cast
+
+import pytest
+from mcp.client import Client
+from tests.protocol.support import Mode, World
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture(params=["auto", "legacy"])
+async def client(world: World, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    # A client must be left in the task that entered it; pytest-asyncio runs the two halves of a fixture in two.
+    connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+    done = asyncio.Event()
+
+    async def hold() -> None:
+        async with world.connect(cast("Mode", request.param)) as entered:
+            connected.set_result(entered)
+            await done.wait()
+
+    task = asyncio.create_task(hold())
+    yield await connected
+    done.set()
+    await task

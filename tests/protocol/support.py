@@ -1,0 +1,150 @@
+"""A server over the real services on the fakes, and what the protocol tests ask of it."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from mcp.client import Client
+from mcp_types import CallToolResult, TextContent, Tool
+from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import AddMemoryResponse
+from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.server import build_server
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.deleting import Deleting
+from graphiti_pkm.services.exploring import Exploring
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.searching import Searching
+from graphiti_pkm.services.services import Services
+from graphiti_pkm.services.status import Status
+
+Mode: TypeAlias = Literal["auto", "legacy"]
+Start: TypeAlias = Callable[[], AbstractAsyncContextManager[Services]]
+
+SNAPSHOTS = Path(__file__).with_name("snapshots")
+
+
+class RecordingWriting:
+    """Stands for the service ``Writing`` where only the edge is asked: keeps requests, gives one receipt."""
+
+    def __init__(self) -> None:
+        self.requests: list[AddMemory] = []
+        self.error: Exception | None = None
+
+    async def add_memory(self, caller: Caller, request: AddMemory) -> AddMemoryResponse:
+        assert caller.is_local
+        if self.error is not None:
+            raise self.error
+        self.requests.append(request)
+        return AddMemoryResponse(
+            message="Stored.",
+            episode_uuid="11111111-1111-4111-8111-111111111111",
+            status="stored",
+            group_id=request.group_id or "default",
+            name=request.name or "note",
+            valid_at="2026-03-01T12:00:00+00:00",
+            entities=[],
+            facts=[],
+            retired=[],
+            needs_attention=[],
+            related=[],
+            linked=0,
+            linking=0,
+        )
+
+
+@dataclass
+class World:
+    """The fakes under a server."""
+
+    settings: Settings = field(default_factory=Settings)
+    graph: FakeGraph = field(default_factory=FakeGraph)
+    embedder: FakeEmbedder = field(default_factory=FakeEmbedder)
+    clock: FakeClock = field(default_factory=FakeClock)
+    writing: RecordingWriting = field(default_factory=RecordingWriting)
+
+    def services(self) -> Services:
+        context = Context(
+            graph=self.graph,
+            journal=FakeJournal(self.clock),
+            embedder=self.embedder,
+            locks=FakeLocks(),
+            settings=self.settings,
+            now=self.clock,
+        )
+        groups = Groups(self.graph, self.settings)
+        return Services(
+            writing=cast("Any", self.writing),
+            searching=Searching(context, groups),
+            exploring=Exploring(context, groups),
+            deleting=Deleting(context, groups, Committer(context)),
+            status=Status(context, groups),
+        )
+
+    @asynccontextmanager
+    async def start(self) -> AsyncIterator[Services]:
+        yield self.services()
+
+    @asynccontextmanager
+    async def connect(self, mode: Mode = "auto") -> AsyncIterator[Client]:
+        async with Client(build_server(self.settings, self.start), mode=mode) as client:
+            yield client
+
+
+async def definitions(settings: Settings | None = None) -> list[Tool]:
+    """What tools/list answers."""
+    async with World(settings or Settings()).connect() as client:
+        return (await client.list_tools()).tools
+
+
+def definition_of(tool: Tool) -> dict[str, Any]:
+    """A definition as it goes over the wire."""
+    return tool.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def text(result: CallToolResult) -> str:
+    """The text of a result."""
+    content = result.content[0]
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def told(result: CallToolResult) -> dict[str, Any]:
+    """What the text alone says."""
+    data = json.loads(text(result))
+    assert isinstance(data, dict)
+    return data
+
+
+def answered(result: CallToolResult) -> dict[str, Any]:
+    """The structured content of an answer that is no error."""
+    assert not result.is_error, text(result)
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+def error_of(result: CallToolResult) -> str:
+    """The message of an error, after checking its shape."""
+    assert result.is_error
+    assert result.structured_content is not None
+    assert set(result.structured_content) == {"error", "code"}
+    assert result.structured_content["error"] == text(result)
+    return text(result)
+
+
+def tokens(value: str) -> float:
+    """Tokens as the budget counts them: bytes / 4."""
+    return len(value.encode()) / 4
+
+
+def definition_tokens(tool: Tool) -> float:
+    """Tokens of name, description and compact input schema."""
+    shown = {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+    return tokens(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))

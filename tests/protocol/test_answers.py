@@ -1,0 +1,125 @@
+"""Answers over both protocol generations: structured content whole, text enough to go on."""
+
+import json
+
+import pytest
+from mcp.client import Client
+from tests.builders import GROUP, OTHER_GROUP
+from tests.corpus import DJANGO, HUB, HUB_FACTS_IN_OWN_GROUP, hub, load, weeks
+from tests.protocol.support import World, answered, text, told
+from tests.requirements import requirement
+
+
+@pytest.fixture(autouse=True)
+async def loaded(world: World) -> None:
+    await load(world.graph, [*hub(), *weeks()], world.embedder)
+
+
+@requirement("G-08", "G-09", "G-10")
+async def test_connections_hold_every_field_of_a_fact_in_structured_content(client: Client) -> None:
+    answer = answered(await client.call_tool("get_entity_connections", {"entity_uuid": HUB}))
+    assert len(answer["facts"]) == 50
+    for fact in answer["facts"]:
+        assert {"uuid", "group_id", "source_node_uuid", "target_node_uuid", "created_at", "name", "fact"} <= set(fact)
+        assert {"episodes", "expired_at", "valid_at", "invalid_at", "reference_time", "attributes"} <= set(fact)
+        assert "HUB" in (fact["source_node_name"], fact["target_node_name"])
+
+
+@requirement("C24", "T04")
+async def test_text_is_compact_json_without_nulls_whole_uuids_and_the_asked_entity(client: Client) -> None:
+    result = await client.call_tool("get_entity_connections", {"entity_uuid": HUB})
+    assert HUB not in text(result)
+    assert "null" not in text(result)
+    assert "\n" not in text(result)
+    assert len(text(result)) <= 24_000
+    lean, whole = told(result), answered(result)
+    assert lean["next_cursor"] == whole["next_cursor"]
+    assert lean["total"] == whole["total"] == HUB_FACTS_IN_OWN_GROUP
+    for shown, fact in zip(lean["facts"], whole["facts"], strict=True):
+        other = "target_node" if fact["direction"] == "out" else "source_node"
+        assert fact["uuid"].startswith(shown["uuid"])
+        assert len(shown["uuid"]) < 16
+        assert shown[f"{other}_name"] == fact[f"{other}_name"]
+        assert shown["valid_at"] == fact["valid_at"]
+        assert "group_id" not in shown
+
+
+@requirement("G-06", "G-20", "G-38")
+async def test_pages_followed_by_text_alone_give_every_fact_once(client: Client) -> None:
+    found = told(await client.call_tool("search_nodes", {"names": ["HUB"], "group_ids": GROUP}))
+    arguments = {"entity_uuid": found["nodes"][0]["uuid"], "group_ids": GROUP, "max_connections": 40}
+    page = told(await client.call_tool("get_entity_connections", arguments))
+    seen = [fact["uuid"] for fact in page["facts"]]
+    while page["truncated"]:
+        page = told(await client.call_tool("get_entity_connections", {**arguments, "cursor": page["next_cursor"]}))
+        seen += [fact["uuid"] for fact in page["facts"]]
+    assert len(seen) == len(set(seen)) == HUB_FACTS_IN_OWN_GROUP
+    edge = answered(await client.call_tool("get_entity_edge", {"uuid": seen[0]}))
+    assert edge["fact"]["uuid"].startswith(seen[0])
+
+
+@requirement("G-26", "G-27")
+async def test_timeline_episodes_have_all_seven_keys(client: Client) -> None:
+    answer = answered(await client.call_tool("get_entity_timeline", {"entity_uuid": DJANGO}))
+    assert answer["episodes"]
+    for episode in answer["episodes"]:
+        assert {"uuid", "name", "content", "valid_at", "created_at", "source", "group_id"} <= set(episode)
+    assert answer["episodes"][-1]["name"] == "Week 25"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"group_ids": OTHER_GROUP},
+        {"group_ids": [OTHER_GROUP]},
+        {"group_ids": json.dumps([OTHER_GROUP])},
+        {"group_ids": OTHER_GROUP, "cursor": None, "query": None, "max_nodes": None},
+    ],
+)
+async def test_a_list_may_come_as_one_value_as_json_and_a_parameter_as_null(
+    client: Client, arguments: dict[str, object]
+) -> None:
+    answer = answered(await client.call_tool("search_nodes", {"names": "Spoke 03", **arguments}))
+    assert [node["name"] for node in answer["nodes"]] == ["Spoke 03"]
+    assert answer["scope"]["group_ids"] == [OTHER_GROUP]
+
+
+@pytest.mark.parametrize("given", ["true", "null", "[1, 2]", '{"a": 1}'])
+async def test_a_text_that_looks_like_json_stays_a_text(client: Client, world: World, given: str) -> None:
+    answered(await client.call_tool("add_memory", {"episode_body": given, "name": given}))
+    assert (world.writing.requests[0].episode_body, world.writing.requests[0].name) == (given, given)
+
+
+async def test_entities_and_facts_reach_the_service_with_nulls_left_out(client: Client, world: World) -> None:
+    fact = {"source": "me", "relation": "SLEPT", "kind": None, "value": 5, "target": None}
+    arguments = {
+        "episode_body": "I slept 5 hours.",
+        "entities": {"name": "sleep", "type": None},
+        "facts": json.dumps([fact]),
+        "saga": "nights",
+    }
+    answered(await client.call_tool("add_memory", arguments))
+    request = world.writing.requests[0]
+    assert [entity.name for entity in request.entities] == ["sleep"]
+    assert (request.facts[0].kind, request.facts[0].value) == ("state", 5)
+    assert request.steering == {"saga": "nights"}
+
+
+@requirement("G-01", "G-37")
+async def test_an_empty_answer_tells_what_the_group_holds(client: Client) -> None:
+    answer = told(await client.call_tool("search_nodes", {"query": "Django", "group_ids": ["non-existent-group"]}))
+    assert answer["total"] == 0
+    assert answer["scope"]["group_ids"] == ["non-existent-group"]
+
+
+async def test_an_entity_and_an_episode_are_read_as_resources(client: Client) -> None:
+    entity = (await client.read_resource(f"pkm://entity/{DJANGO}")).contents[0].model_dump()
+    assert json.loads(entity["text"])["name"] == "Django project"
+    assert entity["mime_type"] == "application/json"
+    newest = answered(await client.call_tool("get_episodes", {"group_ids": GROUP, "max_episodes": 1}))["episodes"][0]
+    episode = (await client.read_resource(f"pkm://episode/{newest['uuid']}")).contents[0].model_dump()
+    assert json.loads(episode["text"])["content"] == newest["content"]
+
+
+async def test_status_answers_with_groups(client: Client) -> None:
+    assert set(answered(await client.call_tool("get_status", {}))["groups"]) == {GROUP, OTHER_GROUP}

@@ -1,0 +1,210 @@
+"""Sweeps over the definitions of all tools."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.protocol.support import SNAPSHOTS, definition_of, definition_tokens, definitions, tokens
+from tests.requirements import requirement
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.toolsets.catalog import TOOLSETS, known_tools
+from graphiti_pkm.toolsets.instructions import build_instructions
+
+TOOLS = sorted(known_tools())
+LISTS = ("facts", "nodes", "episodes", "entities")
+BUDGET = 5_000
+ORDER_OF_A_DESCRIPTION = re.compile(r"^[A-Z][^\n]+\.\nUse [^\n]+\.$")
+
+
+async def definition(name: str) -> dict[str, Any]:
+    return next(definition_of(tool) for tool in await definitions() if tool.name == name)
+
+
+def nodes(schema: object) -> Iterator[dict[str, Any]]:
+    """Every schema inside a schema, names of properties left aside."""
+    if isinstance(schema, dict):
+        yield schema
+        for key, part in schema.items():
+            for inner in part.values() if key in ("properties", "$defs") else [part]:
+                yield from nodes(inner)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from nodes(part)
+
+
+@requirement("G-55", "G-61")
+@pytest.mark.parametrize("name", TOOLS)
+async def test_every_definition_equals_its_snapshot(name: str) -> None:
+    path = SNAPSHOTS / f"{name}.json"
+    assert path.exists(), f"no snapshot of {name}: make snapshots, then read the difference"
+    assert await definition(name) == json.loads(path.read_text(encoding="utf-8"))
+
+
+async def test_no_snapshot_outlives_its_tool() -> None:
+    assert {path.stem for path in SNAPSHOTS.glob("*.json")} == set(TOOLS)
+
+
+def test_tool_names_are_unique_over_all_toolsets() -> None:
+    names = [tool.name for toolset in TOOLSETS for tool in toolset.tools]
+    assert len(names) == len(set(names))
+
+
+@requirement("G-16", "G-31", "C22")
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("get_entity_connections", "Get Entity Connections"), ("get_entity_timeline", "Get Entity Timeline")],
+)
+async def test_the_two_traversal_tools_are_annotated_as_specified(name: str, title: str) -> None:
+    assert (await definition(name))["annotations"] == {
+        "title": title,
+        "readOnlyHint": True,
+        "destructiveHint": False,
+        "idempotentHint": True,
+        "openWorldHint": True,
+    }
+
+
+@pytest.mark.parametrize("name", TOOLS)
+async def test_every_tool_has_title_annotations_and_output_schema(name: str) -> None:
+    tool = await definition(name)
+    hints = tool["annotations"]
+    assert tool["title"] == hints["title"] == name.replace("_", " ").title()
+    assert {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} <= set(hints)
+    assert tool["outputSchema"]["type"] == "object"
+    assert hints["openWorldHint"] == (name in {"get_entity_connections", "get_entity_timeline"})
+
+
+@requirement("G-67")
+async def test_only_what_deletes_is_destructive() -> None:
+    destructive = {tool.name for tool in await definitions() if tool.annotations and tool.annotations.destructive_hint}
+    assert destructive == {"delete_episode", "delete_entity_edge"}
+
+
+@requirement("B-01", "C19")
+@pytest.mark.parametrize("name", TOOLS)
+async def test_every_tool_that_answers_a_list_has_a_limit_with_default_and_maximum_and_a_cursor(name: str) -> None:
+    tool = await definition(name)
+    if not tool["annotations"]["readOnlyHint"] or not set(LISTS) & set(tool["outputSchema"]["properties"]):
+        return
+    given = tool["inputSchema"]["properties"]
+    limits = [part for parameter, part in given.items() if parameter.startswith("max_")]
+    assert limits
+    assert all({"default", "minimum", "maximum"} <= set(part) for part in limits)
+    assert "cursor" in given
+    assert {"total", "returned", "truncated", "next_cursor", "scope"} <= set(tool["outputSchema"]["properties"])
+
+
+@requirement("G-07", "G-24")
+async def test_the_limits_of_traversal_are_the_specified_ones() -> None:
+    connections = (await definition("get_entity_connections"))["inputSchema"]["properties"]["max_connections"]
+    timeline = (await definition("get_entity_timeline"))["inputSchema"]["properties"]["max_episodes"]
+    assert connections == {"default": 50, "minimum": 1, "maximum": 200, "type": "integer"}
+    assert timeline == {"default": 20, "minimum": 1, "maximum": 100, "type": "integer"}
+
+
+@pytest.mark.parametrize("name", TOOLS)
+async def test_input_schemas_hold_no_title_null_or_union_at_the_top(name: str) -> None:
+    schema = (await definition(name))["inputSchema"]
+    assert not {"anyOf", "oneOf", "allOf"} & set(schema)
+    for node in nodes(schema):
+        assert "title" not in node
+        assert node.get("type") != "null"
+        assert node.get("default", "") is not None
+
+
+@pytest.mark.parametrize("name", TOOLS)
+async def test_output_schemas_hold_no_title_and_no_embedding(name: str) -> None:
+    schema = (await definition(name))["outputSchema"]
+    assert not any("title" in node for node in nodes(schema))
+    properties = [name for node in nodes(schema) for name in node.get("properties", {})]
+    assert not [name for name in properties if "embedding" in name]
+
+
+@requirement("G-72")
+@pytest.mark.parametrize("name", TOOLS)
+async def test_every_description_says_what_then_when_and_what_instead(name: str) -> None:
+    text = (await definition(name))["description"]
+    assert ORDER_OF_A_DESCRIPTION.match(text)
+    assert "instead" in text
+    assert 10 <= len(text.split()) <= 90
+    assert not re.search(r"Args:|Returns:|[{}]|\b(?:NOT|MUST|ALWAYS|NEVER|IMPORTANT)\b", text)
+
+
+@requirement("G-32", "T21", "G-69")
+@pytest.mark.parametrize("name", TOOLS)
+async def test_every_tool_named_in_a_definition_exists(name: str) -> None:
+    tool = await definition(name)
+    texts = [tool["description"], *(node.get("description", "") for node in nodes(tool["inputSchema"]))]
+    named = set(re.findall(r"\b(?:add|search|get|delete|clear)_[a-z_]+", " ".join(map(str, texts))))
+    assert named <= set(TOOLS)
+
+
+@requirement("G-17", "G-54")
+async def test_descriptions_name_what_their_specification_demands() -> None:
+    connections = (await definition("get_entity_connections"))["description"]
+    add_memory = (await definition("add_memory"))["description"]
+    for word in ("search_memory_facts", "search_nodes", "max_connections", "group_ids"):
+        assert word in connections
+    for word in ("search_nodes", "get_entity_connections", "entity_uuid", "episode_body"):
+        assert word in add_memory
+
+
+UPSTREAM = {
+    "add_memory": [
+        "name", "episode_body", "group_id", "source", "source_description", "uuid", "reference_time",
+        "excluded_entity_types", "custom_extraction_instructions", "previous_episode_uuids", "update_communities",
+        "saga", "saga_previous_episode_uuid",
+    ],
+    "search_nodes": ["query", "group_ids", "max_nodes", "entity_types", "center_node_uuid"],
+    "search_memory_facts": [
+        "query", "group_ids", "max_facts", "center_node_uuid", "edge_types",
+        "valid_at_after", "valid_at_before", "invalid_at_after", "invalid_at_before",
+    ],
+    "get_episodes": ["group_ids", "max_episodes"],
+    "get_episode_entities": ["episode_uuids"],
+    "get_entity_edge": ["uuid"],
+    "delete_entity_edge": ["uuid"],
+    "delete_episode": ["uuid"],
+    "get_status": [],
+}  # fmt: skip
+
+
+@requirement("G-63", "G-64", "G-65")
+@pytest.mark.parametrize("name", sorted(UPSTREAM))
+async def test_a_client_of_the_upstream_server_finds_its_parameters(name: str) -> None:
+    schema = (await definition(name))["inputSchema"]
+    assert set(UPSTREAM[name]) <= set(schema["properties"])
+    assert set(schema.get("required", [])) <= set(UPSTREAM[name])
+
+
+@requirement("C28", "G-66", "G-68")
+async def test_the_default_is_the_toolset_memory_with_twelve_tools() -> None:
+    assert [tool.name for tool in await definitions()] == [
+        "add_memory",
+        "search_nodes",
+        "search_memory_facts",
+        "search_episodes",
+        "get_entity_connections",
+        "get_entity_timeline",
+        "get_episodes",
+        "get_episode_entities",
+        "get_entity_edge",
+        "delete_episode",
+        "delete_entity_edge",
+        "get_status",
+    ]
+
+
+async def test_tools_and_instructions_fit_the_token_budget() -> None:
+    tools = await definitions()
+    assert sum(map(definition_tokens, tools)) + tokens(build_instructions([tool.name for tool in tools])) <= BUDGET
+
+
+async def test_read_only_hides_what_writes_and_names_it_nowhere() -> None:
+    tools = await definitions(Settings(read_only=True))
+    assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+    told = json.dumps([definition_of(tool) for tool in tools]) + build_instructions([tool.name for tool in tools])
+    assert not re.search("add_memory|delete_", told)
