@@ -28,7 +28,7 @@ class Query:
     """A query in the forms that the searches need; without ``vector`` the search is by words alone."""
 
     terms: list[str]
-    vector: Vector | None
+    vector: "Vector | None"
     note: str | None
     """What the caller should know about how it was searched."""
 
@@ -117,7 +117,7 @@ class Candidates:
         """The name itself; for "me" and the like first that of the group's one person."""
         return (self._person, name) if normalise_name(name) in _PERSON else (name,)
 
-    async def _vector(self, text: str) -> Vector | None:
+    async def _vector(self, text: str) -> "Vector | None":
         """None when the model cannot answer: then words alone are searched."""
         try:
             return (await self._embedder.embed([text]))[0] if await self._embedder.available() else None

@@ -24,7 +24,7 @@ _K1 = 1.2
 _B = 0.75
 _SCORED_CHARS = 50_000
 _SCALE = 1_000_000
-_ENDINGS = re.compile(r"(?:ies|es|s|ed|ing|'s)$")
+_ENDINGS = re.compile(r"(?:ies|es|s|ed|ing|e|y)$")
 _SHORTEST_STEM = 3
 
 
@@ -53,15 +53,16 @@ def word_scores(terms: Sequence[str], documents: Mapping[str, str]) -> dict[str,
 def fuse(words: Mapping[str, float], cosines: Mapping[str, float], *, only_words: bool) -> dict[str, float]:
     """Convex fusion of min-max normalised scores, 0 to 1; a record that one side did not find gets 0 there.
 
-    The least word score is 0, that of all records without the words.
+    The least word score is 0, that of all records without the words, and the least cosine is MIN_COSINE: with the
+    least of the pool, the second of two near records would count as unlike.
     """
     best = max(words.values(), default=1.0)
     by_words = {uuid: score / best for uuid, score in words.items()}
     if only_words:
         return by_words
-    near = {uuid: cosine for uuid, cosine in cosines.items() if cosine >= MIN_COSINE or uuid in words}
-    low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)
-    by_meaning = {uuid: (cosine - low) / (high - low) if high > low else 1.0 for uuid, cosine in near.items()}
+    near = {uuid: cosine for uuid, cosine in cosines.items() if cosine > MIN_COSINE}
+    span = max(near.values(), default=1.0) - MIN_COSINE
+    by_meaning = {uuid: (cosine - MIN_COSINE) / span for uuid, cosine in near.items()}
     return {
         uuid: _TEXT_WEIGHT * by_words.get(uuid, 0.0) + (1 - _TEXT_WEIGHT) * by_meaning.get(uuid, 0.0)
         for uuid in by_words.keys() | by_meaning.keys()

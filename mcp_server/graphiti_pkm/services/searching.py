@@ -80,8 +80,8 @@ class Searching(Reader):
         wanted = EntityFilter(group_ids=groups, labels=_labels(entity_types or ()), recorded_until=start.now)
         scores, note = await self._node_scores(query, wanted, centre)
         named = await self._candidates.named(asked, wanted)
-        for place, uuids in enumerate(named.values()):
-            scores.update({uuid: _ASKED + len(asked) - place for uuid in uuids if scores.get(uuid, 0.0) < _ASKED})
+        first = dict.fromkeys(uuid for uuids in named.values() for uuid in uuids)
+        scores.update({uuid: _ASKED + len(first) - place for place, uuid in enumerate(first)})
         page = _slice(scores, start)
         uuids = page.uuids(limit)
         aliases = await self._graph.aliases(uuids, NODE_ALIASES)

@@ -42,7 +42,7 @@ async def resolve_within(graph: GraphReader, group_ids: Sequence[str], kind: Rec
         return wanted
     digits = wanted.replace("-", "")
     hyphenated = _hyphenated(digits)
-    if not _HEX.fullmatch(digits) or (wanted != digits and not hyphenated.startswith(wanted)):
+    if not _HEX.fullmatch(digits) or (wanted != digits and not hyphenated.startswith(wanted.rstrip("-"))):
         raise InvalidInput(
             f"{text[:_SHOWN]!a} is not a uuid; {SOURCES[kind]}. A uuid may be cut to its first 8 or more characters."
         )
@@ -61,7 +61,7 @@ async def resolve_within(graph: GraphReader, group_ids: Sequence[str], kind: Rec
 
 def unknown(kind: RecordKind, uuid: str) -> NotFound:
     """The error for a well-formed uuid that names nothing the caller may see, perhaps no longer."""
-    return NotFound(f"No {kind} '{uuid}': it is gone or never was. {SOURCES[kind][0].upper()}{SOURCES[kind][1:]}.")
+    return NotFound(f"No {kind} '{uuid}': it is gone or never was; {SOURCES[kind]}.")
 
 
 def _hyphenated(digits: str) -> str:

@@ -1,0 +1,75 @@
+"""The reading use cases over fakes, with the shortcuts that their tests share."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from tests.corpus import embeddings
+from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.answers import Answer, Page
+from graphiti_pkm.domain.records import WriteIntent
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.deleting import Deleting
+from graphiti_pkm.services.exploring import Exploring
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.searching import Searching
+from graphiti_pkm.services.status import Status
+
+A_PAGE = TypeVar("A_PAGE", bound=Page)
+
+_UUID = re.compile(r'"([0-9a-f]{8})-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?=")')
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
+
+
+class World:
+    """One store with everything that reads it; ``caller`` is the local one."""
+
+    def __init__(self, **settings: object) -> None:
+        self.graph = FakeGraph()
+        self.embedder = FakeEmbedder()
+        self.clock = FakeClock()
+        self.journal = FakeJournal(self.clock)
+        self.locks = FakeLocks()
+        self.settings = Settings.model_validate({"data_dir": Path("/data"), **settings})
+        context = Context(self.graph, self.journal, self.embedder, self.locks, self.settings, self.clock)
+        self.groups = Groups(self.graph, self.settings)
+        self.exploring = Exploring(context, self.groups)
+        self.searching = Searching(context, self.groups)
+        self.deleting = Deleting(context, self.groups, Committer(context))
+        self.status = Status(context, self.groups)
+        self.caller = LOCAL
+
+    async def given(self, *writes: WriteIntent) -> None:
+        """What the store holds, with embeddings."""
+        for write in writes:
+            await self.graph.apply(write, await embeddings(write, self.embedder))
+
+
+async def all_pages(
+    ask: Callable[[str | None], Awaitable[A_PAGE]], between: Callable[[], Awaitable[None]] | None = None
+) -> list[A_PAGE]:
+    """Every page of a call, with something happening between two of them."""
+    pages = [await ask(None)]
+    while pages[-1].next_cursor:
+        if between:
+            await between()
+        pages.append(await ask(pages[-1].next_cursor))
+    return pages
+
+
+def text_of(answer: Answer) -> str:
+    """Compact JSON as the edge prints it: no nulls, uuids cut short, nothing that holds for the whole answer."""
+    data = answer.model_dump(exclude_none=True)
+    for item in (
+        item for value in data.values() if isinstance(value, list) for item in value if isinstance(item, dict)
+    ):
+        asked = {"out": "source_node", "in": "target_node"}.get(item.get("direction", ""))
+        for name in ("group_id", "kind", *((f"{asked}_uuid", f"{asked}_name") if asked else ())):
+            item.pop(name, None)
+    return _UUID.sub(r'"\1', json.dumps(data, ensure_ascii=False, separators=(",", ":")))

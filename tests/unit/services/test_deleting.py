@@ -1,0 +1,156 @@
+"""Deleting an episode or a fact."""
+
+import pytest
+from tests.builders import a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
+from tests.requirements import requirement
+from tests.unit.services.reading_world import UNKNOWN, World
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.records import WriteKind
+from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound, NotKept
+
+
+@requirement("T30")
+async def test_an_episode_takes_only_what_nothing_else_supports() -> None:
+    world = World()
+    note, other = an_episode(), an_episode("Sarah again.")
+    sarah, berlin, wall = an_entity("Sarah"), an_entity("Berlin"), an_entity("Wall")
+    only = a_fact(sarah, berlin, episodes=(note.uuid,))
+    shared = a_fact(sarah, wall, episodes=(note.uuid, other.uuid))
+    await world.given(
+        a_write(sarah, berlin, wall, *map(a_name, (sarah, berlin, wall)), note, other, only, shared, a_passage(note)),
+        a_write(*(a_mention(note, entity) for entity in (sarah, berlin, wall)), a_mention(other, sarah)),
+    )
+    answer = await world.deleting.delete_episode(world.caller, note.uuid[:8])
+    assert answer.removed == {"episodes": 1, "facts": 1, "entities": 1, "mentions": 3, "passages": 1}
+    assert answer.removed_names == ["Berlin"]
+    assert answer.kept == {"entities": 2, "facts": 1}
+    assert "Sarah: 1 other mention(s), 1 other fact(s)" in answer.kept_because
+    assert "Wall: 1 other fact(s)" in answer.kept_because
+    left = world.graph.tables
+    assert set(left.entities) == {sarah.uuid, wall.uuid}
+    assert set(left.episodes) == {other.uuid}
+    assert [fact.episodes for fact in left.facts.values()] == [(other.uuid,)]
+    assert left.passages == {}
+
+
+async def test_hand_made_entities_that_the_episode_does_not_mention_stay() -> None:
+    world = World()
+    note, sarah, tool = an_episode(), an_entity("Sarah"), an_entity("Tool")
+    await world.given(a_write(note, sarah, tool, a_mention(note, sarah), a_fact(sarah, tool, episodes=(note.uuid,))))
+    await world.deleting.delete_episode(world.caller, note.uuid)
+    assert set(world.graph.tables.entities) == {tool.uuid}
+
+
+async def test_the_person_of_the_group_stays_and_that_is_said() -> None:
+    world = World(person="Anna")
+    note, anna = an_episode(), an_entity("Anna")
+    await world.given(a_write(note, anna, a_name(anna, is_linkable=False), a_mention(note, anna)))
+    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    assert answer.kept_because == ["Anna: the person this memory belongs to"]
+    assert anna.uuid in world.graph.tables.entities
+
+
+async def test_the_words_of_a_deleted_episode_do_not_live_on_in_a_shared_fact() -> None:
+    world = World()
+    note, other, sarah = an_episode(), an_episode(), an_entity("Sarah")
+    fact = a_fact(
+        sarah,
+        sarah,
+        episodes=(note.uuid, other.uuid),
+        quote="secret",
+        quote_start=0,
+        quote_end=6,
+        quote_episode_uuid=note.uuid,
+    )
+    await world.given(a_write(note, other, sarah, a_mention(other, sarah), fact))
+    vector = world.graph.tables.vectors[fact.uuid]
+    await world.deleting.delete_episode(world.caller, note.uuid)
+    left = world.graph.tables.facts[fact.uuid]
+    assert left.quote is None
+    assert left.quote_episode_uuid is None
+    assert left.episodes == (other.uuid,)
+    assert world.graph.tables.vectors[fact.uuid] == vector
+
+
+@requirement("G-67")
+async def test_an_unknown_or_malformed_episode_is_an_error_and_a_second_delete_says_it_is_gone() -> None:
+    world = World()
+    note = an_episode()
+    await world.given(a_write(note))
+    with pytest.raises(InvalidInput, match="not a uuid"):
+        await world.deleting.delete_episode(world.caller, "yesterday")
+    with pytest.raises(NotFound, match="get_episodes"):
+        await world.deleting.delete_episode(world.caller, UNKNOWN)
+    await world.deleting.delete_episode(world.caller, note.uuid)
+    with pytest.raises(NotFound, match="gone"):
+        await world.deleting.delete_episode(world.caller, note.uuid)
+
+
+async def test_a_delete_is_journalled_under_the_lock_of_its_own_group() -> None:
+    world = World()
+    note = an_episode(group_id="elsewhere")
+    await world.given(a_write(note))
+    await world.deleting.delete_episode(world.caller, note.uuid)
+    (row,) = world.journal.table.values()
+    assert row.intent.kind is WriteKind.DELETE_EPISODE
+    assert row.intent.group_id == "elsewhere"
+    assert row.intent.recorded_at == world.clock()
+    assert row.state == "written"
+    assert world.locks.history == ["elsewhere"]
+
+
+async def test_an_earlier_unfinished_write_counts_before_anything_is_removed() -> None:
+    world = World()
+    note, sarah = an_episode(), an_entity("Sarah")
+    await world.given(a_write(note, sarah, a_mention(note, sarah)))
+    later = an_episode("Sarah once more.")
+    await world.journal.append(a_write(later, a_mention(later, sarah)), {}, "", {})
+    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    assert answer.removed_names == []
+    assert sarah.uuid in world.graph.tables.entities
+
+
+async def test_a_database_that_dies_or_refuses_says_whether_the_delete_is_kept() -> None:
+    world = World()
+    note = an_episode()
+    await world.given(a_write(note))
+    world.graph.fail_next_apply(NotKept("no"))
+    with pytest.raises(NotKept):
+        await world.deleting.delete_episode(world.caller, note.uuid)
+    world.graph.fail_next_apply()
+    with pytest.raises(KeptButPending, match="do not send it again"):
+        await world.deleting.delete_episode(world.caller, note.uuid)
+    assert world.locks.held == set()
+
+
+async def test_a_fact_is_removed_alone_and_entities_left_without_support_are_reported() -> None:
+    world = World()
+    note, sarah, berlin = an_episode(), an_entity("Sarah"), an_entity("Berlin")
+    fact = a_fact(sarah, berlin, episodes=(note.uuid,))
+    await world.given(a_write(note, sarah, berlin, a_mention(note, sarah), fact))
+    answer = await world.deleting.delete_entity_edge(world.caller, fact.uuid)
+    assert answer.removed["facts"] == 1
+    assert answer.removed["entities"] == 0
+    assert answer.kept_because == [
+        "Sarah: 1 other mention(s)",
+        "Berlin: kept, though no episode or fact is left that names it",
+    ]
+    assert set(world.graph.tables.entities) == {sarah.uuid, berlin.uuid}
+    assert world.graph.tables.facts == {}
+    for uuid in (fact.uuid, UNKNOWN):
+        with pytest.raises(NotFound, match="search_memory_facts"):
+            await world.deleting.delete_entity_edge(world.caller, uuid)
+
+
+async def test_nobody_deletes_what_belongs_to_another_person_or_with_a_reading_connection() -> None:
+    world = World()
+    note, sarah = an_episode(), an_entity("Sarah")
+    fact = a_fact(sarah, sarah)
+    await world.given(a_write(note, sarah, fact))
+    for caller, error in ((Caller(principal="anna"), NotFound), (Caller(read_only=True), NotAllowed)):
+        with pytest.raises(error):
+            await world.deleting.delete_episode(caller, note.uuid)
+        with pytest.raises(error):
+            await world.deleting.delete_entity_edge(caller, fact.uuid)
+    assert world.journal.table == {}

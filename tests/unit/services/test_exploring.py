@@ -1,0 +1,511 @@
+"""Connections, timeline and look-ups."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from tests.builders import (
+    GROUP,
+    OTHER_GROUP,
+    a_fact,
+    a_mention,
+    a_name,
+    a_write,
+    an_entity,
+    an_episode,
+    at,
+)
+from tests.corpus import DJANGO, HUB, hub, weeks
+from tests.requirements import requirement
+from tests.unit.services.reading_world import UNKNOWN, World, all_pages, text_of
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import ConnectionsResponse, FactView, TimelineResponse
+from graphiti_pkm.domain.records import BackLinkJob, Entity
+from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound, Unavailable
+
+SOMEONE_ELSE = Caller(principal="anna")
+
+
+async def a_hub() -> World:
+    world = World()
+    await world.given(*hub())
+    return world
+
+
+async def django_weeks() -> World:
+    world = World()
+    await world.given(*weeks())
+    return world
+
+
+async def connections(world: World, uuid: str = HUB, **given: Any) -> ConnectionsResponse:
+    return await world.exploring.get_entity_connections(world.caller, uuid, **given)
+
+
+async def timeline(world: World, uuid: str = DJANGO, **given: Any) -> TimelineResponse:
+    return await world.exploring.get_entity_timeline(world.caller, uuid, **given)
+
+
+def uuids(answers: list[ConnectionsResponse]) -> list[str]:
+    return [fact.uuid for answer in answers for fact in answer.facts]
+
+
+# Connections
+
+
+@requirement("G-04", "C21")
+async def test_all_facts_of_the_entitys_own_group_come_in_both_directions() -> None:
+    answer = await connections(await a_hub(), max_connections=200)
+    assert answer.total == answer.returned == len(answer.facts) == 90
+    assert {fact.group_id for fact in answer.facts} == {GROUP}
+    assert {fact.direction for fact in answer.facts} == {"in", "out"}
+
+
+@requirement("G-06")
+async def test_group_ids_narrow_connections_to_these_groups() -> None:
+    world = await a_hub()
+    assert (await connections(world, group_ids=[OTHER_GROUP])).total == 30
+    assert (await connections(world, group_ids=OTHER_GROUP)).total == 30
+    assert (await connections(world, group_ids=[GROUP, OTHER_GROUP])).total == 120
+    assert (await connections(world, group_ids=[])).total == 90
+
+
+@requirement("G-20", "C17", "G-12")
+async def test_the_pages_of_a_hub_bring_each_fact_once_and_say_how_many_there_are() -> None:
+    world = await a_hub()
+    pages = await all_pages(lambda cursor: connections(world, cursor=cursor))
+    assert [page.returned for page in pages] == [50, 40]
+    assert [page.truncated for page in pages] == [True, False]
+    assert {page.total for page in pages} == {90}
+    assert pages[0].message == "Found 50 connection(s) for entity"
+    assert len(set(uuids(pages))) == len(uuids(pages)) == 90
+
+
+@requirement("G-19")
+async def test_current_facts_come_first_then_the_newest() -> None:
+    answer = await connections(await a_hub(), max_connections=200)
+    keys = [(fact.status == "current", fact.valid_at or "") for fact in answer.facts]
+    assert keys == sorted(keys, reverse=True)
+    assert await connections(await a_hub(), max_connections=200) == answer
+
+
+@requirement("G-11")
+async def test_ended_facts_are_included_unless_only_what_holds_now_is_wanted() -> None:
+    world = await a_hub()
+    everything = await connections(world, max_connections=200)
+    assert Counter(fact.status for fact in everything.facts) == {"current": 70, "ended": 20}
+    assert all(fact.invalid_at for fact in everything.facts if fact.status == "ended")
+    assert (await connections(world, include_invalidated=False)).total == 70
+
+
+@requirement("G-10", "T19")
+async def test_each_fact_names_both_ends_and_its_direction() -> None:
+    answer = await connections(await a_hub(), direction="in")
+    incoming = [f for write in hub() for f in write.facts if f.target_uuid == HUB and f.group_id == GROUP]
+    assert answer.total == len(incoming)
+    assert {fact.target_node_name for fact in answer.facts} == {"HUB"}
+    assert all(fact.source_node_name.startswith("Spoke") for fact in answer.facts)
+    assert answer.entity == "HUB"
+
+
+@requirement("G-09")
+async def test_facts_have_upstreams_fields_and_never_an_embedding() -> None:
+    world = World()
+    a, b = an_entity("A"), an_entity("B")
+    vector = [0.5] * 384
+    fact = a_fact(a, b, attributes={"fact_embedding": vector, "other": vector, "kept": "yes"}, valid_at=at(2025))
+    await world.given(a_write(a, b, fact))
+    answer = await connections(world, a.uuid)
+    assert answer.facts[0].attributes == {"kept": "yes"}
+    assert {
+        *("uuid", "group_id", "source_node_uuid", "target_node_uuid", "created_at", "name", "fact", "episodes"),
+        *("expired_at", "valid_at", "invalid_at", "reference_time", "attributes"),
+    } <= FactView.model_fields.keys()
+    assert answer.facts[0].valid_at == "2025-01-01T00:00:00+00:00"
+
+
+async def test_counts_per_neighbour_stand_on_page_one_and_sum_to_the_total() -> None:
+    world = await a_hub()
+    first, second = await all_pages(lambda cursor: connections(world, cursor=cursor))
+    assert first.neighbours is not None
+    assert sum(one.facts for one in first.neighbours) == 90
+    assert first.neighbours_total == len(first.neighbours)
+    assert first.neighbours_others is None
+    assert second.neighbours is None
+
+
+async def test_counts_of_very_many_neighbours_are_cut_and_the_rest_is_summed() -> None:
+    world = World()
+    centre = an_entity("Centre")
+    spokes = [an_entity(f"A rather long name of neighbour {i}") for i in range(400)]
+    await world.given(a_write(centre, *spokes, *(a_fact(centre, spoke) for spoke in spokes)))
+    answer = await connections(world, centre.uuid)
+    assert answer.neighbours is not None
+    assert answer.neighbours_others is not None
+    assert sum(one.facts for one in answer.neighbours) + answer.neighbours_others == 400
+    assert answer.neighbours_total is None
+
+
+async def test_writes_between_two_pages_neither_repeat_nor_hide_older_facts() -> None:
+    world = await a_hub()
+    before = set(uuids([await connections(world, max_connections=200)]))
+    centre = (await world.graph.get_entities([HUB], [GROUP]))[0]
+
+    async def something_is_written() -> None:
+        world.clock.advance(seconds=60)
+        other = an_entity("New")
+        await world.given(a_write(other, a_fact(centre, other, valid_at=at(2026, 2), created_at=world.clock())))
+
+    pages = await all_pages(lambda cursor: connections(world, max_connections=20, cursor=cursor), something_is_written)
+    assert len(uuids(pages)) == 90
+    assert set(uuids(pages)) == before
+
+
+async def test_a_cursor_with_other_filters_is_refused() -> None:
+    world = await a_hub()
+    cursor = (await connections(world)).next_cursor
+    with pytest.raises(InvalidCursor):
+        await connections(world, cursor=cursor, direction="out")
+    with pytest.raises(InvalidCursor):
+        await timeline(world, HUB, cursor=cursor)
+    assert (await connections(world, cursor=cursor, max_connections=10)).returned == 10
+
+
+async def test_as_of_shows_what_held_then_and_tells_what_is_only_possible() -> None:
+    world = World()
+    sarah, berlin, paris, rome = (an_entity(name) for name in ("Sarah", "Berlin", "Paris", "Rome"))
+    await world.given(
+        a_write(sarah, berlin, paris, rome),
+        a_write(
+            a_fact(sarah, berlin, "LIVES_IN", valid_at=at(2024), invalid_at=at(2025), expired_at=at(2025, 2)),
+            a_fact(sarah, paris, "LIVES_IN", valid_at=at(2025)),
+            a_fact(sarah, rome, "LIKES", reference_time=at(2024, 9)),
+        ),
+    )
+
+    async def seen(as_of: str | None) -> dict[str, str]:
+        answer = await connections(world, sarah.uuid, as_of=as_of)
+        return {fact.target_node_name: fact.status for fact in answer.facts}
+
+    assert await seen("2024-06") == {"Berlin": "current", "Rome": "possible"}
+    assert await seen("2024-12-31") == {"Berlin": "current", "Rome": "current"}
+    assert await seen("2025") == {"Paris": "current", "Rome": "current"}
+    assert await seen(None) == {"Berlin": "ended", "Paris": "current", "Rome": "current"}
+
+
+async def test_a_relation_is_found_however_it_is_spelt() -> None:
+    world = World()
+    a, b = an_entity("A"), an_entity("B")
+    await world.given(a_write(a, b, a_fact(a, b, "WORKS_AT"), a_fact(a, b, "KNOWS")))
+    assert [fact.name for fact in (await connections(world, a.uuid, relation="works at")).facts] == ["WORKS_AT"]
+    nothing = await connections(world, a.uuid, relation="\0'")
+    assert nothing.total == 0
+    assert "2 fact(s), none of them under these filters" in nothing.message
+
+
+@requirement("G-13", "G-36")
+async def test_an_unknown_entity_is_told_from_one_without_connections() -> None:
+    world = await a_hub()
+    lone, seen = an_entity("Lone"), an_entity("Seen")
+    note = an_episode()
+    await world.given(a_write(lone, seen, note, a_mention(note, seen)))
+    unknown = await connections(world, UNKNOWN)
+    assert unknown.message.startswith(f"No connections found for entity {UNKNOWN}")
+    assert "no such entity" in unknown.message
+    assert unknown.facts == []
+    assert unknown.entity is None
+    assert "Lone exists but has no facts yet." in (await connections(world, lone.uuid)).message
+    assert "1 episode(s) that mention it" in (await connections(world, seen.uuid)).message
+    assert "no such entity" in (await connections(world, "non-existent-uuid")).message
+
+
+@requirement("G-37")
+async def test_a_group_without_data_gives_an_empty_answer_that_says_what_the_groups_hold() -> None:
+    world = await a_hub()
+    answer = await connections(world, group_ids=["non-existent-group"])
+    assert answer.facts == []
+    assert answer.scope.group_ids == ["non-existent-group"]
+    assert answer.scope.holds == {"non-existent-group": "0 episodes, 0 entities, 0 facts"}
+    assert answer.scope.other_groups == [GROUP, OTHER_GROUP]
+
+
+@pytest.mark.parametrize("parameter", ["as_of", "valid_after", "valid_before"])
+async def test_a_bad_date_is_an_error_that_names_the_parameter(parameter: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{parameter}: "):
+        await connections(await a_hub(), **{parameter: "last Tuesday"})
+
+
+@requirement("G-39", "T04")
+async def test_answers_at_default_and_maximal_limits_stay_bounded_with_the_longest_facts() -> None:
+    world = World()
+    centre = an_entity("Centre " + "é" * 190)
+    spokes = [an_entity(f"{i} " + '"' * 190) for i in range(300)]
+    facts = [a_fact(centre, spoke, text="\n" * 2000, quote="x" * 2000, valid_at=at(2025)) for spoke in spokes]
+    await world.given(a_write(centre, *spokes, *facts))
+    for limit, most in ((50, 24_000), (200, 80_000)):
+        pages = await all_pages(
+            lambda cursor, limit=limit: connections(world, centre.uuid, max_connections=limit, cursor=cursor)  # type: ignore[misc]
+        )
+        assert max(len(text_of(page)) for page in pages) <= most
+        assert len(set(uuids(pages))) == len(uuids(pages)) == 300
+
+
+@requirement("G-39")
+async def test_ordinary_facts_fill_the_default_page() -> None:
+    answer = await connections(await a_hub())
+    assert answer.returned == 50
+    assert len(text_of(answer)) <= 24_000
+
+
+# Timeline
+
+
+@requirement("G-25", "C18", "G-28")
+async def test_few_episodes_come_oldest_first() -> None:
+    world = World()
+    await world.given(*weeks()[:4])
+    answer = await timeline(world)
+    assert [episode.name for episode in answer.episodes] == ["Week 1", "Week 2", "Week 3"]
+    assert answer.message == "Found 3 episode(s) mentioning entity"
+
+
+@requirement("G-34", "T16", "G-21")
+async def test_the_newest_window_is_printed_oldest_first_and_its_cursor_leads_to_older_ones() -> None:
+    world = await django_weeks()
+    first, second = await all_pages(lambda cursor: timeline(world, cursor=cursor))
+    assert [episode.name for episode in first.episodes] == [f"Week {i}" for i in range(6, 26)]
+    assert [episode.name for episode in second.episodes] == [f"Week {i}" for i in range(1, 6)]
+    for page in (first, second):
+        assert page.total == 25
+        assert page.first_mention == "2025-01-06T00:00:00+00:00"
+        assert page.last_mention == "2025-06-23T00:00:00+00:00"
+    assert second.mentions_per_month is None
+
+
+async def test_oldest_first_pages_forward() -> None:
+    world = await django_weeks()
+    pages = await all_pages(lambda cursor: timeline(world, order="oldest_first", max_episodes=10, cursor=cursor))
+    names = [episode.name for page in pages for episode in page.episodes]
+    assert names == [f"Week {i}" for i in range(1, 26)]
+
+
+@requirement("G-23", "G-38")
+async def test_group_ids_narrow_the_timeline() -> None:
+    world = await django_weeks()
+    answer = await timeline(world, group_ids=[OTHER_GROUP])
+    assert answer.total == 5
+    assert {episode.group_id for episode in answer.episodes} == {OTHER_GROUP}
+
+
+async def test_dates_filter_the_timeline_half_open() -> None:
+    answer = await timeline(await django_weeks(), valid_after="2025-03-03", valid_before="2025-03-17")
+    assert [episode.name for episode in answer.episodes] == ["Week 9", "Week 10"]
+
+
+async def test_mentions_are_counted_per_month_of_the_configured_zone() -> None:
+    world = World(timezone="America/New_York")
+    sarah = an_entity("Sarah")
+    notes = [an_episode(valid_at=moment) for moment in (at(2025, 2, 1, 3), at(2025, 2, 1, 6), at(2025, 4, 1, 12))]
+    await world.given(a_write(sarah, *notes, *(a_mention(note, sarah) for note in notes)))
+    answer = await timeline(world, sarah.uuid)
+    assert answer.mentions_per_month == {"2025-01": 1, "2025-02": 1, "2025-04": 1}
+
+
+async def test_a_life_of_mentions_is_counted_by_year_where_it_is_long_ago() -> None:
+    world = World()
+    sarah = an_entity("Sarah")
+    notes = [an_episode(valid_at=at(1990 + i // 12, i % 12 + 1)) for i in range(240)]
+    await world.given(a_write(sarah, *notes, *(a_mention(note, sarah) for note in notes)))
+    months = (await timeline(world, sarah.uuid)).mentions_per_month
+    assert months is not None
+    assert len(months) == 130
+    assert months["1990"] == 12
+    assert months["2009-12"] == 1
+    assert list(months) == sorted(months)
+    assert sum(months.values()) == 240
+
+
+@requirement("G-29")
+async def test_an_entity_that_no_episode_mentions_is_told_from_an_unknown_one() -> None:
+    world = await a_hub()
+    answer = await timeline(world, HUB)
+    assert answer.message.startswith(f"No episodes found mentioning entity {HUB}")
+    assert "120 fact(s)" in answer.message
+    assert answer.episodes == []
+    assert "no such entity" in (await timeline(world, UNKNOWN)).message
+
+
+async def test_a_pending_back_link_job_is_said() -> None:
+    world = await django_weeks()
+    assert (await timeline(world)).linking is None
+    job = BackLinkJob(entity_uuid=DJANGO, names=("Django project",), before=at(2026))
+    await world.journal.append(a_write(job), {}, "", {})
+    assert "still being linked" in str((await timeline(world)).linking)
+
+
+@requirement("G-27", "T04")
+async def test_long_contents_are_cut_and_can_be_read_on_to_the_end() -> None:
+    world = World()
+    sarah = an_entity("Sarah")
+    content = "".join(f'Line {i}: "quoted" and\ta tab.\n' for i in range(3_000))
+    note = an_episode(content)
+    await world.given(a_write(sarah, note, a_mention(note, sarah)))
+    shown = (await timeline(world, sarah.uuid)).episodes[0]
+    assert shown.content_truncated
+    assert shown.content_chars == len(content)
+    read = str(shown.content)
+    while len(read) < len(content):
+        answer = await world.exploring.get_episodes(
+            world.caller, episode_uuids=[note.uuid], content_offset=len(read), max_content_chars=20_000
+        )
+        read += str(answer.episodes[0].content)
+        assert len(text_of(answer)) < 80_000
+    assert read == content
+    assert not answer.episodes[0].content_truncated
+
+
+async def test_timelines_of_huge_contents_stay_bounded_and_complete() -> None:
+    world = World()
+    sarah = an_entity("Sarah")
+    notes = [an_episode('\n"' * 50_000, valid_at=at(2025, 1, 1 + i)) for i in range(25)]
+    await world.given(a_write(sarah, *notes, *(a_mention(note, sarah) for note in notes)))
+    for limit, chars, most in ((20, 2_000, 24_000), (100, 20_000, 80_000)):
+        pages = await all_pages(
+            lambda cursor, limit=limit, chars=chars: timeline(  # type: ignore[misc]
+                world, sarah.uuid, max_episodes=limit, max_content_chars=chars, cursor=cursor
+            )
+        )
+        assert max(len(text_of(page)) for page in pages) <= most
+        dates = [episode.valid_at for page in reversed(pages) for episode in page.episodes]
+        assert len(dates) == 25
+        assert dates == sorted(dates, key=str)
+
+
+async def test_no_content_on_request() -> None:
+    answer = await timeline(await django_weeks(), max_content_chars=0)
+    assert {episode.content for episode in answer.episodes} == {None}
+
+
+# Look-ups
+
+
+@requirement("G-66", "T31")
+async def test_the_newest_episodes_by_valid_at_come_first() -> None:
+    world = await django_weeks()
+    pages = await all_pages(lambda cursor: world.exploring.get_episodes(world.caller, group_ids=GROUP, cursor=cursor))
+    assert [episode.name for page in pages for episode in page.episodes] == [f"Week {i}" for i in range(25, 0, -1)]
+
+
+async def test_without_group_ids_the_newest_of_the_default_group_are_read() -> None:
+    world = await django_weeks()
+    answer = await world.exploring.get_episodes(world.caller)
+    assert answer.total == 0
+    assert answer.scope.group_ids == ["default"]
+    assert answer.scope.other_groups == [GROUP, OTHER_GROUP]
+
+
+async def test_episodes_asked_for_come_in_the_order_asked_in_pages() -> None:
+    world = await django_weeks()
+    known = (await world.exploring.get_episodes(world.caller, group_ids=GROUP, max_episodes=30)).episodes
+    wanted = [episode.uuid for episode in known[:5]][::-1]
+    pages = await all_pages(
+        lambda cursor: world.exploring.get_episodes(
+            world.caller, episode_uuids=[wanted[0][:8], UNKNOWN, *wanted[1:]], max_episodes=2, cursor=cursor
+        )
+    )
+    assert [episode.uuid for page in pages for episode in page.episodes] == wanted
+    assert "1 of the uuids asked for name no episode" in pages[0].message
+    with pytest.raises(NotFound):
+        await world.exploring.get_episodes(world.caller, episode_uuids=[UNKNOWN])
+    with pytest.raises(InvalidInput, match="content_offset"):
+        await world.exploring.get_episodes(world.caller, content_offset=5)
+
+
+@requirement("G-68")
+async def test_entities_of_episodes_come_by_name_in_pages() -> None:
+    world = World()
+    names = [an_entity(f"Person {i:02d}") for i in range(12)]
+    one, two = an_episode(), an_episode()
+    await world.given(
+        a_write(*names, one, two, *(a_mention(one, e) for e in names[:8]), *(a_mention(two, e) for e in names[6:]))
+    )
+    pages = await all_pages(
+        lambda cursor: world.exploring.get_episode_entities(
+            world.caller, [one.uuid, two.uuid, UNKNOWN], max_entities=5, cursor=cursor
+        )
+    )
+    assert [node.name for page in pages for node in page.entities] == [entity.name for entity in names]
+    assert pages[0].total == 12
+    assert pages[0].unknown_episodes == [UNKNOWN]
+
+
+@requirement("G-67")
+async def test_one_fact_is_read_by_its_uuid_or_is_not_found() -> None:
+    world = await a_hub()
+    known = (await connections(world)).facts[0]
+    answer = await world.exploring.get_entity_edge(world.caller, known.uuid[:10])
+    assert answer.fact.uuid == known.uuid
+    assert answer.fact.source_node_name
+    with pytest.raises(NotFound, match="search_memory_facts"):
+        await world.exploring.get_entity_edge(world.caller, UNKNOWN)
+
+
+async def test_an_entity_is_read_with_aliases_and_current_facts_and_an_episode_whole() -> None:
+    world = World()
+    sarah, berlin = an_entity("Sarah"), an_entity("Berlin")
+    note = an_episode()
+    await world.given(
+        a_write(sarah, berlin, note, a_name(sarah), a_name(sarah, "Sally")),
+        a_write(a_fact(sarah, berlin, "LIVES_IN", text="Sarah lives in Berlin", valid_at=at(2025))),
+    )
+    node = await world.exploring.get_entity(world.caller, sarah.uuid)
+    assert node.aliases == ["Sally"]
+    assert node.facts == ["Sarah lives in Berlin (from 2025-01-01)"]
+    assert (await world.exploring.get_episode(world.caller, note.uuid)).content == note.content
+    for read in (world.exploring.get_entity, world.exploring.get_episode):
+        with pytest.raises(NotFound):
+            await read(world.caller, UNKNOWN)
+
+
+@requirement("G-40")
+@pytest.mark.parametrize("label", [None, "Person", "Décision"])
+async def test_entities_of_any_type_are_traversed(label: str | None) -> None:
+    world = World()
+    thing: Entity = an_entity("Thing", label=label)
+    note = an_episode()
+    await world.given(a_write(thing, note, a_mention(note, thing), a_fact(thing, thing)))
+    assert (await connections(world, thing.uuid)).total == 1
+    assert (await timeline(world, thing.uuid)).total == 1
+
+
+@requirement("G-38")
+async def test_nothing_of_another_person_is_reached_by_uuid() -> None:
+    world = await a_hub()
+    await world.given(*weeks())
+    fact = (await connections(world)).facts[0]
+    episode = (await timeline(world)).episodes[0]
+    exploring = world.exploring
+    assert "no such entity" in (await exploring.get_entity_connections(SOMEONE_ELSE, HUB)).message
+    assert (await exploring.get_entity_connections(SOMEONE_ELSE, HUB, group_ids=[GROUP])).total == 0
+    assert (await exploring.get_entity_timeline(SOMEONE_ELSE, DJANGO, group_ids=GROUP)).total == 0
+    assert (await exploring.get_episode_entities(SOMEONE_ELSE, [episode.uuid])).total == 0
+    for reading in (
+        exploring.get_entity_edge(SOMEONE_ELSE, fact.uuid),
+        exploring.get_entity(SOMEONE_ELSE, HUB),
+        exploring.get_episode(SOMEONE_ELSE, episode.uuid),
+        exploring.get_episodes(SOMEONE_ELSE, episode_uuids=[episode.uuid]),
+    ):
+        with pytest.raises(NotFound):
+            await reading
+
+
+async def test_traversal_asks_no_model_and_a_dead_database_is_said() -> None:
+    world = await a_hub()
+    world.embedder.calls.clear()
+    await connections(world)
+    await timeline(world)
+    assert world.embedder.calls == []
+    world.graph.is_down = True
+    with pytest.raises(Unavailable):
+        await connections(world)

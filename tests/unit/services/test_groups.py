@@ -1,0 +1,64 @@
+"""Public group names and stored ids."""
+
+import re
+
+import pytest
+from tests.builders import a_write, an_entity
+from tests.requirements import requirement
+from tests.unit.services.reading_world import World
+
+from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.errors import InvalidInput
+
+ANNA = Caller(principal="anna")
+BEN = Caller(principal="ben")
+
+
+def test_local_names_are_stored_unchanged() -> None:
+    groups = World().groups
+    assert groups.one(LOCAL, "project-x_1") == "project-x_1"
+    assert groups.public("project-x_1") == "project-x_1"
+
+
+def test_the_default_group_is_used_when_none_is_named() -> None:
+    assert World(default_group="journal").groups.one(LOCAL, None) == "journal"
+
+
+def test_other_principals_get_a_hash_before_the_name_and_never_see_it() -> None:
+    groups = World().groups
+    stored = groups.one(ANNA, "work")
+    assert re.fullmatch(r"[0-9a-f]{32}_work", stored)
+    assert stored != groups.one(BEN, "work")
+    assert groups.public(stored) == "work"
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", "main:staging", "ä", "x" * 65, "a\n", "a\0b", "\ud800", "-/-", "'"])
+def test_names_that_no_group_can_have_are_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match="not a group name"):
+        World().groups.one(LOCAL, name)
+
+
+@pytest.mark.parametrize("caller", [LOCAL, ANNA])
+def test_names_in_the_form_of_a_stored_id_are_refused(caller: Caller) -> None:
+    groups = World().groups
+    with pytest.raises(InvalidInput, match="reserved"):
+        groups.one(caller, groups.one(BEN, "work"))
+
+
+@requirement("G-06")
+def test_a_single_name_is_a_list_of_one_and_an_empty_list_counts_as_omitted() -> None:
+    groups = World().groups
+    assert groups.many(LOCAL, "a") == ("a",)
+    assert groups.many(LOCAL, ["b", "a", "b"]) == ("b", "a")
+    assert groups.many(LOCAL, []) is None
+    assert groups.many(LOCAL, None) is None
+
+
+async def test_each_principal_sees_only_their_own_groups() -> None:
+    world = World()
+    annas, bens = world.groups.one(ANNA, "work"), world.groups.one(BEN, "work")
+    for group in ("home", annas, bens):
+        await world.given(a_write(an_entity("Someone", group_id=group)))
+    assert await world.groups.visible(LOCAL) == ("home",)
+    assert await world.groups.visible(ANNA) == (annas,)
+    assert await world.groups.visible(BEN) == (bens,)

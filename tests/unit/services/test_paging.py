@@ -1,0 +1,85 @@
+"""Cursors, limits and sizes."""
+
+from datetime import UTC, datetime
+
+import pytest
+from tests.requirements import requirement
+
+from graphiti_pkm.errors import InvalidCursor, InvalidInput
+from graphiti_pkm.services.paging import (
+    CONNECTIONS,
+    DEFAULT_CHARS,
+    MAXIMUM_CHARS,
+    TIMELINE,
+    Cursor,
+    budget,
+    clip_json,
+    decode_cursor,
+    encode_cursor,
+    fit,
+    text_size,
+)
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
+FILTERS: dict[str, object] = {"tool": "x", "groups": ("a", "b"), "since": NOW}
+
+
+@pytest.mark.parametrize("key", [("u",), (1, "2025-01-01", "", "u-1"), (-7, "Ünïcode 東京 🎉")])
+def test_a_cursor_keeps_the_key_and_the_now_of_page_one(key: tuple[str | int, ...]) -> None:
+    assert decode_cursor(encode_cursor(key, FILTERS, NOW), FILTERS) == Cursor(key, NOW)
+
+
+def test_a_cursor_of_other_filters_is_refused() -> None:
+    cursor = encode_cursor(("u",), FILTERS, NOW)
+    with pytest.raises(InvalidCursor, match="other arguments"):
+        decode_cursor(cursor, {**FILTERS, "groups": ("a",)})
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda c: c[:-3], lambda c: "A" + c[1:], lambda _: "", lambda _: "not a cursor ü\ud800"]
+)
+def test_a_damaged_cursor_is_refused(spoil: object) -> None:
+    assert callable(spoil)
+    with pytest.raises(InvalidCursor):
+        decode_cursor(spoil(encode_cursor(("u",), FILTERS, NOW)), FILTERS)
+
+
+def test_an_endless_cursor_is_refused() -> None:
+    with pytest.raises(InvalidCursor):
+        decode_cursor("A" * 1_000_000, FILTERS)
+
+
+@requirement("G-07", "T18")
+@pytest.mark.parametrize("value", [0, -1, 201])
+def test_limits_outside_their_range_are_refused_by_name(value: int) -> None:
+    with pytest.raises(InvalidInput, match="max_connections must be between 1 and 200"):
+        CONNECTIONS.check(value)
+
+
+@requirement("C19", "G-24")
+def test_stated_defaults_and_maxima() -> None:
+    assert (CONNECTIONS.default, CONNECTIONS.maximum) == (50, 200)
+    assert (TIMELINE.default, TIMELINE.maximum) == (20, 100)
+
+
+def test_the_larger_budget_needs_a_larger_limit() -> None:
+    assert budget((CONNECTIONS, 50)) < DEFAULT_CHARS
+    assert DEFAULT_CHARS < budget((CONNECTIONS, 51)) < MAXIMUM_CHARS
+
+
+def test_as_many_items_as_fit_and_always_one() -> None:
+    assert fit([10, 10, 10], 25) == 2
+    assert fit([10, 10, 10], 30) == 3
+    assert fit([100, 1], 25) == 1
+    assert fit([], 25) == 0
+
+
+def test_sizes_are_those_of_compact_json_with_short_uuids() -> None:
+    assert text_size({"a": 'x"y', "b": None, "c": [], "d": [1, True]}) >= len('{"a":"x\\"y","d":[1,true]}')
+    assert text_size("00000000-0000-4000-8000-000000000000") == 14
+
+
+def test_a_text_is_cut_to_its_size_as_json() -> None:
+    assert clip_json("abc", 2, 100) == "ab"
+    assert clip_json("\n" * 100, 100, 102) == "\n" * 50
+    assert clip_json("", 10, 100) == ""

@@ -1,0 +1,323 @@
+"""Search over entities, facts and episodes."""
+
+from typing import Any
+
+import pytest
+from tests.builders import GROUP, OTHER_GROUP, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
+from tests.corpus import dense, hub
+from tests.requirements import requirement
+from tests.unit.services.reading_world import UNKNOWN, World, all_pages, text_of
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import EpisodeSearchResponse, FactSearchResponse, NodeSearchResponse
+from graphiti_pkm.domain.passages import split_passages
+from graphiti_pkm.domain.records import Entity, Episode, Record
+from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound
+
+
+async def nodes(world: World, query: str | None = None, **given: Any) -> NodeSearchResponse:
+    return await world.searching.search_nodes(world.caller, query, **{"group_ids": GROUP, **given})
+
+
+async def facts(world: World, query: str, **given: Any) -> FactSearchResponse:
+    return await world.searching.search_memory_facts(world.caller, query, **{"group_ids": GROUP, **given})
+
+
+async def episodes(world: World, query: str, **given: Any) -> EpisodeSearchResponse:
+    return await world.searching.search_episodes(world.caller, query, **{"group_ids": GROUP, **given})
+
+
+def names(answer: NodeSearchResponse) -> list[str]:
+    return [node.name for node in answer.nodes]
+
+
+def told(content: str, **fields: Any) -> list[Record]:
+    """An episode with its passages."""
+    episode: Episode = an_episode(content, **fields)
+    spans = split_passages(content)
+    return [episode, *(a_passage(episode, s.start, s.end, paragraph=s.paragraph, sentence=s.sentence) for s in spans)]
+
+
+async def a_world(*entities: Entity) -> World:
+    world = World()
+    await world.given(a_write(*entities, *map(a_name, entities)))
+    return world
+
+
+# Entities
+
+
+async def test_the_entity_of_exactly_that_name_comes_first() -> None:
+    world = await a_world(
+        an_entity("Django project", summary="Django Django Django"), an_entity("Django"), an_entity("Postgres")
+    )
+    assert names(await nodes(world, "django")) == ["Django", "Django project"]
+
+
+async def test_names_are_found_exactly_normalised_and_by_alias_and_the_rest_is_listed() -> None:
+    service, sarah = an_entity("User Service"), an_entity("Sarah")
+    world = await a_world(service, sarah)
+    await world.given(a_write(a_name(sarah, "Sally")))
+    answer = await nodes(world, names=["user-service", "Sally", "Bob", "Sarah"])
+    assert names(answer) == ["User Service", "Sarah"]
+    assert answer.not_found == ["Bob"]
+    assert answer.nodes[1].aliases == ["Sally"]
+    assert answer.nodes[0].score is None
+
+
+async def test_names_come_before_what_only_fits_the_query() -> None:
+    world = await a_world(an_entity("Apple pie"), an_entity("Pear"), an_entity("Apple tree"))
+    answer = await nodes(world, "apple", names=["Pear"])
+    assert names(answer)[0] == "Pear"
+    assert set(names(answer)) == {"Pear", "Apple pie", "Apple tree"}
+
+
+@pytest.mark.parametrize("spelling", ["me", "I", "the user"])
+async def test_me_is_the_groups_one_person(spelling: str) -> None:
+    world = World(person="Anna")
+    await world.given(a_write(anna := an_entity("Anna"), a_name(anna, is_linkable=False)))
+    assert names(await nodes(world, names=[spelling])) == ["Anna"]
+
+
+async def test_each_hit_brings_its_three_newest_current_facts_as_dated_sentences() -> None:
+    sarah, city = an_entity("Sarah"), an_entity("City")
+    world = await a_world(sarah, city)
+    said = [a_fact(sarah, city, text=f"Fact {i}", valid_at=at(2025, i)) for i in range(1, 6)]
+    ended = a_fact(sarah, city, text="Over", valid_at=at(2025, 9), invalid_at=at(2025, 10), expired_at=at(2025, 10))
+    await world.given(a_write(*said, ended))
+    (node,) = (await nodes(world, names=["Sarah"])).nodes
+    assert node.facts == [f"Fact {i} (from 2025-0{i}-01)" for i in (5, 4, 3)]
+
+
+async def test_entity_types_filter_names_and_query() -> None:
+    world = await a_world(an_entity("Mercury", label="Planet"), an_entity("Mercury tool", label="Project"))
+    assert names(await nodes(world, "mercury", entity_types=["planet"])) == ["Mercury"]
+    answer = await nodes(world, names=["Mercury"], entity_types=["Project"])
+    assert answer.nodes == []
+    assert answer.not_found == ["Mercury"]
+    assert len(names(await nodes(world, "mercury", entity_types=["Entity"]))) == 2
+
+
+async def test_nearness_to_a_centre_lifts_and_an_unknown_centre_is_an_error() -> None:
+    centre, far, near = an_entity("Centre"), an_entity("Plan alpha"), an_entity("Plan bravo")
+    world = await a_world(centre, far, near)
+    await world.given(a_write(a_fact(centre, near)))
+    first = (await nodes(world, "plan", center_node_uuid=centre.uuid[:8])).nodes[0]
+    assert first.name == "Plan bravo"
+    with pytest.raises(NotFound):
+        await nodes(world, "plan", center_node_uuid=UNKNOWN)
+
+
+@requirement("G-63", "T32")
+async def test_thirty_asked_for_are_thirty() -> None:
+    world = World()
+    await world.given(*dense()[:3])
+    answer = await nodes(world, "seen in the archive", max_nodes=30)
+    assert answer.returned == len(answer.nodes) == 30
+
+
+@requirement("T02", "G-38")
+async def test_a_name_in_another_group_is_another_entity() -> None:
+    world = World()
+    for group in (GROUP, OTHER_GROUP):
+        await world.given(a_write(sarah := an_entity("Sarah", group_id=group), a_name(sarah)))
+    assert {node.group_id for node in (await nodes(world, "Sarah")).nodes} == {GROUP}
+    both = await nodes(world, names=["Sarah"], group_ids=[GROUP, OTHER_GROUP])
+    assert [node.group_id for node in both.nodes] == [GROUP, OTHER_GROUP]
+
+
+async def test_another_person_finds_nothing() -> None:
+    world = await a_world(an_entity("Sarah"))
+    anna = Caller(principal="anna")
+    answer = await world.searching.search_nodes(anna, "Sarah", names=["Sarah"], group_ids=GROUP)
+    assert answer.nodes == []
+    assert answer.scope.group_ids == [GROUP]
+    assert answer.scope.holds == {GROUP: "0 episodes, 0 entities, 0 facts"}
+    assert answer.scope.other_groups is None
+
+
+@requirement("C21")
+async def test_searches_read_the_default_group_unless_told_otherwise() -> None:
+    world = await a_world(an_entity("Sarah"))
+    answer = await world.searching.search_nodes(world.caller, "Sarah")
+    assert answer.nodes == []
+    assert answer.message == "Found no node that fits"
+    assert answer.scope.group_ids == ["default"]
+    assert answer.scope.other_groups == [GROUP]
+
+
+# What a query may be
+
+
+@pytest.mark.parametrize("search", [nodes, facts, episodes])
+@pytest.mark.parametrize("query", ["", "  \n", "((", '"*@|-~', "🎉", "a\0b", "a\ud800"])
+async def test_a_query_without_a_word_or_with_broken_characters_is_an_error(search: Any, query: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^query "):
+        await search(await a_world(), query)
+
+
+@requirement("T05")
+@pytest.mark.parametrize(
+    "query", ["C++ (a/b)", 'sarah"', "-sarah @name:{x}", "the and of", "東京", "שרה", "sarah " * 20_000]
+)
+async def test_query_syntax_stop_words_and_any_script_are_ordinary_queries(query: str) -> None:
+    world = await a_world(an_entity("Sarah"))
+    for search in (nodes, facts, episodes):
+        await search(world, query)
+
+
+async def test_a_query_or_names_are_needed_and_names_must_be_names() -> None:
+    world = await a_world()
+    given: list[list[str] | None] = [None, [], ["-"], ["a\0"], [str(i) for i in range(51)]]
+    for asked in given:
+        with pytest.raises(InvalidInput):
+            await nodes(world, names=asked)
+
+
+async def test_a_very_long_query_is_shortened_and_says_so() -> None:
+    answer = await nodes(await a_world(an_entity("w1")), " ".join(f"w{i}" for i in range(500)))
+    assert "first 64 words" in str(answer.scope.note)
+    assert names(answer)[0] == "w1"
+
+
+@pytest.mark.parametrize("search", [nodes, facts, episodes])
+async def test_without_a_model_words_alone_are_searched_and_that_is_said(search: Any) -> None:
+    sarah = an_entity("Sarah")
+    world = await a_world(sarah, an_entity("Someone"))
+    await world.given(a_write(*told("Sarah was there.\n\nNobody else was."), a_fact(sarah, sarah)))
+    assert (await search(world, "Sarah")).scope.note is None
+    world.embedder.is_available = False
+    answer = await search(world, "Sarah")
+    assert answer.total == 1
+    assert "full text only" in answer.scope.note
+
+
+# Facts
+
+
+@requirement("G-64", "T07")
+async def test_dates_and_relations_filter_facts_before_they_are_ranked() -> None:
+    world = World()
+    await world.given(*hub())
+    march = await facts(world, "hub works with", max_facts=200, valid_at_after="2025-03", valid_at_before="2025-04")
+    assert march.total == len(march.facts) > 20
+    assert all(str(fact.valid_at).startswith("2025-03") for fact in march.facts)
+    ended = await facts(world, "hub", max_facts=200, invalid_at_after="2025", invalid_at_before="2026")
+    assert ended.total == 20
+    assert (await facts(world, "hub", edge_types=["works with"])).total == 90
+    assert (await facts(world, "hub", edge_types=["KNOWS"])).total == 0
+    with pytest.raises(InvalidInput, match=r"^invalid_at_before: "):
+        await facts(world, "hub", invalid_at_before="soon")
+
+
+@requirement("G-64")
+@pytest.mark.parametrize("value", [0, -1, 201])
+async def test_limits_are_checked(value: int) -> None:
+    with pytest.raises(InvalidInput, match="max_facts"):
+        await facts(await a_world(), "hub", max_facts=value)
+
+
+async def test_facts_near_a_centre_come_first() -> None:
+    a, b, c, d = (an_entity(name) for name in "ABCD")
+    world = await a_world(a, b, c, d)
+    await world.given(a_write(a_fact(a, b, text="uses tea"), a_fact(c, d, text="uses tea")))
+    for centre, other in ((a, "A"), (c, "C")):
+        answer = await facts(world, "tea", center_node_uuid=centre.uuid)
+        assert answer.facts[0].source_node_name == other
+
+
+@requirement("T08")
+async def test_scores_are_shown_between_nothing_and_one() -> None:
+    world = World()
+    await world.given(*hub())
+    shown = [fact.score for fact in (await facts(world, "spoke 07 works with hub", max_facts=200)).facts]
+    assert shown == sorted(shown, key=lambda score: -(score or 0))
+    assert all(score is not None and 0 <= score <= 1 for score in shown)
+
+
+# Pages
+
+
+async def test_pages_of_a_search_bring_each_hit_once_with_writes_in_between() -> None:
+    world = World()
+    await world.given(*hub())
+    whole = [fact.uuid for fact in (await facts(world, "hub works with", max_facts=200)).facts]
+
+    async def something_is_written() -> None:
+        world.clock.advance(seconds=60)
+        new, other = an_entity("HUB two"), an_entity("HUB three")
+        await world.given(a_write(new, other, a_fact(new, other, "WORKS_WITH", created_at=world.clock())))
+
+    pages = await all_pages(
+        lambda cursor: facts(world, "hub works with", max_facts=25, cursor=cursor), something_is_written
+    )
+    assert [page.returned for page in pages] == [25, 25, 25, 15]
+    assert [fact.uuid for page in pages for fact in page.facts] == whole
+    assert {page.total for page in pages} == {90}
+
+
+async def test_a_cursor_of_another_search_is_refused() -> None:
+    world = World()
+    await world.given(*hub())
+    cursor = (await facts(world, "hub")).next_cursor
+    for asked in (facts(world, "spoke", cursor=cursor), facts(world, "hub", edge_types=["A"], cursor=cursor)):
+        with pytest.raises(InvalidCursor):
+            await asked
+
+
+async def test_searches_at_their_maxima_stay_bounded_with_the_longest_records() -> None:
+    world = World()
+    long = [an_entity(f"Apple {i} " + "é" * 180, summary="apple\n" * 300) for i in range(60)]
+    notes = [record for i in range(120) for record in told(f"Apple {i}. " + "line\n" * 2_000)]
+    stated = [a_fact(long[0], one, text="apple\n" * 330, quote="\n" * 2_000) for one in long]
+    await world.given(a_write(*long, *stated, *notes))
+    for search, name, default, most in (
+        (nodes, "max_nodes", 10, 50),
+        (facts, "max_facts", 10, 200),
+        (episodes, "max_episodes", 10, 100),
+    ):
+        assert len(text_of(await search(world, "apple", **{name: default}))) <= 24_000
+        assert len(text_of(await search(world, "apple", **{name: most}))) <= 80_000
+
+
+# Episodes
+
+
+@requirement("G-69")
+async def test_episodes_show_their_best_sentence_and_the_text_around_it() -> None:
+    world = World()
+    filler = "Nothing of note happened on that day. " * 60
+    note = told(f"{filler}The budget was cut by half. {filler}")
+    await world.given(a_write(*note), a_write(*told("We went swimming.")))
+    answer = await episodes(world, "budget cut")
+    hit = answer.episodes[0]
+    assert hit.match == "The budget was cut by half."
+    assert hit.match in str(hit.content)
+    assert len(str(hit.content)) <= 602
+    assert hit.content_truncated
+    assert hit.content_chars == len(note[0].content)  # type: ignore[attr-defined]
+
+
+async def test_the_best_sentence_is_found_by_words_without_a_model() -> None:
+    world = World()
+    world.embedder.is_available = False
+    records = told("It rained. Sarah cut the budget. It rained again.")
+    await world.graph.apply(a_write(*records), {})
+    hit = (await episodes(world, "budget")).episodes[0]
+    assert hit.match == "Sarah cut the budget."
+    assert hit.content == "It rained. Sarah cut the budget. It rained again."
+    assert hit.content_truncated is None
+
+
+async def test_episodes_are_filtered_by_date_and_by_entity() -> None:
+    world = World()
+    sarah = an_entity("Sarah")
+    old, new = told("tea in spring", valid_at=at(2025, 3)), told("tea in summer", valid_at=at(2025, 7))
+    mention = a_mention(new[0], sarah)  # type: ignore[arg-type]
+    await world.given(a_write(sarah, *old, *new, mention))
+    assert (await episodes(world, "tea")).total == 2
+    assert [e.content for e in (await episodes(world, "tea", valid_after="2025-07")).episodes] == ["tea in summer"]
+    assert [e.content for e in (await episodes(world, "tea", valid_before="2025-07")).episodes] == ["tea in spring"]
+    of_sarah = await world.searching.search_episodes(world.caller, "tea", entity_uuid=sarah.uuid)
+    assert [e.content for e in of_sarah.episodes] == ["tea in summer"]
+    assert of_sarah.scope.group_ids == [GROUP]

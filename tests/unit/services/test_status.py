@@ -1,0 +1,70 @@
+"""Status, also of what does not work."""
+
+from tests.builders import a_write, an_entity, an_episode
+from tests.unit.services.reading_world import World
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.status import Status
+
+
+async def test_a_healthy_memory_says_what_it_holds_and_how_it_searches() -> None:
+    world = World()
+    await world.given(a_write(an_episode(), an_entity()))
+    world.clock.advance(seconds=90)
+    answer = await world.status.get_status(world.caller)
+    assert answer.status == "ok"
+    assert answer.groups == {"t1": "1 episode, 1 entity, 0 facts"}
+    assert answer.search == "full text and meaning"
+    assert (answer.model, answer.dimension) == (world.embedder.model, world.embedder.dimension)
+    assert answer.uptime_seconds == 90
+    assert answer.data_directory == "/data"
+    assert answer.version
+
+
+async def test_without_a_model_search_is_by_full_text_and_the_remedy_is_named() -> None:
+    world = World()
+    world.embedder.is_available = False
+    answer = await world.status.get_status(world.caller)
+    assert answer.status == "degraded"
+    assert answer.search.startswith("full text only")
+    assert "doctor" in answer.search
+    assert answer.model is None
+
+
+async def test_a_dead_database_and_a_dead_journal_are_reported_not_raised() -> None:
+    world = World()
+    world.graph.is_down = True
+    world.journal.is_down = True
+    answer = await world.status.get_status(world.caller)
+    assert answer.status == "unavailable"
+    assert len(answer.failures) == 2
+    assert answer.groups == {}
+
+
+async def test_writes_by_state_and_failed_ones_are_counted() -> None:
+    world = World()
+    waiting, failed = a_write(an_episode()), a_write(an_episode())
+    for write in (waiting, failed):
+        await world.journal.append(write, {}, "", {})
+    await world.journal.fail(failed.uuid, "refused")
+    answer = await world.status.get_status(world.caller)
+    assert answer.writes == {"waiting": 1, "written": 0, "applied": 0, "failed": 1}
+    assert answer.status == "degraded"
+    assert "1 write(s) were refused" in answer.failures[0]
+
+
+async def test_what_was_repaired_at_the_start_is_shown() -> None:
+    world = World()
+    context = Context(world.graph, world.journal, world.embedder, world.locks, world.settings, world.clock)
+    status = Status(context, world.groups, lambda: ["The append-only file was cut at its damaged end."])
+    answer = await status.get_status(world.caller)
+    assert answer.failures == ["The append-only file was cut at its damaged end."]
+
+
+async def test_another_person_sees_neither_groups_nor_directories() -> None:
+    world = World()
+    await world.given(a_write(an_entity()))
+    answer = await world.status.get_status(Caller(principal="anna"))
+    assert answer.groups == {}
+    assert answer.data_directory == ""
