@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from graphiti_pkm.domain.ports import JournalRow
 from graphiti_pkm.domain.records import BackLinkJob, Job, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.errors import DamagedStore, InvalidInput, PkmError, Unavailable
+from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
 
 MAX_ATTEMPTS = 8
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
@@ -63,7 +63,7 @@ class FakeJournal:
 
     def fail_next_append(self, error: PkmError | None = None) -> None:
         """The next append raises and keeps nothing."""
-        self._faults.append(error or Unavailable("The journal cannot be written."))
+        self._faults.append(error or NotKept("Nothing was stored. The journal cannot be written."))
 
     async def append(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
@@ -73,6 +73,8 @@ class FakeJournal:
             raise self._faults.pop(0)
         if intent.uuid in self.table:
             raise ValueError(f"write {intent.uuid} is journalled already")
+        if intent.kind is WriteKind.ADD_MEMORY and any(self._receipt(one.uuid) for one in intent.episodes):
+            raise ConflictingContent("The uuid was used for another memory; this one was not stored.")
         self._last_seq += 1
         self.table[intent.uuid] = FakeRow(self._last_seq, intent, dict(vectors), request_hash, dict(answer))
         for job in intent.jobs:
@@ -91,7 +93,7 @@ class FakeJournal:
     async def fail(self, write_uuid: str, reason: str) -> None:
         self._move({write_uuid}, {"intent"}, "failed", reason)
 
-    async def unfinished(self, group_id: str | None) -> list[JournalRow]:
+    async def unfinished(self, group_id: str | None) -> Sequence[JournalRow]:
         return [row for row in self._in("intent") if group_id in {None, row.intent.group_id}]
 
     async def written_until_now(self) -> list[str]:
@@ -103,20 +105,16 @@ class FakeJournal:
     async def newest_uuids(self, limit: int) -> list[str]:
         return [row.intent.uuid for row in reversed(self._in("written", "applied"))][:limit]
 
-    async def find(self, write_uuids: Sequence[str]) -> list[JournalRow]:
+    async def find(self, write_uuids: Sequence[str]) -> Sequence[JournalRow]:
         return [row for row in self._in("intent", "written", "applied") if row.intent.uuid in write_uuids]
 
-    async def rows(self, after_seq: int, limit: int) -> list[JournalRow]:
-        found: list[JournalRow] = [row for row in self._in("intent", "written", "applied") if row.seq > after_seq]
-        return found[:limit]
+    async def rows(self, after_seq: int, limit: int) -> Sequence[JournalRow]:
+        return [row for row in self._in("intent", "written", "applied") if row.seq > after_seq][:limit]
 
     async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
         self._check()
-        for row in reversed(self.table.values()):
-            told = {episode.uuid for episode in row.intent.episodes}
-            if row.intent.kind is WriteKind.ADD_MEMORY and episode_uuid in told:
-                return row.request_hash, row.answer
-        return None
+        row = self._receipt(episode_uuid)
+        return None if row is None else (row.request_hash, row.answer)
 
     async def counts(self) -> dict[str, int]:
         self._check()
@@ -128,8 +126,11 @@ class FakeJournal:
     async def claim_job(self, owner: str, lease_seconds: float) -> tuple[int, str, Job] | None:
         self._check()
         now = self.now()
+        for job in list(self.jobs.values()):
+            if job.state == "running" and job.waits_until <= now:
+                self._put_back(job.id, "whoever worked on it did not come back", now)
         for job in self.jobs.values():
-            if job.state != "failed" and job.waits_until <= now:
+            if job.state == "queued" and job.waits_until <= now:
                 until = now + timedelta(seconds=lease_seconds)
                 self.jobs[job.id] = replace(job, state="running", owner=owner, waits_until=until)
                 return job.id, job.group_id, job.job
@@ -137,26 +138,19 @@ class FakeJournal:
 
     async def finish_job(self, job_id: int) -> None:
         self._check()
-        self.jobs.pop(job_id, None)
+        if self._is_leased(job_id):
+            del self.jobs[job_id]
 
     async def advance_job(self, job_id: int, job: Job) -> None:
         self._check()
-        self.jobs[job_id] = replace(
-            self.jobs[job_id], job=job, state="queued", owner="", attempts=0, waits_until=self.now()
-        )
+        if self._is_leased(job_id):
+            fresh = replace(self.jobs[job_id], job=job, state="queued", owner="", attempts=0)
+            self.jobs[job_id] = replace(fresh, waits_until=self.now())
 
     async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
         self._check()
-        job = self.jobs[job_id]
-        attempts = job.attempts + 1
-        self.jobs[job_id] = replace(
-            job,
-            state="failed" if attempts >= MAX_ATTEMPTS else "queued",
-            owner="",
-            reason=reason,
-            attempts=attempts,
-            waits_until=self.now() + timedelta(seconds=delay_seconds),
-        )
+        if self._is_leased(job_id):
+            self._put_back(job_id, reason, self.now() + timedelta(seconds=delay_seconds))
 
     async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
         self._check()
@@ -183,6 +177,26 @@ class FakeJournal:
     def _check(self) -> None:
         if self.is_down:
             raise Unavailable("The journal cannot be reached.")
+
+    def _receipt(self, episode_uuid: str) -> FakeRow | None:
+        """The add_memory in force for an episode: not failed, not deleted since."""
+        for row in reversed(self.table.values()):
+            if row.state == "failed":
+                continue
+            if episode_uuid in row.intent.deletions.episodes:
+                return None
+            if row.intent.kind is WriteKind.ADD_MEMORY and any(one.uuid == episode_uuid for one in row.intent.episodes):
+                return row
+        return None
+
+    def _is_leased(self, job_id: int) -> bool:
+        return job_id in self.jobs and self.jobs[job_id].state == "running"
+
+    def _put_back(self, job_id: int, reason: str, waits_until: datetime) -> None:
+        job = self.jobs[job_id]
+        state: Literal["queued", "failed"] = "failed" if job.attempts + 1 >= MAX_ATTEMPTS else "queued"
+        back = replace(job, state=state, owner="", reason=reason, attempts=job.attempts + 1)
+        self.jobs[job_id] = replace(back, waits_until=waits_until)
 
     def _in(self, *states: str) -> list[FakeRow]:
         self._check()
@@ -211,6 +225,8 @@ def _save(path: Path, rows: Mapping[str, FakeRow], jobs: Mapping[int, FakeJob]) 
         "rows": [_row_out(row) for row in rows.values()],
         "jobs": [[job.id, job.write_uuid, _JOB.dump_python(job.job, mode="json")] for job in jobs.values()],
     }
+    if path.exists():
+        raise InvalidInput("There is a file of this name already; nothing was written.")
     path.write_text(json.dumps(content))
 
 

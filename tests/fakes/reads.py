@@ -261,16 +261,14 @@ class Reads:
 
 
 def _connected(db: Tables, entity_uuid: str, wanted: FactFilter) -> list[Fact]:
-    sides = {"out": ("source",), "in": ("target",), "both": ("source", "target")}[wanted.direction]
-    return [
-        fact
-        for fact in db.facts.values()
-        if fact_fits(fact, wanted)
-        and (
-            ("source" in sides and fact.source_uuid == entity_uuid)
-            or ("target" in sides and fact.target_uuid == entity_uuid)
-        )
-    ]
+    found = []
+    for fact in db.facts.values():
+        sides = {"out": fact.source_uuid == entity_uuid, "in": fact.target_uuid == entity_uuid}
+        fits = any(sides.values()) if wanted.direction == "both" else sides[wanted.direction]
+        other = fact.target_uuid if sides["out"] else fact.source_uuid
+        if fits and fact_fits(fact, wanted) and wanted.neighbour_uuid in (None, other):
+            found.append(fact)
+    return found
 
 
 def _episode_page(episodes: list[Episode], window: Window) -> EpisodePage:

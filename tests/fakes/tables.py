@@ -68,18 +68,24 @@ def held_at(fact: Fact, instant: datetime) -> bool:
     return begun and (fact.invalid_at is None or instant < fact.invalid_at)
 
 
+def _held_for(fact: Fact, instant: datetime) -> bool:
+    """A state whose interval holds the instant; retired without an end, nobody knows when it held."""
+    retired = fact.expired_at is not None and fact.invalid_at is None
+    return fact.kind == "state" and not fact.voided and not retired and held_at(fact, instant)
+
+
 def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
     """Everything in the filter but ``direction``, which only an entity's connections have."""
     start = fact.valid_at or fact.reference_time
     return (
         fact.group_id in wanted.group_ids
         and fact.created_at <= wanted.now
-        and (wanted.as_of is None or (not fact.voided and held_at(fact, wanted.as_of)))
+        and (wanted.as_of is None or _held_for(fact, wanted.as_of))
         and _within(start, wanted.valid_after, wanted.valid_before)
         and _within(fact.invalid_at, wanted.invalid_after, wanted.invalid_before)
         and (not wanted.only_current or is_current(fact, wanted.now))
         and (not wanted.relations or fact.relation in wanted.relations)
-        and (wanted.neighbour_uuid is None or wanted.neighbour_uuid in {fact.source_uuid, fact.target_uuid})
+        and (wanted.neighbour_uuid is None or wanted.neighbour_uuid in (fact.source_uuid, fact.target_uuid))
     )
 
 

@@ -78,7 +78,7 @@ async def test_a_graph_that_is_down_answers_nothing() -> None:
 async def test_an_append_can_fail_and_then_keeps_nothing() -> None:
     journal, intent = FakeJournal(), one_write()
     journal.fail_next_append()
-    with pytest.raises(Unavailable):
+    with pytest.raises(NotKept):
         await journal.append(intent, {}, "", {})
     assert await journal.unfinished(None) == []
 

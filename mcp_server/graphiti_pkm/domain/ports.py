@@ -275,7 +275,7 @@ class Journal(Protocol):
         """Set aside after repeated refusals; shown by status, never replayed by itself."""
         ...
 
-    async def unfinished(self, group_id: str | None) -> list[JournalRow]:
+    async def unfinished(self, group_id: str | None) -> Sequence[JournalRow]:
         """Rows in state ``intent``, oldest first."""
         ...
 
@@ -291,7 +291,7 @@ class Journal(Protocol):
         """Uuids of the newest rows that the graph should hold (``written`` or ``applied``), newest first."""
         ...
 
-    async def find(self, write_uuids: Sequence[str]) -> list[JournalRow]:
+    async def find(self, write_uuids: Sequence[str]) -> Sequence[JournalRow]:
         """Those writes, in order; unknown and failed ones are left out."""
         ...
 
@@ -313,7 +313,7 @@ class Journal(Protocol):
         """Replace all rows by those of a backup, in one transaction; returns how many. Verifies it first."""
         ...
 
-    async def rows(self, after_seq: int, limit: int) -> list[JournalRow]:
+    async def rows(self, after_seq: int, limit: int) -> Sequence[JournalRow]:
         """Rows that are not withdrawn or failed, in order: the input of a rebuild."""
         ...
 

@@ -1,0 +1,51 @@
+"""Every contract runs on the fake and on the real thing, which is asked for only when its turn comes."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
+
+from graphiti_pkm.domain.ports import Embedder, Graph, GroupLocks, Journal
+from graphiti_pkm.graph.locks import FlockGroupLocks
+from graphiti_pkm.journal.store import SqliteJournal
+
+
+@pytest.fixture(params=["fake", "falkor"])
+async def graph(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
+    """An empty graph."""
+    if request.param == "fake":
+        yield FakeGraph()
+    else:
+        yield request.getfixturevalue("falkor_graph")
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """What the journal takes for the time."""
+    return FakeClock()
+
+
+@pytest.fixture(params=["fake", "sqlite"])
+async def journal(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Journal]:
+    """An empty journal."""
+    if request.param == "fake":
+        yield FakeJournal(clock)
+    else:
+        journal = SqliteJournal(tmp_path / "data", clock)
+        yield journal
+        await journal.close()
+
+
+@pytest.fixture(params=["fake", "flock"])
+def locks(request: pytest.FixtureRequest, tmp_path: Path) -> GroupLocks:
+    return FakeLocks() if request.param == "fake" else FlockGroupLocks(tmp_path)
+
+
+@pytest.fixture(params=["fake", "local"])
+async def embedder(request: pytest.FixtureRequest) -> Embedder:
+    """An embedder that has its model."""
+    if request.param == "fake":
+        return FakeEmbedder()
+    found: Embedder = request.getfixturevalue("local_embedder")
+    return found
