@@ -9,8 +9,10 @@ from graphiti_pkm.services.ranking import best_sentence
 EXCERPT = 600
 """Characters of an episode shown with a search hit."""
 _MATCH = 400
-_SURE = 0.4
+_SURE = 0.3
 """Cosine from which the nearest sentence is shown, whichever words it has."""
+_TELLING = 4
+"""Shorter words of a query ("the", "did") tell little, unless they hold a digit or stand alone."""
 _SEARCHED = 100_000
 
 
@@ -20,7 +22,7 @@ def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]
     if hit and hit.cosine >= _SURE:
         return nearest
     spans = split_passages(content[:_SEARCHED])
-    place = best_sentence(terms, [content[span.start : span.end] for span in spans])
+    place = best_sentence(_telling(terms), [content[span.start : span.end] for span in spans])
     return nearest if place is None else (spans[place].start, spans[place].end)
 
 
@@ -41,6 +43,11 @@ def excerpt(content: str, span: tuple[int, int] | None) -> str:
     if last < len(content):
         last = max(content.rfind(" ", first, last), first + EXCERPT // 2)
     return f"{'…' if first else ''}{content[first:last].strip()}{'…' if last < len(content) else ''}"
+
+
+def _telling(terms: Sequence[str]) -> Sequence[str]:
+    told = [term for term in terms if len(term) >= _TELLING or not (term.isascii() and term.isalpha())]
+    return told or terms
 
 
 def _next_space(content: str, start: int) -> int:

@@ -27,7 +27,7 @@ def test_what_the_database_found_never_scores_nothing() -> None:
 
 
 def test_fusion_takes_half_of_each_side() -> None:
-    scores = fuse({"a": 4.0, "b": 2.0}, {"b": 0.8, "c": 0.5}, only_words=False)
+    scores = fuse({"a": 4.0, "b": 2.0}, {"b": 0.85, "c": 0.5}, only_words=False)
     assert scores == pytest.approx({"a": 0.5, "b": 0.75, "c": 0.25})
 
 

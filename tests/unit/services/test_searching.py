@@ -268,7 +268,7 @@ async def test_a_cursor_of_another_search_is_refused() -> None:
 async def test_searches_at_their_maxima_stay_bounded_with_the_longest_records() -> None:
     world = World()
     long = [an_entity(f"Apple {i} " + "é" * 180, summary="apple\n" * 300) for i in range(60)]
-    notes = [record for i in range(120) for record in told(f"Apple {i}. " + "line\n" * 2_000)]
+    notes = [record for i in range(120) for record in told(f"Apple {i}. " + "line\n" * 300)]
     stated = [a_fact(long[0], one, text="apple\n" * 330, quote="\n" * 2_000) for one in long]
     await world.given(a_write(*long, *stated, *notes))
     for search, name, default, most in (
@@ -321,3 +321,10 @@ async def test_episodes_are_filtered_by_date_and_by_entity() -> None:
     of_sarah = await world.searching.search_episodes(world.caller, "tea", entity_uuid=sarah.uuid)
     assert [e.content for e in of_sarah.episodes] == ["tea in summer"]
     assert of_sarah.scope.group_ids == [GROUP]
+
+
+async def test_small_words_of_a_question_do_not_choose_the_sentence() -> None:
+    world = World()
+    world.embedder.is_available = False
+    await world.graph.apply(a_write(*told("We did what we did at the sea. The invoice came in May.")), {})
+    assert (await episodes(world, "what did we do about the invoice?")).episodes[0].match == "The invoice came in May."
