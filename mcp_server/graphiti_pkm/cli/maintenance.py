@@ -12,7 +12,6 @@ from graphiti_pkm.models.weights import fetch_weights
 
 def backup(settings: Settings, file: Path) -> int:
     """Write the whole journal, vectors included, to one new file."""
-
     target = file.absolute()
 
     async def run() -> None:
