@@ -21,12 +21,11 @@ logger = logging.getLogger(__name__)
 
 USERS_LOCK = "users.lock"
 START_LOCK = "start.lock"
-KILLED_STARTS = 5
-"""Starts in a row that may be killed from outside before we give up."""
+LOST_STARTS = 5
+LOST_SECONDS = 60.0
+"""We give up when that many starts, over that long, were killed from outside or ended at once."""
 BUSY_SECONDS = 120.0
 """How long a database may listen without answering before we say so."""
-STARTED_AND_GONE = 20
-"""Times in a row a database may answer and be gone at once (others end it) before we give up."""
 
 
 @dataclass(frozen=True)
@@ -131,20 +130,19 @@ class EmbeddedDatabase:
     async def _connect(self) -> Path:
         async with self._connecting:
             await self._hold_users()
-            killed = vanished = 0
-            busy_since: float | None = None
             clock = asyncio.get_running_loop().time
+            began, lost = clock(), 0
+            busy_since: float | None = None
             while True:
                 self._refuse_released()
                 state, known = await asyncio.to_thread(self._look)
                 if known is not None and state is State.READY:
                     return Path(known.socket)
                 if state is State.ABSENT:
-                    verdict = await self._start()
-                    killed += verdict == "killed"
-                    vanished += verdict == "ready"
-                    if killed >= KILLED_STARTS or vanished >= STARTED_AND_GONE:
+                    if lost >= LOST_STARTS and clock() - began > LOST_SECONDS:
                         raise Unavailable("The embedded database is ended from outside each time it starts.")
+                    await self._start()
+                    lost += 1
                     continue
                 busy_since = (busy_since or clock()) if state is State.BUSY else None
                 if busy_since is not None and clock() - busy_since > BUSY_SECONDS:
@@ -179,20 +177,19 @@ class EmbeddedDatabase:
                 raise
             self._users = fd
 
-    async def _start(self) -> str:
-        """Have a watchdog start the database, one process at a time: the verdict's kind, ready or killed.
+    async def _start(self) -> None:
+        """Have a watchdog start the database, one process at a time; it may be killed again already.
 
         Raises: as ``acquire``.
         """
         async with self._start_lock():
             state, _ = await asyncio.to_thread(self._look)
             if state is not State.ABSENT:
-                return "ready"
+                return
             kind, detail = await self._run_watchdog()
-        if kind in {"ready", "killed"}:
-            return kind
-        logger.error("embedded database: %s: %s", kind, detail)
-        raise failure(kind, detail)
+        if kind not in {"ready", "killed"}:
+            logger.error("embedded database: %s: %s", kind, detail)
+            raise failure(kind, detail)
 
     @asynccontextmanager
     async def _start_lock(self) -> AsyncIterator[None]:
