@@ -107,7 +107,10 @@ class GraphReader(Protocol):
         ...
 
     async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
-        """Episodes that mention an entity. ``window.newest`` True: newest first; False: oldest first."""
+        """Episodes that mention an entity. ``window.newest`` True: newest first; False: oldest first.
+
+        Of one valid_at in the order they were recorded, newest or oldest first alike; then by uuid.
+        """
         ...
 
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
@@ -188,6 +191,10 @@ class GraphWriter(Protocol):
     async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
         """Put the whole intent and its marker into the graph; harmless when repeated.
 
+        A write whose marker is there is left alone: repeating it brings neither older values nor anything
+        forgotten back. A name stays with its first holder. A record without a vector keeps the one it has. What
+        hangs on a record that is not there (mention, fact, passage, update) is left out.
+
         Raises:
             Unavailable: the database could not be reached or died; the intent may be partly there.
             NotKept: the database refused the write; nothing of it is there.
@@ -260,7 +267,12 @@ class Journal(Protocol):
     async def append(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
     ) -> int:
-        """Commit the intent, its jobs and its answer (state ``intent``) durably; returns its sequence number."""
+        """Commit the intent, its jobs and its answer (state ``intent``) durably; returns its sequence number.
+
+        Raises:
+            NotKept: it cannot be written.
+            ConflictingContent: another memory in force has the uuid of its episode.
+        """
         ...
 
     async def written(self, write_uuid: str) -> None:
@@ -318,7 +330,7 @@ class Journal(Protocol):
         ...
 
     async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
-        """Request hash and answer of the add_memory that used this episode uuid."""
+        """Request hash and answer of the add_memory in force for this episode: not failed, not deleted since."""
         ...
 
     async def counts(self) -> dict[str, int]:
@@ -329,10 +341,12 @@ class Journal(Protocol):
         """Lease the oldest waiting job: (id, group id, job); an expired lease counts as waiting."""
         ...
 
-    async def finish_job(self, job_id: int) -> None: ...
+    async def finish_job(self, job_id: int) -> None:
+        """Done. This, ``advance_job`` and ``retry_job`` do nothing once the lease is another's."""
+        ...
 
     async def advance_job(self, job_id: int, job: Job) -> None:
-        """Keep progress and put the job back into the queue."""
+        """Keep progress and put the job back into the queue, with all its attempts."""
         ...
 
     async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:

@@ -26,15 +26,18 @@ class FactFilter(Record):
     now: datetime
     """What "current" means; taken from page one and kept in the cursor. Facts recorded after it are left out."""
     as_of: datetime | None = None
-    """Only facts that held at this instant, or may have (unknown start); voided ones never held."""
+    """Only states that held at this instant, or may have (unknown start). Voided ones never held, nor did events,
+    plans and readings; of a state retired without an end nobody knows when it held."""
     valid_after: datetime | None = None
     """valid_at at or after this instant (unknown start: reference_time counts)."""
     valid_before: datetime | None = None
-    """valid_at before this instant."""
+    """valid_at before this instant (unknown start: reference_time counts)."""
     invalid_after: datetime | None = None
     invalid_before: datetime | None = None
     only_current: bool = False
-    """Only states that hold at ``now``: not plans, events or readings, not ended, not voided."""
+    """Only states that hold at ``now``: not plans, events or readings, not ended, not voided.
+
+    What was ended or voided after ``now`` still held then, so that all pages of one cursor agree."""
     direction: Direction = "both"
     relations: tuple[str, ...] = ()
     """Relation names as stored; a service maps a caller's spelling to them with ``GraphReader.relations``."""
