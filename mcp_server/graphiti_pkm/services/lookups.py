@@ -14,9 +14,8 @@ from graphiti_pkm.domain.queries import EpisodeFilter, EpisodePage, Window
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.paging import CONTENT, ENTITIES, EPISODES, budget, encode_cursor, fit
 from graphiti_pkm.services.reading import GroupIds, Reader, Start
-from graphiti_pkm.services.timelines import READ_ON
 from graphiti_pkm.services.uuids import resolve_within, unknown
-from graphiti_pkm.services.views import item_sizes
+from graphiti_pkm.services.views import item_sizes, read_on
 
 NODE_FACTS = 3
 """Current facts shown with an entity."""
@@ -60,7 +59,6 @@ class Lookups(Reader):
         kept = fit(item_sizes(views, searched), room)
         more = kept < len(page.episodes)
         shown = views[:kept]
-        cut = [len(view.content) for view in shown if view.content_truncated and view.content]
         return EpisodeSearchResponse(
             message=_episodes_told(kept, page.total, asked),
             total=page.total,
@@ -71,7 +69,7 @@ class Lookups(Reader):
                 caller,
                 tuple(dict.fromkeys(item.group_id for item in page.episodes)) if asked else searched,
                 empty=not page.total,
-                note=READ_ON.format(offset=content_offset + cut[0]) if cut else None,
+                note=read_on(shown, content_offset),
             ),
             episodes=shown,
         )

@@ -10,11 +10,10 @@ from graphiti_pkm.domain.queries import EpisodeFilter, TimelineSummary, Window
 from graphiti_pkm.domain.times import iso, month_key
 from graphiti_pkm.services.paging import CONTENT, TIMELINE, budget, encode_cursor, fit, text_size
 from graphiti_pkm.services.reading import Anchor, GroupIds, Reader
-from graphiti_pkm.services.views import clipped, item_sizes
+from graphiti_pkm.services.views import clipped, item_sizes, read_on
 
 Order: TypeAlias = Literal["newest_window", "oldest_first"]
 
-READ_ON = "content_truncated: read on with get_episodes(episode_uuids=[uuid], content_offset={offset})"
 _MONTHS = 120
 """Newest months counted one by one; older ones are counted by year."""
 _YEAR = len("2026")
@@ -66,16 +65,13 @@ class Timelines(Reader):
         kept = fit(item_sizes(views, anchor.group_ids), room)
         more = kept < len(page.episodes)
         shown = views[:kept]
-        cut = chars and any(view.content_truncated for view in shown)
         return TimelineResponse(
             message=await self._timeline_told(anchor, kept, page.total),
             total=page.total,
             returned=kept,
             truncated=more,
             next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
-            scope=await self._scope(
-                caller, anchor.group_ids, empty=not page.total, note=READ_ON.format(offset=chars) if cut else None
-            ),
+            scope=await self._scope(caller, anchor.group_ids, empty=not page.total, note=read_on(shown)),
             episodes=shown[::-1] if newest else shown,
             entity=anchor.entity and clipped(anchor.entity.name, 200),
             first_mention=summary.first and iso(summary.first),

@@ -173,6 +173,14 @@ def _text_form(item: Answer, *, names_group: bool) -> dict[str, object]:
     return {name: value for name, value in fields.items() if name not in unsaid}
 
 
+def read_on(episodes: Iterable[EpisodeView], offset: int = 0) -> str | None:
+    """How to get the rest of contents that were cut; None if none was. The shortest decides, so nothing is skipped."""
+    lengths = [len(item.content) for item in episodes if item.content_truncated and item.content]
+    if not lengths:
+        return None
+    return f"content_truncated: read on with get_episodes(episode_uuids=[uuid], content_offset={offset + min(lengths)})"
+
+
 def clipped(text: str, max_chars: int) -> str:
     """The text, cut with an ellipsis if it is longer."""
     return text if len(text) <= max_chars else text[: max_chars - 1] + "…"

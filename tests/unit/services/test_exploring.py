@@ -351,7 +351,10 @@ async def test_long_contents_are_cut_and_can_be_read_on_to_the_end() -> None:
     content = "".join(f'Line {i}: "quoted" and\ta tab.\n' for i in range(3_000))
     note = an_episode(content)
     await world.given(a_write(sarah, note, a_mention(note, sarah)))
-    shown = (await timeline(world, sarah.uuid)).episodes[0]
+    page = await timeline(world, sarah.uuid)
+    assert page.scope.note is not None
+    assert "get_episodes(episode_uuids=[uuid], content_offset=2000)" in page.scope.note
+    shown = page.episodes[0]
     assert shown.content_truncated
     assert shown.content_chars == len(content)
     read = str(shown.content)
