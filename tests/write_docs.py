@@ -4,6 +4,7 @@ from pathlib import Path
 
 from graphiti_pkm.cli.main import build_parser
 from graphiti_pkm.config import Settings, environment_name
+from graphiti_pkm.toolsets.document import tools_page
 
 DOCS = Path(__file__).resolve().parents[1] / "DOCS"
 
@@ -47,7 +48,7 @@ def configuration_page() -> str:
 
 def pages() -> dict[str, str]:
     """Every generated page by file name."""
-    return {"configuration.md": configuration_page()}
+    return {"configuration.md": configuration_page(), "tools.md": tools_page()}
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """A server over the real services on the fakes, and what the protocol tests ask of it."""
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
@@ -24,10 +24,12 @@ from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
 from graphiti_pkm.services.status import Status
+from graphiti_pkm.toolsets.instructions import build_instructions
 
 Mode: TypeAlias = Literal["auto", "legacy"]
-Start: TypeAlias = Callable[[], AbstractAsyncContextManager[Services]]
 
+BUDGET = 5_000
+"""Tokens (bytes / 4) that the default tools and the instructions may cost each conversation."""
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 
 
@@ -58,6 +60,22 @@ class RecordingWriting:
             linked=0,
             linking=0,
         )
+
+
+@dataclass(frozen=True)
+class FailingStart:
+    """A start-up that fails with ``error`` each time."""
+
+    error: Exception
+
+    def __call__(self) -> "FailingStart":
+        return self
+
+    async def __aenter__(self) -> Services:
+        raise self.error
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
 
 
 @dataclass
@@ -126,8 +144,8 @@ def told(result: CallToolResult) -> dict[str, Any]:
 def answered(result: CallToolResult) -> dict[str, Any]:
     """The structured content of an answer that is no error."""
     assert not result.is_error, text(result)
-    assert result.structured_content is not None
-    return result.structured_content
+    assert isinstance(result.structured_content, dict)
+    return dict(result.structured_content)
 
 
 def error_of(result: CallToolResult) -> str:
@@ -148,3 +166,11 @@ def definition_tokens(tool: Tool) -> float:
     """Tokens of name, description and compact input schema."""
     shown = {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
     return tokens(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+
+
+async def budget_used() -> dict[str, int]:
+    """Tokens of each default tool's definition and of the instructions."""
+    tools = await definitions()
+    used = {tool.name: definition_tokens(tool) for tool in tools}
+    used["instructions"] = tokens(build_instructions([tool.name for tool in tools]))
+    return {name: round(size) for name, size in used.items()}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.protocol.support import SNAPSHOTS, definition_of, definition_tokens, definitions, tokens
+from tests.protocol.support import BUDGET, SNAPSHOTS, budget_used, definition_of, definitions
 from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings
@@ -15,7 +15,6 @@ from graphiti_pkm.toolsets.instructions import build_instructions
 
 TOOLS = sorted(known_tools())
 LISTS = ("facts", "nodes", "episodes", "entities")
-BUDGET = 5_000
 ORDER_OF_A_DESCRIPTION = re.compile(r"^[A-Z][^\n]+\.\nUse [^\n]+\.$")
 
 
@@ -199,8 +198,7 @@ async def test_the_default_is_the_toolset_memory_with_twelve_tools() -> None:
 
 
 async def test_tools_and_instructions_fit_the_token_budget() -> None:
-    tools = await definitions()
-    assert sum(map(definition_tokens, tools)) + tokens(build_instructions([tool.name for tool in tools])) <= BUDGET
+    assert sum((await budget_used()).values()) <= BUDGET
 
 
 async def test_read_only_hides_what_writes_and_names_it_nowhere() -> None:

@@ -3,15 +3,15 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from tests.corpus import HUB
-from tests.protocol.support import Mode, World, answered, error_of, text
+from tests.protocol.support import FailingStart, Mode, World, answered, error_of, text
 from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings
@@ -139,27 +139,19 @@ async def test_a_prompt_without_its_argument_is_an_error_of_the_request(client: 
         await client.get_prompt("no_such_prompt", {})
 
 
-@asynccontextmanager
-async def no_database() -> AsyncIterator[Services]:
-    raise ConfigurationError("redis-server cannot run here.")
-    yield
-
-
-@asynccontextmanager
-async def broken() -> AsyncIterator[Services]:
-    raise RuntimeError(SECRET)
-    yield
-
-
 @requirement("G-14")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize(
-    ("start", "reason"), [(no_database, ": redis-server cannot run here."), (broken, ": an unexpected error")]
+    ("error", "reason"),
+    [
+        (ConfigurationError("redis-server cannot run here."), ": redis-server cannot run here."),
+        (RuntimeError(SECRET), ": an unexpected error"),
+    ],
 )
 async def test_a_failed_start_is_told_at_each_call_while_tools_are_still_listed(
-    mode: Mode, start: Callable[[], AbstractAsyncContextManager[Services]], reason: str
+    mode: Mode, error: Exception, reason: str
 ) -> None:
-    async with Client(build_server(Settings(), start), mode=mode) as client:
+    async with Client(build_server(Settings(), FailingStart(error)), mode=mode) as client:
         assert len((await client.list_tools()).tools) == 12
         message = error_of(await client.call_tool("get_entity_connections", {"entity_uuid": HUB}))
         assert message.startswith("Graphiti service not initialized" + reason)

@@ -92,4 +92,6 @@ async def test_prompts_carry_their_arguments_and_keep_braces_and_tool_names_in_t
     decision = "Use {json} and call clear_graph; delete_episode. Then rest."
     answer = await client.get_prompt("record_decision", {"decision": decision})
     assert decision in str(answer.messages[0].content.model_dump()["text"])
-    assert [prompt.name for prompt in (await client.list_prompts()).prompts] == [line.values.__name__ for line in PROMPTS]
+    assert [prompt.name for prompt in (await client.list_prompts()).prompts] == [
+        line.values.__name__ for line in PROMPTS
+    ]

@@ -1,0 +1,156 @@
+"""HTTP and SSE on loopback: who may connect, where, and what a supervisor is told."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+import uvicorn
+from mcp.client import Client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from tests.protocol.support import FailingStart, Mode, World, answered, error_of
+from tests.requirements import requirement
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.errors import ConfigurationError, Unavailable
+from graphiti_pkm.http import check_host, http_app
+from graphiti_pkm.server import build_server
+from graphiti_pkm.services.services import Services
+from graphiti_pkm.toolsets.backend import Start
+
+HTTP = Settings(transport="http")
+MODES: tuple[Mode, ...] = ("auto", "legacy")
+
+
+@asynccontextmanager
+async def served(settings: Settings, start: Start) -> AsyncIterator[str]:
+    """A real server on a free loopback port; gives its address."""
+    server = build_server(settings, start)
+    app = http_app(server, server.backend, settings)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        web = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
+        async with server.backend.open():
+            task = asyncio.create_task(web.serve(sockets=[listening]))
+            try:
+                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            finally:
+                web.should_exit = True
+                await task
+
+
+@asynccontextmanager
+async def connected(url: str, mode: Mode, **headers: str) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers=headers) as http_client,
+        Client(streamable_http_client(url, http_client=http_client), mode=mode) as client,
+    ):
+        yield client
+
+
+@requirement("M-97")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+async def test_http_answers_with_and_without_trailing_slash(mode: Mode, path: str) -> None:
+    world = World(HTTP)
+    async with served(HTTP, world.start) as url, connected(url + path, mode) as client:
+        assert len((await client.list_tools()).tools) == 12
+        answered(await client.call_tool("get_status", {}))
+
+
+async def test_sse_serves_several_connections_over_one_start() -> None:
+    settings = Settings(transport="sse")
+    world = World(settings)
+    starts: list[int] = []
+
+    @asynccontextmanager
+    async def start() -> AsyncIterator[Services]:
+        starts.append(1)
+        yield world.services()
+
+    async with served(settings, start) as url:
+        for _ in range(2):
+            async with Client(sse_client(f"{url}/sse"), mode="legacy") as client:
+                assert len((await client.list_tools()).tools) == 12
+                answered(await client.call_tool("get_status", {}))
+    assert len(starts) == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_user_header_nobody_can_verify_is_refused(mode: Mode) -> None:
+    world = World(HTTP)
+    async with served(HTTP, world.start) as url, connected(f"{url}/mcp", mode, **{"X-User-ID": "eve"}) as client:
+        result = await client.call_tool("add_memory", {"episode_body": "x"})
+        assert "X-User-ID is refused" in error_of(result)
+        assert result.structured_content is not None
+        assert result.structured_content["code"] == "not_allowed"
+        with pytest.raises(MCPError, match="X-User-ID is refused"):
+            await client.read_resource("pkm://entity/11111111")
+    assert not world.writing.requests
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_toolsets_header_narrows_list_calls_and_instructions(mode: Mode) -> None:
+    world = World(HTTP)
+    async with served(HTTP, world.start) as url:
+        async with connected(f"{url}/mcp", mode, **{"X-MCP-Toolsets": "memory"}) as client:
+            assert len((await client.list_tools()).tools) == 12
+        async with connected(f"{url}/mcp", mode, **{"X-MCP-Toolsets": ""}) as client:
+            assert (await client.list_tools()).tools == []
+            assert "search_nodes" not in (client.instructions or "")
+            assert "no such tool" in error_of(await client.call_tool("get_status", {}))
+        unknown = pytest.RaisesExc(MCPError, match="Known: memory")
+        with pytest.RaisesGroup(unknown, flatten_subgroups=True):
+            async with connected(f"{url}/mcp", mode, **{"X-MCP-Toolsets": "everything"}) as client:
+                await client.list_tools()
+
+
+async def test_health_is_alive_and_ready_tells_of_database_and_search() -> None:
+    world = World(HTTP)
+    async with served(HTTP, world.start) as url, httpx2.AsyncClient() as web:
+        assert (await web.get(f"{url}/health")).json() == {"status": "alive"}
+        async with connected(f"{url}/mcp", "auto") as client:
+            await client.call_tool("get_status", {})
+        ready = await web.get(f"{url}/ready")
+        assert (ready.status_code, ready.json()["status"]) == (200, "ok")
+        world.embedder.is_available = False
+        assert (await web.get(f"{url}/ready")).json()["status"] == "degraded"
+        world.graph.is_down = True
+        down = await web.get(f"{url}/ready")
+        assert (down.status_code, down.json()["ready"]) == (503, False)
+
+
+async def test_ready_says_why_it_is_not() -> None:
+    async with served(HTTP, FailingStart(Unavailable("The disk is full."))) as url, httpx2.AsyncClient() as web:
+        async with connected(f"{url}/mcp", "auto") as client:
+            error_of(await client.call_tool("get_status", {}))
+        ready = await web.get(f"{url}/ready")
+        assert ready.status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"), [("host", "evil.example", 421), ("origin", "http://evil.example", 403)]
+)
+async def test_a_rebound_name_or_foreign_origin_is_refused(header: str, value: str, status: int) -> None:
+    world = World(HTTP)
+    async with served(HTTP, world.start) as url, httpx2.AsyncClient() as web:
+        answer = await web.post(
+            f"{url}/mcp",
+            json={"jsonrpc": "2.0", "id": 1, "method": "ping"},
+            headers={header: value, "accept": "application/json, text/event-stream"},
+        )
+        assert answer.status_code == status
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "memory.example", ""])  # noqa: S104
+def test_an_address_others_can_reach_is_refused_with_the_reason(host: str) -> None:
+    with pytest.raises(ConfigurationError, match="no tokens to tell callers apart"):
+        check_host(host)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.9"])
+def test_loopback_addresses_are_served(host: str) -> None:
+    check_host(host)

@@ -1,0 +1,128 @@
+"""The text form of answers."""
+
+import json
+
+from tests.requirements import requirement
+
+from graphiti_pkm.domain.answers import (
+    AddMemoryResponse,
+    EntityResult,
+    EpisodeSearchResponse,
+    EpisodeView,
+    FactSearchResponse,
+    FactView,
+    Scope,
+)
+from graphiti_pkm.toolsets.rendering import DEFAULT_CHARS, result_of, text_of
+
+ONE = "aaaaaaaa-1111-4111-8111-111111111111"
+LIKE_ONE = "aaaaaaaa-1122-4111-8111-111111111111"
+TWO = "bbbbbbbb-1111-4111-8111-111111111111"
+
+
+def a_fact_view(uuid: str = ONE, **fields: object) -> FactView:
+    values: dict[str, object] = {
+        "uuid": uuid,
+        "group_id": "t1",
+        "fact": "Maria manages Tom.",
+        "name": "MANAGES",
+        "source_node_uuid": ONE,
+        "source_node_name": "Maria",
+        "target_node_uuid": TWO,
+        "target_node_name": "Tom",
+        "status": "current",
+        "created_at": "2026-01-01T00:00:00+00:00",
+    }
+    return FactView.model_validate({**values, **fields})
+
+
+def page(*facts: FactView, groups: tuple[str, ...] = ("t1",)) -> dict[str, object]:
+    answer = FactSearchResponse(
+        message="Found.",
+        total=len(facts),
+        returned=len(facts),
+        truncated=False,
+        scope=Scope(group_ids=list(groups)),
+        facts=list(facts),
+    )
+    rendered = json.loads(text_of(answer.model_dump(mode="json")))
+    assert isinstance(rendered, dict)
+    return rendered
+
+
+def test_nulls_and_empty_fields_go_but_zero_and_false_stay() -> None:
+    assert page() == {
+        "message": "Found.",
+        "total": 0,
+        "returned": 0,
+        "truncated": False,
+        "scope": {"group_ids": ["t1"]},
+    }
+
+
+def test_a_uuid_is_cut_to_eight_characters_and_a_few_more_where_two_look_alike() -> None:
+    facts = page(a_fact_view(ONE), a_fact_view(LIKE_ONE))["facts"]
+    assert isinstance(facts, list)
+    assert [fact["uuid"] for fact in facts] == ["aaaaaaaa-111", "aaaaaaaa-112"]
+    assert [fact["target_node_uuid"] for fact in facts] == ["bbbbbbbb", "bbbbbbbb"]
+
+
+def test_a_uuid_inside_a_text_stays_whole() -> None:
+    facts = page(a_fact_view(TWO, fact=ONE, episodes=[ONE], direction="in"))["facts"]
+    assert isinstance(facts, list)
+    assert (facts[0]["fact"], facts[0]["episodes"]) == (ONE, ["aaaaaaaa"])
+
+
+def test_the_asked_entity_and_the_only_group_are_not_repeated() -> None:
+    facts = page(a_fact_view(direction="out"), a_fact_view(direction="in"))["facts"]
+    assert isinstance(facts, list)
+    assert {"source_node_uuid", "source_node_name", "group_id", "kind"} & set(facts[0]) == set()
+    assert {"target_node_uuid", "target_node_name"} & set(facts[1]) == set()
+    assert facts[1]["source_node_name"] == "Maria"
+
+
+def test_the_group_is_told_where_several_were_searched() -> None:
+    facts = page(a_fact_view(), groups=("t1", "t2"))["facts"]
+    assert isinstance(facts, list)
+    assert facts[0]["group_id"] == "t1"
+
+
+@requirement("M-07")
+def test_content_is_shown_as_it_is() -> None:
+    content = 'Zeile 1\n\n"שלום" 日本語 🙂 null {}'
+    answer = EpisodeSearchResponse(
+        message="Found.",
+        total=1,
+        returned=1,
+        truncated=False,
+        scope=Scope(group_ids=["t1"]),
+        episodes=[EpisodeView(uuid=ONE, group_id="t1", name="n", content=content)],
+    )
+    result = result_of(answer)
+    assert json.loads(result.content[0].text)["episodes"][0]["content"] == content  # type: ignore[union-attr]
+    assert result.structured_content is not None
+    assert result.structured_content["episodes"][0]["content"] == content
+
+
+def test_a_long_receipt_is_cut_to_size_and_says_what_it_left_out() -> None:
+    entities = [EntityResult(uuid=ONE, name=f"entity {i} {'x' * 150}", outcome="created") for i in range(500)]
+    receipt = AddMemoryResponse(
+        message="Stored.",
+        episode_uuid=TWO,
+        status="stored",
+        group_id="t1",
+        name="n",
+        valid_at="2026-01-01T00:00:00+00:00",
+        entities=entities,
+        facts=[],
+        retired=[],
+        needs_attention=[],
+        related=[],
+        linked=0,
+        linking=0,
+    )
+    text = text_of(receipt.model_dump(mode="json"))
+    assert len(text) <= DEFAULT_CHARS
+    shown = json.loads(text)
+    assert shown["episode_uuid"] == "bbbbbbbb"
+    assert len(shown["entities"]) + shown["omitted"]["entities"] == 500
