@@ -1,5 +1,6 @@
 """Linking an entity to the earlier episodes of its group that name it."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,6 +44,7 @@ async def find_back_links(
     for _ in range(_ROUNDS):
         candidates, horizon = await _candidates(graph, group_id, names, before, after)
         for episode in candidates:
+            await asyncio.sleep(0)  # reading texts takes time that other calls need
             if is_named(episode.content):
                 if len(found) == limit:
                     return BackLinks(tuple(found), after)

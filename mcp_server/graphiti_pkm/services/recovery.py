@@ -12,6 +12,7 @@ from graphiti_pkm.domain.queries import EpisodeFilter, Window
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.waiting import wait_for_any
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +74,7 @@ class Recovery:
         """Once a second mark what the graph has on disk, and look after what it has not; once more at the end."""
         quiet = 0
         while not stop.is_set():
-            await self._wait(stop)
+            await wait_for_any(stop, self._restarted, seconds=_TURN_SECONDS)
             quiet = (quiet + 1) % _QUIET_TURNS
             await self._turn(tries_waiting=quiet == 0)
         await self._turn(tries_waiting=False)
@@ -235,15 +236,6 @@ class Recovery:
         await self._journal.applied([uuid for uuid in written if uuid not in absent])
         if absent:  # the database came back without its last second
             await self.replay()
-
-    async def _wait(self, stop: asyncio.Event) -> None:
-        """A turn's time, cut short by ``stop`` or by a restart of the database."""
-        waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(self._restarted.wait())]
-        try:
-            await asyncio.wait(waits, timeout=_TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
 
     async def _all_rows(self) -> AsyncIterator[JournalRow]:
         after = 0

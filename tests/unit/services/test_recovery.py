@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from copy import copy
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ class World:
             embedder=FakeEmbedder(),
             locks=self.locks,
             settings=Settings(data_dir=data_dir),
-            now=FakeClock(),
+            now=FakeClock(tick=timedelta(seconds=1)),
         )
         self.committer = Committer(context)
         self.recovery = Recovery(context, self.committer)

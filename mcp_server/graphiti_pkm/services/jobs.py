@@ -1,0 +1,186 @@
+"""Durable work after a write: linking the rest of the earlier episodes, embedding the rest of a long text."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from uuid import uuid4
+
+from graphiti_pkm.domain.mentions import MentionFinder
+from graphiti_pkm.domain.records import (
+    BackLinkJob,
+    EmbedPassagesJob,
+    Job,
+    Mention,
+    Passage,
+    Vectors,
+    WriteIntent,
+    WriteKind,
+)
+from graphiti_pkm.errors import KeptButPending, PkmError, Unavailable
+from graphiti_pkm.services.backlinks import back_link, find_back_links
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.waiting import wait_for_any
+
+_log = logging.getLogger(__name__)
+
+_PASSAGES = 128
+_LEASE_SECONDS = 120.0
+"""Longer than any batch: a holder that is only slow should not lose it, though it would do no harm."""
+_POLL_SECONDS = 5.0
+"""How soon jobs left behind by other processes are noticed."""
+_FIRST_DELAY = 2.0
+_LONGEST_DELAY = 300.0
+
+
+class _CannotGoOn(Exception):
+    """This job cannot make progress now, though the database is there; the text is for status."""
+
+
+class Jobs:
+    """Works off the journal's queue, one batch at a time; any process may go on with any job."""
+
+    def __init__(self, context: Context, committer: Committer) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._journal = context.journal
+        self._committer = committer
+        self._owner = str(uuid4())
+        self._fresh = asyncio.Event()
+        self._failures: Counter[int] = Counter()
+        self._began_at: dict[int, str] = {}
+        """By job: the passage its last batch began with, so that one that makes no progress is noticed."""
+        self._finder: tuple[str, int, MentionFinder] | None = None
+        """Group, version of its names, and the finder made of them; of the last group worked on."""
+
+    def notify(self) -> None:
+        """A job was enqueued: start at once. To be called on the event loop, once the group's lock is released."""
+        self._fresh.set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until told to stop; a batch under way is finished first."""
+        while not stop.is_set():
+            self._fresh.clear()
+            if not await self._turn():
+                await wait_for_any(stop, self._fresh, seconds=_POLL_SECONDS)
+
+    async def run_once(self) -> bool:
+        """One batch of the oldest waiting job; False if none waits, or the database is away."""
+        claimed = await self._journal.claim_job(self._owner, _LEASE_SECONDS)
+        if claimed is None:
+            return False
+        job_id, group_id, job = claimed
+        try:
+            rest = await self._batch(job_id, group_id, job)
+        except Unavailable as error:  # no fault of the job, which keeps all its attempts
+            _log.info("job %d waits for the database: %s", job_id, error.code)
+            await self._journal.advance_job(job_id, job)
+            return False
+        except Exception as error:  # noqa: BLE001 a boundary: one broken job must not stop the others
+            await self._put_back(job_id, error)
+            return True
+        self._failures.pop(job_id, None)
+        if rest is None:
+            self._began_at.pop(job_id, None)
+            await self._journal.finish_job(job_id)
+        else:
+            await self._journal.advance_job(job_id, rest)
+        return True
+
+    async def _turn(self) -> bool:
+        try:
+            return await self.run_once()
+        except PkmError as error:  # the journal itself; a lease that is not given back runs out
+            _log.warning("the queue of jobs cannot be used: %s", error.code)
+            return False
+
+    async def _batch(self, job_id: int, group_id: str, job: Job) -> Job | None:
+        """Do one batch; returns what is left to do. Raises Unavailable when the database is away."""
+        if isinstance(job, BackLinkJob):
+            return await self._link(group_id, job)
+        return await self._embed(job_id, group_id, job)
+
+    async def _link(self, group_id: str, job: BackLinkJob) -> BackLinkJob | None:
+        async with self._context.locks.hold(group_id):
+            await self._committer.finish(group_id)
+            if not await self._graph.get_entities([job.entity_uuid], [group_id]):
+                return None  # deleted meanwhile, or its write was withdrawn
+            links = await find_back_links(
+                self._graph,
+                group_id,
+                job.names,
+                job.before,
+                await self._is_named(group_id, job.entity_uuid),
+                after=job.after,
+            )
+            now = self._context.now()
+            mentions = tuple(back_link(job.entity_uuid, uuid, now) for uuid in links.episode_uuids)
+            if mentions:
+                try:
+                    await self._commit(group_id, {}, mentions=mentions)
+                except KeptButPending:
+                    _log.info("a batch of links waits in the journal")
+        return job.model_copy(update={"after": links.next_after}) if links.next_after else None
+
+    async def _embed(self, job_id: int, group_id: str, job: EmbedPassagesJob) -> EmbedPassagesJob | None:
+        passages = await self._graph.passages(job.episode_uuid, without_vector=True, limit=_PASSAGES)
+        episodes = await self._graph.get_episodes([job.episode_uuid], [group_id])
+        if not passages or not episodes:
+            return None
+        if self._began_at.get(job_id) == passages[0].uuid:
+            raise _CannotGoOn("the database does not keep the vectors of a long text")
+        vectors = await self._vectors(episodes[0].content, passages)
+        async with self._context.locks.hold(group_id):
+            await self._committer.finish(group_id)
+            if not await self._graph.get_episodes([job.episode_uuid], [group_id]):
+                return None  # deleted while its passages were embedded
+            try:
+                await self._commit(group_id, vectors, passages=tuple(passages))
+            except KeptButPending as error:
+                raise Unavailable(error.message) from error
+        self._began_at[job_id] = passages[0].uuid
+        return job
+
+    async def _vectors(self, content: str, passages: list[Passage]) -> Vectors:
+        try:
+            vectors = await self._context.embedder.embed([content[p.start : p.end] for p in passages])
+        except Unavailable as error:  # jobs of other kinds can go on
+            raise _CannotGoOn(error.message) from error
+        return {passage.uuid: vector for passage, vector in zip(passages, vectors, strict=True)}
+
+    async def _commit(
+        self,
+        group_id: str,
+        vectors: Vectors,
+        mentions: tuple[Mention, ...] = (),
+        passages: tuple[Passage, ...] = (),
+    ) -> None:
+        intent = WriteIntent(
+            uuid=str(uuid4()),
+            group_id=group_id,
+            kind=WriteKind.JOB,
+            recorded_at=self._context.now(),
+            mentions=mentions,
+            passages=passages,
+        )
+        await self._committer.commit(intent, vectors)
+
+    async def _is_named(self, group_id: str, entity_uuid: str) -> Callable[[str], bool]:
+        """By the mention rules among all names of the group: the longest name at a place wins."""
+        known = self._finder if self._finder and self._finder[0] == group_id else None
+        book = await self._graph.name_book(group_id, known[1] if known else None)
+        if book is not None:
+            known = (group_id, book.version, MentionFinder(book.names))
+            self._finder = known
+        finder = known[2] if known else MentionFinder()
+        return lambda text: entity_uuid in finder.find(text)
+
+    async def _put_back(self, job_id: int, error: Exception) -> None:
+        self._failures[job_id] += 1
+        reason = error.message if isinstance(error, PkmError) else type(error).__name__
+        if isinstance(error, _CannotGoOn):
+            reason = str(error)
+        delay = min(_FIRST_DELAY * 2 ** (self._failures[job_id] - 1), _LONGEST_DELAY)
+        _log.warning("job %d failed: %s", job_id, type(error).__name__)
+        await self._journal.retry_job(job_id, reason, delay)
