@@ -132,20 +132,6 @@ class SqliteJournal:
 
         return await self._quick.run(work)
 
-    async def failures(self, limit: int) -> list[tuple[str, str]]:
-        """Kind and reason of the newest failed writes and jobs, for status."""
-
-        def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-            writes = connection.execute(
-                "SELECT kind, reason FROM writes WHERE state = 'failed' ORDER BY seq DESC LIMIT ?", (limit,)
-            ).fetchall()
-            failed_jobs = connection.execute(
-                "SELECT 'job', reason FROM jobs WHERE state = 'failed' ORDER BY id DESC LIMIT ?", (limit,)
-            ).fetchall()
-            return [(kind, reason) for kind, reason in [*writes, *failed_jobs][:limit]]
-
-        return await self._quick.run(work)
-
     async def claim_job(self, owner: str, lease_seconds: float) -> tuple[int, str, Job] | None:
         now = self._seconds()
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -31,6 +31,8 @@ class Committer:
         self._refusals: Counter[str] = Counter()
         self.waiting: set[str] = set()
         """Groups with a write this process had to leave in the journal; a background loop tries them again."""
+        self.on_jobs: Callable[[], None] = lambda: None
+        """Called when a write has put jobs into the queue."""
 
     async def commit(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str = "", answer: Mapping[str, object] = _NO_ANSWER
@@ -86,6 +88,8 @@ class Committer:
             _log.error("write %s left in the journal: %s", intent.uuid, type(error).__name__)
             raise self._pending(intent, "The write could not be finished.") from error
         await self._mark_written(intent.uuid)
+        if intent.jobs:
+            self.on_jobs()
 
     async def _withdraw(self, intent: WriteIntent, refusal: NotKept) -> PkmError:
         try:

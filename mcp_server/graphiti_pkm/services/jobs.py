@@ -48,6 +48,7 @@ class Jobs:
         self._committer = committer
         self._owner = str(uuid4())
         self._fresh = asyncio.Event()
+        committer.on_jobs = self.notify
         self._failures: Counter[int] = Counter()
         self._began_at: dict[int, str] = {}
         """By job: the passage its last batch began with, so that one that makes no progress is noticed."""
@@ -55,7 +56,7 @@ class Jobs:
         """Group, version of its names, and the finder made of them; of the last group worked on."""
 
     def notify(self) -> None:
-        """A job was enqueued: start at once. To be called on the event loop, once the group's lock is released."""
+        """A job was enqueued: start at once. To be called on the event loop; the committer does."""
         self._fresh.set()
 
     async def run(self, stop: asyncio.Event) -> None:

@@ -266,7 +266,7 @@ async def test_vectors_that_are_never_kept_do_not_fill_the_journal_for_ever() ->
     assert len(await world.journal.rows(0, 100)) == 2
 
 
-async def test_the_loop_starts_at_once_when_told_and_ends_when_told(world: World) -> None:
+async def test_the_loop_starts_at_once_after_a_write_with_a_job_and_ends_when_told(world: World) -> None:
     stop, linked = asyncio.Event(), asyncio.Event()
 
     class Watching(FakeJournal):
@@ -277,7 +277,6 @@ async def test_the_loop_starts_at_once_when_told_and_ends_when_told(world: World
     world = World(journal=Watching(world.clock))
     loop = asyncio.create_task(world.jobs.run(stop))
     sarah = await world.sarah(episodes=3)
-    world.jobs.notify()
     await linked.wait()
     stop.set()
     await loop
