@@ -35,6 +35,11 @@ def relation_name(text: str) -> str:
     return _NOT_WORD.sub("_", spaced).strip("_").upper()
 
 
+def words_of(text: str) -> frozenset[str]:
+    """The words of a list written as one text."""
+    return frozenset(text.split())
+
+
 def measure_key(text: str) -> str:
     """The form in which names of measures are compared."""
     return normalise_name(text)

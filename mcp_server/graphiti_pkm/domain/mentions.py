@@ -1,0 +1,169 @@
+"""Which known names a text mentions, without a model.
+
+A name matches as a whole name. Spaces, ``-`` and ``_`` match each other or nothing inside a name and end a word in
+text; quotes and a possessive 's are ignored, other punctuation is not (C, C++ and C# are three). A name with a capital
+matches only capitalised or all-caps text, a lower-case name any case; at one place the longest name wins. One-letter
+names and lower-case names of only stop words are never found, nor names that are not linkable.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
+
+from graphiti_pkm.domain.names import words_of
+from graphiti_pkm.domain.records import Name
+
+_QUOTES = "'’‘ʼ＇"
+# Scripts whose vowel signs and tone marks are no word characters for ``re``, but part of a word.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0900-\u0963\u0970-\u0dff"
+)
+# Scripts written without spaces, or with endings joined on: every character is a word of its own. Katakana is not.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_LETTER = rf"(?:(?![{_UNSPACED}])(?:[^\W_]|[{_MARKS}]))"
+_WORD = re.compile(rf"{_LETTER}+(?:[{_QUOTES}]{_LETTER}+)*|[{_UNSPACED}]|[^\w\s\-‐‑‒–—'’‘ʼ＇\"“”„«»‹›`]")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|[^\w\s\-'\"`]")
+_POSSESSIVE = re.compile(rf"[{_QUOTES}]s\Z")
+_APOSTROPHE = re.compile(rf"[{_QUOTES}]")
+_NEW_PARAGRAPH = re.compile(r"\n\s*\n")
+
+_STOP_WORDS = words_of(
+    """a about above after again against all am an and any are as at be because been before being below between both
+    but by can could did do does doing down during each few for from further had has have having he her here hers
+    herself him himself his how i if in into is it its itself just let me more most must my myself no nor not now of
+    off on once one only or other ought our ours ourselves out over own said same she should so some such than that
+    the their theirs them themselves then there these they thing things this those through to today together
+    tomorrow too under until up us very was we were what when where which while who whom why will with would yes
+    yesterday you your yours yourself yourselves may might shall since still also many much like get got go"""
+)
+
+
+_Word: TypeAlias = "re.Match[str]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """How one name is matched."""
+
+    entity_uuid: str
+    joints: frozenset[int]
+    """Offsets in the compared form at which the name has a space, ``-`` or ``_``, or a mark begins or ends."""
+    capitals: tuple[tuple[int, str], ...]
+    """Where each word with a capital begins, and the word as it is written in the name."""
+
+
+class MentionFinder:
+    """A dictionary of names; the time of a search depends on the text, hardly on how many names there are.
+
+    Names may be added, not removed: build a new one for that.
+    """
+
+    def __init__(self, names: Iterable[Name] = ()) -> None:
+        self._patterns: dict[str, list[_Pattern]] = {}
+        self._beginnings: set[str] = set()
+        for name in names:
+            self.add(name)
+
+    def add(self, name: Name) -> None:
+        """Find this name as well; names that are never linked are ignored."""
+        if not name.is_linkable:
+            return
+        text = _composed(name.text)
+        words = [word.group() for word in _words(text)]
+        folded = [_folded(word) for word in words]
+        whole = "".join(folded)
+        if len(whole) <= 1 or (text == text.lower() and _STOP_WORDS.issuperset(folded)):
+            return
+        offsets = list(accumulate(map(len, folded), initial=0))
+        pattern = _Pattern(
+            entity_uuid=name.entity_uuid,
+            joints=frozenset(offsets),
+            capitals=tuple((at, word) for at, word in zip(offsets, words, strict=False) if word != word.lower()),
+        )
+        known = self._patterns.setdefault(whole, [])
+        if pattern not in known:
+            known.append(pattern)
+            self._beginnings.update(whole[:offset] for offset in offsets[1:])
+
+    def find(self, text: str) -> set[str]:
+        """Uuids of the entities that the text names."""
+        found: set[str] = set()
+        if not self._patterns:
+            return found
+        text = _composed(text)
+        words = _words(text)
+        folded = [_folded(word.group()) for word in words]
+        after = 0
+        for place, word in enumerate(folded):
+            if place >= after and word in self._beginnings:
+                named, after = self._longest(text, words, folded, place)
+                found |= named
+        return found
+
+    def _longest(self, text: str, words: list[_Word], folded: list[str], first: int) -> tuple[set[str], int]:
+        """The entities of the longest name that begins with this word, and the place after it."""
+        found: tuple[set[str], int] = (set(), first + 1)
+        joined = folded[first]
+        starts = {0: words[first].group()}
+        for place in range(first, len(words)):
+            if place > first:
+                if _NEW_PARAGRAPH.search(text, words[place - 1].end(), words[place].start()):
+                    break
+                starts[len(joined)] = words[place].group()
+                joined += folded[place]
+                if joined not in self._beginnings:
+                    break
+            patterns = self._patterns.get(joined)
+            if patterns and _stands_alone(text, words[first].start(), words[place].end()):
+                named = {pattern.entity_uuid for pattern in patterns if _fits(pattern, starts)}
+                found = (named, place + 1) if named else found
+        return found
+
+
+def mentions_name(text: str, name: str) -> bool:
+    """Whether a text names this one name, no other name being known."""
+    return bool(MentionFinder([Name(key="", group_id="", text=name, entity_uuid="it")]).find(text))
+
+
+def _fits(pattern: _Pattern, starts: dict[int, str]) -> bool:
+    """``starts``: where in the compared form each word of the text begins, and the word as it stands there."""
+    if not pattern.joints.issuperset(starts):
+        return False
+    return all(_is_capitalised(starts[at], word) for at, word in pattern.capitals if at in starts)
+
+
+def _is_capitalised(raw: str, in_name: str) -> bool:
+    cased = next((character for character in raw if character.lower() != character.upper()), "")
+    return cased.isupper() or cased.istitle() or raw == in_name
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """False where punctuation ties the place to more: "Notepad" in "Notepad++", "node" in "node.js" or an address."""
+    before, earlier = text[start - 1 : start], text[start - 2 : start - 1]
+    if before in {"@", "&"} and earlier.isalnum():
+        return False
+    if before == "." and earlier.isalnum() and not text[start].isupper():
+        return False
+    after, later = text[end : end + 1], text[end + 1 : end + 2]
+    if after in {"@", "&"}:
+        return not later.isalnum()
+    if after == ".":
+        return not (later.isdigit() or later.islower())
+    return after not in {"+", "#"} or later.isalnum()
+
+
+def _words(text: str) -> list[_Word]:
+    return list((_ASCII_WORD if text.isascii() else _WORD).finditer(text))
+
+
+def _folded(word: str) -> str:
+    low = word.casefold()
+    return low if low.isalnum() else _APOSTROPHE.sub("", _POSSESSIVE.sub("", low))
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)

@@ -1,0 +1,188 @@
+"""Cutting a text into passages: sentences with their paragraph, by half-open code-point offsets.
+
+A sentence longer than an embedding can hold is cut at clauses or words, so that no part goes unembedded; its pieces
+share the sentence index. Offsets are into the text as given; passages never overlap and leave out only white space
+and lines that hold nothing but Markdown rules.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from graphiti_pkm.domain.names import words_of
+from graphiti_pkm.domain.records import Record
+
+BUDGET = 900
+"""Most that one passage may weigh: about 900 Latin letters, 250 Chinese characters, within the model's 256 tokens."""
+MOST_PASSAGES = 20_000
+"""A text with more sentences than this has neighbours joined, so that no text makes an unbounded write."""
+
+_WRAPPED_LINE = 50  # a line at least this long that ends without a full stop goes on in the next one
+
+_BLANK_LINES = re.compile(r"\n[ \t\r\f\v]*\n\s*")
+_LINE = re.compile(r"[^\n\r\u2028\u2029]+")
+_STARTS_BLOCK = re.compile(r"\s*(?:#{1,6}\s|[-*+•‣◦]\s|\d{1,3}[.)]\s|>|\||```|[^\W\d_][\w .'’-]{0,39}:\s)")
+_HEADING = re.compile(r"\s*#{1,6}\s")
+_ONLY_RULES = re.compile(r"[\s\-*_=~`|:>#+.]*")
+_ENUMERATION = re.compile(r"\s*(?:[-*+•]\s*)?\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{2,4})")
+_LONGEST_ENUMERATION = 8
+_CLOSERS = "\"'”’»)]}›」』）】》〉"
+_END = re.compile(
+    rf"(?P<cjk>(?<![。！？｡．])[。！？｡．]+[{re.escape(_CLOSERS)}]*)"
+    rf"|(?<![.!?…؟۔।॥])(?P<mark>[.!?…؟۔।॥]+)(?P<closers>[{re.escape(_CLOSERS)}*_]*)(?=\s)"
+)
+_WORD_BEFORE = re.compile(r"[^\s(\[\"“‘«'—–-]+$")
+_CLAUSE_ENDS = (re.compile(r"[;:；：—–]\s*"), re.compile(r"[,，、]\s*"), re.compile(r"\s+"))
+
+
+_NEVER_ENDS = words_of(
+    """mr mrs ms dr prof st rev hon gen col capt lt sgt maj cmdr messrs mme mlle mgr fr sr sra no nr nos vs cf fig figs
+    sec ch vol ed eds pp ca approx resp incl excl dept univ bzw ggf evtl vgl abs hr hrn fam e.g i.e z.b d.h u.a p.ex
+    b.c a.d al feat ft viz"""
+)
+_ENDS_BEFORE_CAPITAL = words_of(
+    """etc a.m p.m inc ltd co corp bros jr u.s u.k ph.d b.sc m.sc usw est dist jan feb mar apr jun jul aug sep sept
+    oct nov dec mon tue tues wed thu thurs fri sat sun min max avg"""
+)
+
+
+class Span(Record):
+    """One passage: paragraph and sentence from 0, ``[start, end)`` in code points."""
+
+    paragraph: int
+    sentence: int
+    start: int
+    end: int
+
+
+def split_passages(text: str) -> list[Span]:
+    """The passages of a text in order; at least one if the text holds anything but white space."""
+    spans = [
+        Span(paragraph=paragraph, sentence=number, start=start, end=end)
+        for paragraph, (first, last) in enumerate(_paragraphs(text))
+        for number, sentence in enumerate(_sentences(text, first, last))
+        for start, end in _within_budget(text, *sentence)
+    ]
+    if not spans and text.strip():
+        start, end = _trim(text, 0, len(text))
+        return [Span(paragraph=0, sentence=0, start=a, end=b) for a, b in _within_budget(text, start, end)]
+    return spans if len(spans) <= MOST_PASSAGES else _joined(text, spans)
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for gap in _BLANK_LINES.finditer(text):
+        if not _ONLY_RULES.fullmatch(text, start, gap.start()):
+            yield start, gap.start()
+        start = gap.end()
+    if not _ONLY_RULES.fullmatch(text, start, len(text)):
+        yield start, len(text)
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for first, last in _blocks(text, start, end):
+        begin = first
+        for stop in _stops(text, first, last):
+            if not _ONLY_RULES.fullmatch(text, begin, stop):
+                yield _trim(text, begin, stop)
+            begin = stop
+        if not _ONLY_RULES.fullmatch(text, begin, last):
+            yield _trim(text, begin, last)
+
+
+def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Runs of lines that belong together: hard-wrapped lines do, list items, headings and short notes do not."""
+    lines = [match.span() for match in _LINE.finditer(text, start, end) if match.group().strip()]
+    if not lines:
+        return
+    begin = lines[0][0]
+    for before, after in pairwise(lines):
+        if _is_break(text[slice(*before)], text[slice(*after)]):
+            yield begin, before[1]
+            begin = after[0]
+    yield begin, lines[-1][1]
+
+
+def _is_break(before: str, after: str) -> bool:
+    if _STARTS_BLOCK.match(after) or _HEADING.match(before):
+        return True
+    wrapped = len(before.strip()) >= _WRAPPED_LINE
+    return not wrapped and not after.lstrip()[0].islower()
+
+
+def _stops(text: str, start: int, end: int) -> Iterator[int]:
+    for match in _END.finditer(text, start, end):
+        if match["cjk"] or _ends_sentence(text, start, match):
+            yield match.end()
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+    following = text[match.end() : match.end() + 80].lstrip()
+    goes_on = following[:1].islower()
+    if match["mark"] != ".":
+        return not goes_on or (not match["closers"] and not match["mark"].endswith((".", "…")))
+    if _ENUMERATION.fullmatch(text, start, match.start()) and match.start() - start <= _LONGEST_ENUMERATION:
+        return False
+    before = _WORD_BEFORE.search(text, max(start, match.start() - 40), match.start())
+    word = before.group().casefold() if before else ""
+    if word in _NEVER_ENDS or (len(word) == 1 and word.isalpha()):
+        return word == "i" and not goes_on  # "So did I. Then ..." ends; "J. Smith" does not
+    if not goes_on:
+        return True
+    return word.isalpha() and len(word) > len("no") and word not in _ENDS_BEFORE_CAPITAL and not match["closers"]
+
+
+def _within_budget(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while (limit := _reach(text, start, end)) < end:
+        cut = _cut(text, start, limit)
+        yield _trim(text, start, cut)
+        start = cut + (len(text[cut:end]) - len(text[cut:end].lstrip()))
+    if start < end:
+        yield _trim(text, start, end)
+
+
+def _reach(text: str, start: int, end: int) -> int:
+    """How far a passage from ``start`` may go."""
+    if end - start <= BUDGET // 4:
+        return end
+    weight = 0.0
+    for position in range(start, end):
+        weight += _weight(text[position])
+        if weight > BUDGET:
+            return position
+    return end
+
+
+def _weight(character: str) -> float:
+    """Its share of a WordPiece token: letters of long words share one, digits and marks less, other scripts not."""
+    if character < "\x80":
+        return 1.0 if character.isalpha() or character == " " else 2.0
+    return 1.2 if character < "ɐ" else 3.5
+
+
+def _cut(text: str, start: int, limit: int) -> int:
+    earliest = start + (limit - start) // 3
+    for boundary in _CLAUSE_ENDS:
+        last = max((match.end() for match in boundary.finditer(text, earliest, limit)), default=0)
+        if last > start:
+            return last
+    return limit
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))
+
+
+def _joined(text: str, spans: list[Span]) -> list[Span]:
+    joined: list[Span] = []
+    weight = 0.0
+    for span in spans:
+        added = sum(map(_weight, text[span.start : span.end])) + 1
+        if joined and weight + added <= BUDGET:
+            joined[-1] = joined[-1].model_copy(update={"end": span.end})
+            weight += added
+        else:
+            joined.append(span)
+            weight = added
+    return joined

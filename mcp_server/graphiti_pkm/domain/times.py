@@ -1,0 +1,121 @@
+"""Instants, dates, months and years as callers write them, and how validity is shown.
+
+Accepted: an ISO-8601 datetime, a date, a month (``2026-02``) or a year (``2026``). A month or year stands for its first
+instant, so ``invalid_at`` 2026-03 means "until the start of March". Text without an offset is in the configured zone;
+what is kept is UTC.
+"""
+
+import re
+from datetime import UTC, datetime, tzinfo
+from typing import Literal
+
+from graphiti_pkm.domain.records import FactKind, Record
+from graphiti_pkm.errors import InvalidInput
+
+Precision = Literal["year", "month", "day", "instant"]
+
+_YEAR = re.compile(r"[0-9]{4}")
+_MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_STARTS_LIKE_A_DATE = re.compile(r"[0-9]{4}-?[0-9W]", re.ASCII)
+_LONGEST = 40
+
+
+class TimePoint(Record):
+    """An instant, with how precisely it was given."""
+
+    instant: datetime
+    precision: Precision
+
+
+def parse_time(text: str, zone: tzinfo, field: str = "date") -> TimePoint:
+    """The instant ``text`` stands for, aware UTC; ``field`` is named in the error.
+
+    Raises:
+        InvalidInput: it is no ISO date, datetime, month or year, or lies outside the years 1 to 9999.
+    """
+    given = text.strip()
+    try:
+        local, precision = _read(given)
+        aware = local if local.tzinfo is not None else local.replace(tzinfo=zone)
+        return TimePoint(instant=aware.astimezone(UTC), precision=precision)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"{field}: {_shown(given)} is not a date. Use 2026-03-14, 2026-03-14T09:30:00+01:00, 2026-03 or 2026."
+        ) from None
+
+
+def parse_instant(text: str, zone: tzinfo, field: str = "date") -> datetime:
+    """As ``parse_time``, only the instant."""
+    return parse_time(text, zone, field).instant
+
+
+def iso(moment: datetime) -> str:
+    """Canonical ISO-8601 in UTC with offset; a naive datetime is taken as UTC."""
+    return as_utc(moment).isoformat()
+
+
+def as_utc(moment: datetime) -> datetime:
+    """Aware UTC; a naive datetime is taken as UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def month_key(moment: datetime, zone: tzinfo) -> str:
+    """The month of an instant in a zone, "2026-03"."""
+    local = _in_zone(moment, zone)
+    return f"{local.year:04d}-{local.month:02d}"
+
+
+def show_time(moment: datetime, zone: tzinfo) -> str:
+    """A date, with the time of day only if it is not midnight in the zone."""
+    local = _in_zone(moment, zone)
+    day = f"{local.year:04d}-{local.month:02d}-{local.day:02d}"
+    if (local.hour, local.minute, local.second) == (0, 0, 0):
+        return day
+    return f"{day} {local.hour:02d}:{local.minute:02d}"
+
+
+def show_validity(
+    kind: FactKind,
+    valid_at: datetime | None,
+    invalid_at: datetime | None,
+    reference_time: datetime | None,
+    zone: tzinfo,
+) -> str:
+    """A resolved validity in words, e.g. "from 2026-03-01" or "known from 2026-03-01, start unknown"."""
+    start = show_time(valid_at, zone) if valid_at else None
+    end = show_time(invalid_at, zone) if invalid_at else None
+    if kind in {"event", "reading"} and start:
+        return f"from {start} until {end}" if end else f"on {start}"
+    if kind == "plan":
+        planned = f"planned for {start}" if start else "planned, no date"
+        return f"{planned}, until {end}" if end else planned
+    if start:
+        return f"from {start} until {end}" if end else f"from {start}"
+    if end:
+        return f"until {end}, start unknown"
+    known = f"known from {show_time(reference_time, zone)}, " if reference_time else ""
+    return f"{known}start unknown"
+
+
+def _read(given: str) -> tuple[datetime, Precision]:
+    if not given.isascii() or len(given) > _LONGEST:
+        raise ValueError
+    if _YEAR.fullmatch(given):
+        return datetime(int(given), 1, 1), "year"  # noqa: DTZ001  the caller's zone is applied by parse_time
+    if month := _MONTH.fullmatch(given):
+        return datetime(int(month[1]), int(month[2]), 1), "month"  # noqa: DTZ001  same
+    if not _STARTS_LIKE_A_DATE.match(given):
+        raise ValueError
+    return datetime.fromisoformat(given), "day" if _DAY.fullmatch(given) else "instant"
+
+
+def _in_zone(moment: datetime, zone: tzinfo) -> datetime:
+    try:
+        return as_utc(moment).astimezone(zone)
+    except OverflowError:  # the first or last day of the calendar, shifted out of it
+        return as_utc(moment)
+
+
+def _shown(given: str) -> str:
+    return repr(given) if len(given) <= _LONGEST else "this text"
