@@ -14,7 +14,7 @@ from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.models.batching import Batcher, Encoder
-from graphiti_pkm.models.weights import FETCH_COMMAND, MINILM, Weights, find_weights
+from graphiti_pkm.models.weight_files import FETCH_COMMAND, MINILM, Weights, find_weights
 
 _DIMENSION = 384
 

