@@ -53,8 +53,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
 
 
 @asynccontextmanager
-async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
+async def open_memory(settings: Settings, *, replays: bool = True) -> AsyncIterator[Memory]:
     """Start or join the database, replay what it lost, run the background work until the end.
+
+    ``replays`` False leaves journal and graph as they are and runs nothing: for a restore over a damaged journal.
 
     Raises:
         ConfigurationError: platform, directories, schema or embedding model do not fit; says what to do.
@@ -75,6 +77,9 @@ async def open_memory(settings: Settings) -> AsyncIterator[Memory]:
         await _check_embedding(graph, embedder)
         memory = _assemble(context, database, journal)
         connection.on_restart = memory.recovery.after_restart
+        if not replays:
+            yield memory
+            return
         await memory.recovery.replay()
         stop = asyncio.Event()
         work = [
@@ -121,7 +126,7 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
         status=Status(context, groups, repairs),
     )
     jobs = Jobs(context, committer)
-    return Memory(context, services, Recovery(context, committer), jobs, database, journal)
+    return Memory(context, services, Recovery(context, committer, database), jobs, database, journal)
 
 
 async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:

@@ -32,7 +32,7 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
     target = file.absolute()
 
     async def run() -> int:
-        async with open_memory(settings) as memory:
+        async with open_memory(settings, replays=False) as memory:
             return await memory.recovery.restore_backup(target, progress, replace=replace)
 
     count = asyncio.run(run())

@@ -102,6 +102,23 @@ def last_repair(data_dir: Path) -> Repair | None:
     return None
 
 
+def is_settled(data_dir: Path) -> bool:
+    """Whether the graph was made anew since the newest repair, or there was none."""
+    repaired = last_repair(data_dir)
+    return repaired is None or _settled_mark(data_dir, repaired).exists()
+
+
+def settle(data_dir: Path) -> None:
+    """Note that what the newest repair lost is back."""
+    repaired = last_repair(data_dir)
+    if repaired is not None:
+        _settled_mark(data_dir, repaired).touch()
+
+
+def _settled_mark(data_dir: Path, repaired: Repair) -> Path:
+    return data_dir / f"aof-repair-{repaired.time}.settled"
+
+
 def size(data_dir: Path) -> int:
     """Bytes of the append-only file, all its parts together."""
     total = 0

@@ -99,6 +99,14 @@ class EmbeddedDatabase:
         }[done.outcome]
         return f"{done.time}: the append-only file {what}; the original is kept in {done.original}"
 
+    def is_whole(self) -> bool:
+        """False from a repair of the append-only file until ``made_whole``: any part of the graph may be missing."""
+        return aof.is_settled(self._data_dir)
+
+    def made_whole(self) -> None:
+        """The graph was made anew since the repair."""
+        aof.settle(self._data_dir)
+
     async def info(self) -> DatabaseInfo | None:
         """What runs now, None if nothing does."""
         return await asyncio.to_thread(self._info)

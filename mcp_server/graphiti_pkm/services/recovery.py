@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import UTC
 from pathlib import Path
+from typing import Protocol
 
 from graphiti_pkm.domain.ports import JournalRow
 from graphiti_pkm.domain.queries import EpisodeFilter, Window
@@ -33,11 +34,36 @@ _QUIET_TURNS = 5
 """Turns between two tries of a write that waits for the database."""
 
 
+class Damage(Protocol):
+    """What the database says about its own file."""
+
+    def is_whole(self) -> bool:
+        """False from a repair until ``made_whole``: any part of the graph may be missing."""
+        ...
+
+    def made_whole(self) -> None:
+        """The graph was made anew."""
+        ...
+
+
+class _NeverDamaged:
+    def is_whole(self) -> bool:
+        return True
+
+    def made_whole(self) -> None:
+        return
+
+
+_NO_DAMAGE = _NeverDamaged()
+
+
 class Recovery:
     """Replays what the graph lost, marks what it has for good, rebuilds it whole."""
 
-    def __init__(self, context: Context, committer: Committer) -> None:
+    def __init__(self, context: Context, committer: Committer, damage: Damage = _NO_DAMAGE) -> None:
+        """``damage`` tells whether the database repaired its file in a way that leaves gaps anywhere."""
         self._context = context
+        self._damage = damage
         self._journal = context.journal
         self._graph = context.graph
         self._locks = context.locks
@@ -50,11 +76,11 @@ class Recovery:
         Raises:
             Unavailable: the graph cannot be reached; what was done so far stays done.
         """
+        count = 0 if self._damage.is_whole() else await self._make_whole()
         lost: dict[str, list[str]] = {}
         async for row in self._rows(await self._missing()):
             lost.setdefault(row.intent.group_id, []).append(row.intent.uuid)
         unfinished = {row.intent.group_id for row in await self._journal.unfinished(None)}
-        count = 0
         for group_id in sorted(lost.keys() | unfinished):
             async with self._locks.hold(group_id):
                 count += await self._catch_up(group_id, lost.get(group_id, []))
@@ -172,6 +198,24 @@ class Recovery:
             progress(done, max(done, total))
         await self._graph.wait_durable()
         return done
+
+    async def _make_whole(self) -> int:
+        """Make the graph anew after a repair, once for all processes.
+
+        A repair may have skipped single commands, also inside a write whose marker is there, so comparing
+        markers is not enough.
+        """
+        async with self._locks.hold_all():
+            if self._damage.is_whole():
+                return 0
+            count = 0
+            if unknown := await self._unknown_episodes(await self._check_rows()):
+                _log.warning("the repaired graph holds %d episodes the journal does not know: not made anew", unknown)
+            else:
+                count = await self._fill(lambda _done, _total: None, await self._total())
+                _log.warning("made the graph anew from %d writes after a repair of its file", count)
+            self._damage.made_whole()
+        return count
 
     async def _missing(self) -> list[str]:
         """Uuids of the writes that the graph should hold and does not, oldest first."""
