@@ -1,0 +1,257 @@
+"""Connections and timeline of a hub, against Graphiti's own methods on Graphiti's own data."""
+
+import random
+from array import array
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, cast
+
+from falkordb.asyncio import FalkorDB
+from graphiti_core.driver.falkordb_driver import FalkorDriver
+from graphiti_core.edges import EntityEdge, EpisodicEdge
+from graphiti_core.embedder import EmbedderClient
+from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
+from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk
+from tests.benchmarks.measuring import Aim, Figure, Side, Times, in_turn, ms
+from tests.benchmarks.world import call, client_of, memory
+from tests.builders import DAY_ONE, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
+
+from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.passages import split_passages
+from graphiti_pkm.domain.records import Entity, Episode, Fact, Mention, Vector, Vectors
+
+SIZES = (1_000, 10_000)
+"""Facts of a hub; it has a fifth as many episodes."""
+NEIGHBOURS = 500
+PAGE = 50
+EPISODE_PAGE = 10
+DIMENSION = 384
+_BATCH = 500
+_SENTENCES = (
+    "The morning went to the migration plan and the review of what the team had left open last week.",
+    "Sleep was short, the coffee strong, and the run along the river slower than in spring.",
+    "We agreed to keep the old queue until the new one has carried a full month of traffic.",
+    "The budget meeting moved to Thursday because two of the people who decide were travelling.",
+    "I noticed that the build was red again and that nobody had looked at it since the evening.",
+)
+
+
+@dataclass(frozen=True)
+class Hub:
+    """The same data for both sides."""
+
+    centre: Entity
+    neighbours: list[Entity]
+    facts: list[Fact]
+    episodes: list[Episode]
+    mentions: list[Mention]
+    vectors: Vectors
+
+
+async def figures() -> list[Figure]:
+    """Both sizes stand in one database a side, so that only the hub grows."""
+    hubs = {size: make_hub(size) for size in SIZES}
+    async with memory() as opened, client_of(opened) as client:
+        graphiti = await _graphiti(opened)
+        for hub in hubs.values():
+            await _load_ours(opened, hub)
+            await _load_graphiti(graphiti, hub)
+        found: list[Figure] = []
+        p50: dict[tuple[str, int], float] = {}
+        for size, hub in hubs.items():
+            taken = await _measure(opened, client, graphiti, hub)
+            found += _compared(size, taken)
+            p50.update({(name, size): times.p50 for name, times in taken.items()})
+        small, big = SIZES
+        for tool in ("get_entity_connections", "get_entity_timeline"):
+            found += [
+                Figure(
+                    f"{tool} {way}: from {small:,} to {big:,} facts",
+                    ms(p50[f"{tool} {way}", big]),
+                    ms(p50[f"{tool} {way}", small]),
+                    p50[f"{tool} {way}", big] / p50[f"{tool} {way}", small],
+                    Aim("<=", 2.0),
+                )
+                for way in ("in process", "through MCP")
+            ]
+        return found
+
+
+def make_hub(size: int) -> Hub:
+    """A hub with facts in both directions, and the episodes of 1 KB that tell them."""
+    draw = random.Random(size)  # noqa: S311 the same data in every run
+    group = f"hub-{size}"
+    centre = an_entity(f"Hub {size}", group_id=group)
+    neighbours = [an_entity(f"Neighbour {i} of {size}", group_id=group) for i in range(NEIGHBOURS)]
+    episodes = [_episode(group, i) for i in range(size // 5)]
+    facts = []
+    for i in range(size):
+        ends = (centre, neighbours[i % NEIGHBOURS])
+        source, target = ends if i % 2 else ends[::-1]
+        facts.append(
+            a_fact(
+                source,
+                target,
+                "WORKS_WITH",
+                text=f"{source.name} works with {target.name} on matter {i}.",
+                valid_at=DAY_ONE + timedelta(hours=i),
+                episodes=(episodes[i // 5].uuid,),
+            )
+        )
+    mentions = [a_mention(episode, centre) for episode in episodes]
+    vectors = {record.uuid: _unit_vector(draw) for record in (centre, *neighbours, *facts)}
+    return Hub(centre, neighbours, facts, episodes, mentions, vectors)
+
+
+def _episode(group: str, number: int) -> Episode:
+    text = ""
+    while len(text) < 1024:
+        text += _SENTENCES[(number + len(text)) % len(_SENTENCES)] + " "
+    return an_episode(
+        text[:1024], group_id=group, name=f"Entry {number}", valid_at=DAY_ONE + timedelta(hours=5 * number)
+    )
+
+
+def _unit_vector(draw: random.Random) -> Vector:
+    values = [draw.gauss(0, 1) for _ in range(DIMENSION)]
+    length = sum(value * value for value in values) ** 0.5
+    return array("f", [value / length for value in values])
+
+
+async def _load_ours(opened: Memory, hub: Hub) -> None:
+    graph = opened.context.graph
+    entities = [hub.centre, *hub.neighbours]
+    await graph.apply(a_write(*entities, *map(a_name, entities)), hub.vectors)
+    draw = random.Random(0)  # noqa: S311 any directions do
+    for i in range(0, len(hub.episodes), _BATCH):
+        chosen = hub.episodes[i : i + _BATCH]
+        passages = [
+            a_passage(episode, span.start, span.end, paragraph=span.paragraph, sentence=span.sentence)
+            for episode in chosen
+            for span in split_passages(episode.content)
+        ]
+        vectors = {passage.uuid: _unit_vector(draw) for passage in passages}
+        await graph.apply(a_write(*chosen, *hub.mentions[i : i + _BATCH], *passages), vectors)
+    for i in range(0, len(hub.facts), _BATCH):
+        await graph.apply(a_write(*hub.facts[i : i + _BATCH]), hub.vectors)
+
+
+async def _graphiti(opened: Memory) -> FalkorDriver:
+    """Graphiti's driver as it comes, on a graph of its own in the same server."""
+    client = FalkorDB(unix_socket_path=str(await opened.database.acquire()))  # type: ignore[no-untyped-call]
+    driver = FalkorDriver(falkor_db=client, database="graphiti")
+    await driver.build_indices_and_constraints()
+    return driver
+
+
+async def _load_graphiti(driver: FalkorDriver, hub: Hub) -> None:
+    nodes = [
+        EntityNode(
+            uuid=entity.uuid,
+            name=entity.name,
+            group_id=entity.group_id,
+            created_at=entity.created_at,
+            name_embedding=hub.vectors[entity.uuid].tolist(),
+        )
+        for entity in (hub.centre, *hub.neighbours)
+    ]
+    edges = [
+        EntityEdge(
+            uuid=fact.uuid,
+            group_id=fact.group_id,
+            source_node_uuid=fact.source_uuid,
+            target_node_uuid=fact.target_uuid,
+            name=fact.relation,
+            fact=fact.text,
+            fact_embedding=hub.vectors[fact.uuid].tolist(),
+            episodes=list(fact.episodes),
+            created_at=fact.created_at,
+            valid_at=fact.valid_at,
+        )
+        for fact in hub.facts
+    ]
+    episodes = [
+        EpisodicNode(
+            uuid=episode.uuid,
+            name=episode.name,
+            group_id=episode.group_id,
+            source=EpisodeType.text,
+            source_description="",
+            content=episode.content,
+            created_at=episode.created_at,
+            valid_at=episode.valid_at,
+        )
+        for episode in hub.episodes
+    ]
+    mentions = [
+        EpisodicEdge(
+            uuid=mention.uuid,
+            group_id=hub.centre.group_id,
+            source_node_uuid=mention.episode_uuid,
+            target_node_uuid=mention.entity_uuid,
+            created_at=mention.created_at,
+        )
+        for mention in hub.mentions
+    ]
+    unused = cast("EmbedderClient", None)  # everything brings its embedding
+    await add_nodes_and_edges_bulk(driver, [], [], nodes, [], unused)
+    for i in range(0, len(episodes), _BATCH):
+        await add_nodes_and_edges_bulk(driver, episodes[i : i + _BATCH], mentions[i : i + _BATCH], [], [], unused)
+    for i in range(0, len(edges), _BATCH):
+        await add_nodes_and_edges_bulk(driver, [], [], [], edges[i : i + _BATCH], unused)
+
+
+async def _measure(opened: Memory, client: Any, graphiti: FalkorDriver, hub: Hub) -> dict[str, Times]:
+    uuid = hub.centre.uuid
+    exploring = opened.services.exploring
+
+    async def their_facts() -> None:
+        assert len((await EntityEdge.get_by_node_uuid(graphiti, uuid))[:PAGE]) == PAGE
+
+    async def their_episodes() -> None:
+        assert len((await EpisodicNode.get_by_entity_node_uuid(graphiti, uuid))[:EPISODE_PAGE]) == EPISODE_PAGE
+
+    async def our_facts() -> None:
+        answer = await exploring.get_entity_connections(LOCAL, uuid, max_connections=PAGE)
+        assert (answer.total, answer.returned) == (len(hub.facts), PAGE)
+
+    async def our_episodes() -> None:
+        answer = await exploring.get_entity_timeline(LOCAL, uuid, max_episodes=EPISODE_PAGE)
+        assert (answer.total, answer.returned) == (len(hub.episodes), EPISODE_PAGE)
+
+    async def our_facts_by_mcp() -> None:
+        answer = await call(client, "get_entity_connections", entity_uuid=uuid, max_connections=PAGE)
+        assert (answer["total"], answer["returned"]) == (len(hub.facts), PAGE)
+
+    async def our_episodes_by_mcp() -> None:
+        answer = await call(client, "get_entity_timeline", entity_uuid=uuid, max_episodes=EPISODE_PAGE)
+        assert (answer["total"], answer["returned"]) == (len(hub.episodes), EPISODE_PAGE)
+
+    quick: dict[str, Side] = {
+        "get_entity_connections in process": our_facts,
+        "get_entity_connections through MCP": our_facts_by_mcp,
+        "get_entity_timeline in process": our_episodes,
+        "get_entity_timeline through MCP": our_episodes_by_mcp,
+    }
+    theirs: dict[str, Side] = {"their facts": their_facts, "their episodes": their_episodes}
+    # Before and after each other: theirs takes seconds, which a round for each of ours would not bear.
+    before = await in_turn(quick, 15)
+    slow = await in_turn(theirs, 5, warm_up=1)
+    after = await in_turn(quick, 15)
+    return slow | {name: Times(before[name].milliseconds + after[name].milliseconds) for name in quick}
+
+
+def _compared(size: int, taken: dict[str, Times]) -> list[Figure]:
+    least = {"get_entity_connections": ("their facts", 100.0), "get_entity_timeline": ("their episodes", 30.0)}
+    of = {"their facts": f"{size:,} facts", "their episodes": f"{size // 5:,} episodes"}
+    found = []
+    for name, times in taken.items():
+        if name in of:
+            continue
+        theirs, aim = least[name.split()[0]]
+        ratio = taken[theirs].p50 / times.p50
+        # The aim is for the hub of 10,000; a smaller one leaves less to save.
+        wanted = Aim(">=", aim) if size == max(SIZES) else None
+        found.append(Figure(f"{name}, {of[theirs]}", ms(times.p50), ms(taken[theirs].p50), ratio, wanted))
+    return found

@@ -1,0 +1,52 @@
+"""A throw-away memory, in process and behind an MCP client."""
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp.client import Client
+from tests.integration.embedded_support import end_database
+
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.config import Settings
+from graphiti_pkm.server import build_server
+from graphiti_pkm.services.services import Services
+
+
+@asynccontextmanager
+async def data_directory() -> AsyncIterator[Path]:
+    """A directory whose database is ended and which is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="pkm-bench-", ignore_cleanup_errors=True) as name:
+        try:
+            yield Path(name)
+        finally:
+            await end_database(Path(name))
+
+
+@asynccontextmanager
+async def memory(**settings: Any) -> AsyncIterator[Memory]:
+    """An empty memory of its own."""
+    async with data_directory() as directory, open_memory(Settings(data_dir=directory, **settings)) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def client_of(opened: Memory) -> AsyncIterator[Client]:
+    """An MCP client in this process, of a server over an open memory."""
+
+    @asynccontextmanager
+    async def services() -> AsyncIterator[Services]:
+        yield opened.services
+
+    async with Client(build_server(opened.context.settings, services)) as client:
+        yield client
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The structured answer of a tool."""
+    result = await client.call_tool(tool, arguments)
+    if result.is_error or not isinstance(result.structured_content, dict):
+        raise RuntimeError(f"{tool}: {result.content}")
+    return result.structured_content
