@@ -13,6 +13,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 from graphiti_pkm.config import APP, Settings
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.logs import configure_logging
+from graphiti_pkm.stdio import serve_stdio
 from graphiti_pkm.toolsets.backend import Backend, Start
 from graphiti_pkm.toolsets.calls import CallLog
 from graphiti_pkm.toolsets.catalog import ToolLine, known_tools, narrowed, select
@@ -50,6 +51,10 @@ class MemoryServer(MCPServer[Backend]):
         for prompt in build_prompts(names):
             self.add_prompt(prompt)
         add_resources(self, read_only_caller=settings.read_only)
+
+    async def run_stdio_async(self) -> None:
+        """Serve one client over stdin and stdout."""
+        await serve_stdio(self._lowlevel_server)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Backend, Any] | None = None
