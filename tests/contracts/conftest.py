@@ -12,12 +12,12 @@ from graphiti_pkm.journal.store import SqliteJournal
 
 
 @pytest.fixture(params=["fake", "falkor"])
-async def graph(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
-    """An empty graph."""
+def graph(request: pytest.FixtureRequest) -> Graph:
+    """An empty graph. Not async: a fixture that is cannot ask for one that is."""
     if request.param == "fake":
-        yield FakeGraph()
-    else:
-        yield request.getfixturevalue("falkor_graph")
+        return FakeGraph()
+    found: Graph = request.getfixturevalue("falkor_graph")
+    return found
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def locks(request: pytest.FixtureRequest, tmp_path: Path) -> GroupLocks:
 
 
 @pytest.fixture(params=["fake", "local"])
-async def embedder(request: pytest.FixtureRequest) -> Embedder:
+def embedder(request: pytest.FixtureRequest) -> Embedder:
     """An embedder that has its model."""
     if request.param == "fake":
         return FakeEmbedder()

@@ -1,0 +1,193 @@
+"""Database rows to records and back; Graphiti's own parsers read what Graphiti may have written.
+
+The parsers are imported on first use: graphiti_core takes half a second, and ``drivers`` has loaded it by then.
+"""
+
+import functools
+from types import ModuleType
+from typing import Any, get_args
+
+from graphiti_pkm.domain.records import (
+    Entity,
+    Episode,
+    Fact,
+    FactChange,
+    FactKind,
+    Name,
+    Passage,
+)
+from graphiti_pkm.domain.times import as_utc, iso
+from graphiti_pkm.graph.queries import ENTITY_KEYS, FACT_KEYS
+from graphiti_pkm.graph.queries_search import searchable
+from graphiti_pkm.graph.queries_values import Row, storable
+
+_KINDS = frozenset(get_args(FactKind))
+_TEXTS = ("measure", "value", "unit", "quote", "quote_episode_uuid")
+_OFFSETS = ("quote_start", "quote_end")
+_EPISODE_SOURCES = frozenset({"text", "message", "json", "fact_triple"})
+_FACT_FIELDS = ("kind", "voided", *_TEXTS, *_OFFSETS)
+
+
+@functools.cache
+def _parsers() -> ModuleType:
+    from graphiti_core.driver import record_parsers  # noqa: PLC0415 slow to import, see above
+
+    return record_parsers
+
+
+def entity(row: Row) -> Entity:
+    """From the columns ``queries.ENTITY_COLUMNS``; the first label beside ``Entity`` is its type."""
+    node = _parsers().entity_node_from_record({**row, "attributes": dict(row["attributes"])})
+    return Entity(
+        uuid=node.uuid,
+        group_id=node.group_id,
+        name=node.name,
+        label=next((label for label in node.labels if label != "Entity"), None),
+        summary=node.summary,
+        created_at=as_utc(node.created_at),
+        attributes=node.attributes,
+    )
+
+
+def episode(row: Row) -> Episode:
+    """From the columns ``queries.EPISODE_COLUMNS``; a source Graphiti does not know counts as text."""
+    source = row["source"] if row["source"] in _EPISODE_SOURCES else "text"
+    node = _parsers().episodic_node_from_record({**row, "source": source})
+    return Episode(
+        uuid=node.uuid,
+        group_id=node.group_id,
+        name=node.name,
+        content=node.content,
+        source=node.source.value,
+        source_description=node.source_description,
+        valid_at=as_utc(node.valid_at),
+        created_at=as_utc(node.created_at),
+        corrected=row["corrected"],
+    )
+
+
+def fact(row: Row) -> Fact:
+    """From the columns ``queries.FACT_COLUMNS``; what is not ours and not Graphiti's stays in ``attributes``."""
+    edge = _parsers().entity_edge_from_record({**row, "attributes": dict(row["attributes"])})
+    known, attributes = _own_fields(edge.attributes)
+    return Fact(
+        uuid=edge.uuid,
+        group_id=edge.group_id,
+        source_uuid=edge.source_node_uuid,
+        target_uuid=edge.target_node_uuid,
+        source_name=row["source_name"] or "",
+        target_name=row["target_name"] or "",
+        relation=edge.name,
+        text=edge.fact,
+        valid_at=edge.valid_at and as_utc(edge.valid_at),
+        invalid_at=edge.invalid_at and as_utc(edge.invalid_at),
+        reference_time=edge.reference_time and as_utc(edge.reference_time),
+        created_at=as_utc(edge.created_at),
+        expired_at=edge.expired_at and as_utc(edge.expired_at),
+        episodes=tuple(edge.episodes),
+        attributes=attributes,
+        **known,
+    )
+
+
+def _own_fields(properties: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Splits edge attributes; one of our names with a value of a foreign shape is an attribute as any other."""
+    own: dict[str, Any] = {}
+    attributes = dict(properties)
+    if properties.get("kind") in _KINDS:
+        own["kind"] = attributes.pop("kind")
+    if isinstance(properties.get("voided"), bool):
+        own["voided"] = attributes.pop("voided")
+    for name in _TEXTS:
+        if isinstance(properties.get(name), str):
+            own[name] = attributes.pop(name)
+    for name in _OFFSETS:
+        if isinstance(properties.get(name), int):
+            own[name] = attributes.pop(name)
+    return own, attributes
+
+
+def name(row: Row) -> Name:
+    """From the properties of a ``Name``."""
+    return Name(
+        key=row["key"],
+        group_id=row["group_id"],
+        text=row["text"],
+        entity_uuid=row["entity_uuid"],
+        is_alias=bool(row["is_alias"]),
+        is_linkable=bool(row["is_linkable"]),
+    )
+
+
+def passage(row: Row) -> Passage:
+    """From the properties of a ``Passage``."""
+    return Passage(**{field: row[field] for field in Passage.model_fields})
+
+
+def entity_properties(record: Entity) -> Row:
+    """What Graphiti saves on an Entity; the embedding is set apart.
+
+    The 0 takes the place of an older vector: FalkorDB compares vectors as integers and would keep it.
+    """
+    return {
+        **_attributes(record.attributes, ENTITY_KEYS),
+        "uuid": record.uuid,
+        "name": record.name,
+        "group_id": record.group_id,
+        "summary": record.summary,
+        "created_at": iso(record.created_at),
+        "name_embedding": 0,
+    }
+
+
+def episode_properties(record: Episode, fact_uuids: list[str]) -> Row:
+    """What Graphiti saves on an Episodic."""
+    return {
+        "uuid": record.uuid,
+        "name": record.name,
+        "group_id": record.group_id,
+        "source": record.source,
+        "source_description": record.source_description,
+        "content": record.content,
+        "entity_edges": fact_uuids,
+        "created_at": iso(record.created_at),
+        "valid_at": iso(record.valid_at),
+    }
+
+
+def fact_properties(record: Fact, scope: str) -> Row:
+    """What Graphiti saves on a RELATES_TO, with our own fields flat beside it; 0 as in ``entity_properties``."""
+    instants = {
+        field: getattr(record, field) and iso(getattr(record, field))
+        for field in ("created_at", "expired_at", "valid_at", "invalid_at", "reference_time")
+    }
+    return {
+        **_attributes(record.attributes, FACT_KEYS + _FACT_FIELDS),
+        **{field: getattr(record, field) for field in _FACT_FIELDS},
+        **instants,
+        "uuid": record.uuid,
+        "group_id": record.group_id,
+        "source_node_uuid": record.source_uuid,
+        "target_node_uuid": record.target_uuid,
+        "name": record.relation,
+        "fact": record.text,
+        "episodes": record.episodes,
+        "search_scope": scope,
+        "search_text": searchable(f"{record.relation.replace('_', ' ')} {record.text}"),
+        "fact_embedding": 0,
+    }
+
+
+def change_properties(record: FactChange, group_id: str) -> Row:
+    """Properties of a ``Change``."""
+    return {field: iso(value) if field.endswith("_at") and value is not None else value for field, value in record} | {
+        "group_id": group_id
+    }
+
+
+def _attributes(attributes: dict[str, object], reserved: tuple[str, ...]) -> Row:
+    return {
+        key: storable(value)
+        for key, value in attributes.items()
+        if key not in reserved and not key.endswith("_embedding")
+    }

@@ -1,0 +1,383 @@
+"""Named queries by uuid, name and entity. Each is bounded by ``$limit`` or by the list it is given."""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.queries import Direction, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.graph.queries import (
+    ENTITY_COLUMNS,
+    EPISODE_COLUMNS,
+    FACT_COLUMNS,
+    IS_CURRENT,
+    KNOWN_FROM,
+    RECORDED,
+    STARTS,
+    episode_conditions,
+    fact_conditions,
+)
+from graphiti_pkm.graph.queries_values import Query, digest
+
+NAME_COLUMNS = """
+  k.key AS key, k.group_id AS group_id, k.text AS text, k.entity_uuid AS entity_uuid, k.is_alias AS is_alias,
+  k.is_linkable AS is_linkable"""
+
+_IN_GROUPS = "coalesce(e.group_id, '') IN $groups"
+_NOT_VOIDED = "NOT coalesce(e.voided, false)"
+_NEWEST_CREATED = f"WITH e, {RECORDED} AS ca, e.uuid AS id ORDER BY ca DESC, id LIMIT $limit"
+_EPISODE_ROW = f"OPTIONAL MATCH (e)<-[:OF]-(s:SearchText) RETURN {EPISODE_COLUMNS}"
+_NORMALISED = "replace(replace(replace(toLower(n.name), ' ', ''), '-', ''), '_', '')"
+
+_MENTIONS = "MATCH (h:Entity {uuid: $entity})<-[:MENTIONS]-(e)"
+"""Without a label on ``e``: with one, every episode of the database is tried."""
+
+_PATTERNS: dict[Direction, str] = {
+    "both": "MATCH (h:Entity {uuid: $entity})-[e:RELATES_TO]-(o)",
+    "out": "MATCH (h:Entity {uuid: $entity})-[e:RELATES_TO]->(o)",
+    "in": "MATCH (h:Entity {uuid: $entity})<-[e:RELATES_TO]-(o)",
+}
+
+GROUPS = Query("groups", "MATCH (g:Group) WHERE g.holds = true RETURN g.id AS id ORDER BY id", {})
+
+_UUID_PATTERNS = {"entity": "(r:Entity)", "episode": "(r:Episodic)", "fact": "()-[r:RELATES_TO]->()"}
+
+
+def uuids(kind: str, prefix: str, group_ids: Sequence[str], limit: int) -> Query:
+    """Uuids that start with ``prefix``; a scan of the groups, as FalkorDB's index compares strings wrongly."""
+    return Query(
+        "uuids by prefix",
+        f"MATCH {_UUID_PATTERNS[kind]} WHERE r.group_id IN $groups AND r.uuid STARTS WITH $prefix "
+        "RETURN DISTINCT r.uuid AS uuid ORDER BY uuid LIMIT $limit",
+        {"prefix": prefix, "groups": group_ids, "limit": limit},
+    )
+
+
+def whole_uuid(kind: str, uuid: str, group_ids: Sequence[str]) -> Query:
+    """One uuid, by index."""
+    return Query(
+        "uuid",
+        f"MATCH {_UUID_PATTERNS[kind]} WHERE r.uuid = $uuid AND coalesce(r.group_id, '') IN $groups "
+        "RETURN DISTINCT r.uuid AS uuid",
+        {"uuid": uuid, "groups": group_ids},
+    )
+
+
+def entities(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """In any order."""
+    return Query(
+        "entities",
+        f"UNWIND $uuids AS u MATCH (n:Entity {{uuid: u}}) WHERE coalesce(n.group_id, '') IN $groups "
+        f"RETURN {ENTITY_COLUMNS}",
+        {"uuids": uuids_, "groups": group_ids},
+    )
+
+
+def episodes(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """In any order."""
+    return Query(
+        "episodes",
+        f"UNWIND $uuids AS u MATCH (e:Episodic {{uuid: u}}) WHERE {_IN_GROUPS} {_EPISODE_ROW}",
+        {"uuids": uuids_, "groups": group_ids},
+    )
+
+
+def facts(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """In any order."""
+    return Query(
+        "facts",
+        f"UNWIND $uuids AS u MATCH ()-[e:RELATES_TO {{uuid: u}}]->() WHERE {_IN_GROUPS} RETURN {FACT_COLUMNS}",
+        {"uuids": uuids_, "groups": group_ids},
+    )
+
+
+def names(keys: Sequence[str]) -> Query:
+    """By key."""
+    return Query("names", f"UNWIND $ids AS id MATCH (k:Name {{id: id}}) RETURN {NAME_COLUMNS}", {"ids": [*map(digest, keys)]})
+
+
+def entity_count(group_id: str) -> Query:
+    """All entities of a group."""
+    return Query("entity count", "MATCH (n:Entity {group_id: $group}) RETURN count(n) AS n", {"group": group_id})
+
+
+def named_count(group_id: str) -> Query:
+    """Entities of a group that have a ``Name``."""
+    return Query(
+        "named entities",
+        "MATCH (k:Name {group_id: $group}) WHERE k.is_alias = false RETURN count(k) AS n",
+        {"group": group_id},
+    )
+
+
+def unnamed(group_id: str, normalised: Sequence[str]) -> Query:
+    """Entities without a ``Name`` whose name may have one of these normalised forms."""
+    return Query(
+        "entities without a name node",
+        f"""MATCH (n:Entity {{group_id: $group}}) WHERE {_NORMALISED} IN $normalised
+        OPTIONAL MATCH (k:Name {{entity_uuid: n.uuid}})
+        WITH n.uuid AS uuid, n.name AS name, count(k) AS named WHERE named = 0
+        RETURN uuid, name ORDER BY uuid""",
+        {"group": group_id, "normalised": normalised},
+    )
+
+
+def aliases(entity_uuid: str, limit: int) -> Query:
+    """In alphabetical order."""
+    return Query(
+        "aliases",
+        "MATCH (k:Name {entity_uuid: $entity}) WHERE k.is_alias RETURN k.text AS text ORDER BY text LIMIT $limit",
+        {"entity": entity_uuid, "limit": limit},
+    )
+
+
+def names_version(group_id: str) -> Query:
+    """No row for a group nobody wrote to."""
+    return Query(
+        "names version",
+        "MATCH (g:Group {id: $group}) RETURN coalesce(g.names_version, 0) AS version",
+        {"group": group_id},
+    )
+
+
+def linkable_names(group_id: str) -> Query:
+    """Version and names in one query, so that they belong together."""
+    return Query(
+        "linkable names",
+        f"""MATCH (g:Group {{id: $group}}) WITH coalesce(g.names_version, 0) AS version
+        OPTIONAL MATCH (k:Name {{group_id: $group, is_linkable: true}}) RETURN version, {NAME_COLUMNS}""",
+        {"group": group_id},
+    )
+
+
+def facts_with_relation(group_id: str, source_uuid: str, relation: str, limit: int) -> Query:
+    """Not voided, newest created first."""
+    return Query(
+        "facts with relation",
+        f"""MATCH (h:Entity {{uuid: $source}})-[e:RELATES_TO]->(o)
+        WHERE {_IN_GROUPS} AND coalesce(e.name, '') = $relation AND {_NOT_VOIDED}
+        {_NEWEST_CREATED} RETURN {FACT_COLUMNS}""",
+        {"source": source_uuid, "relation": relation, "groups": [group_id], "limit": limit},
+    )
+
+
+def facts_between(group_id: str, source_uuid: str, target_uuid: str, limit: int) -> Query:
+    """In this direction, not voided, newest created first."""
+    return Query(
+        "facts between",
+        f"""MATCH (h:Entity {{uuid: $source}}), (o:Entity {{uuid: $target}}) MATCH (h)-[e:RELATES_TO]->(o)
+        WHERE {_IN_GROUPS} AND {_NOT_VOIDED} {_NEWEST_CREATED} RETURN {FACT_COLUMNS}""",
+        {"source": source_uuid, "target": target_uuid, "groups": [group_id], "limit": limit},
+    )
+
+
+def relations(group_id: str, limit: int) -> Query:
+    """Most used first."""
+    return Query(
+        "relations",
+        """MATCH ()-[e:RELATES_TO]->() WHERE e.group_id = $group
+        WITH coalesce(e.name, '') AS word, count(e) AS uses RETURN word, uses ORDER BY uses DESC, word LIMIT $limit""",
+        {"group": group_id, "limit": limit},
+    )
+
+
+_READINGS = f"""MATCH (h:Entity {{uuid: $entity}})-[e:RELATES_TO]->(o)
+  WHERE {_IN_GROUPS} AND e.kind = 'reading' AND e.measure IS NOT NULL AND {_NOT_VOIDED}"""
+
+
+def measures(group_id: str, source_uuid: str, limit: int) -> Query:
+    """Most used first."""
+    return Query(
+        "measures",
+        f"{_READINGS} WITH e.measure AS word, count(e) AS uses RETURN word, uses ORDER BY uses DESC, word LIMIT $limit",
+        {"groups": [group_id], "entity": source_uuid, "limit": limit},
+    )
+
+
+def readings(group_id: str, source_uuid: str, spellings: Sequence[str], limit: int) -> tuple[Query, Query]:
+    """The newest of a series, newest first, and how many there are."""
+    values = {"groups": [group_id], "entity": source_uuid, "spellings": spellings}
+    matched = f"{_READINGS} AND e.measure IN $spellings"
+    return (
+        Query(
+            "readings",
+            f"""{matched} WITH e, coalesce({KNOWN_FROM}, '') AS va, {RECORDED} AS ca, e.uuid AS id
+            ORDER BY va DESC, ca DESC, id DESC LIMIT $limit RETURN {FACT_COLUMNS}""",
+            {**values, "limit": limit},
+        ),
+        Query("readings total", f"{matched} RETURN count(e) AS total", values),
+    )
+
+
+def connections(entity_uuid: str, wanted: FactFilter, window: Window) -> tuple[Query, Query]:
+    """A page with its sort keys, and the total."""
+    matched, values = _connected(entity_uuid, wanted)
+    after = ""
+    if window.after is not None:
+        after = """WHERE cur < $c0 OR (cur = $c0 AND (va < $c1 OR (va = $c1 AND (ca < $c2 OR (ca = $c2 AND id > $c3)))))
+        WITH e, cur, va, ca, id"""
+    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    return (
+        Query(
+            "connections",
+            f"""{matched} WITH e, {IS_CURRENT} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id {after}
+            ORDER BY cur DESC, va DESC, ca DESC, id LIMIT $limit RETURN cur, va, ca, id, {FACT_COLUMNS}""",
+            {**values, **keys, "limit": window.limit},
+        ),
+        Query("connections total", f"{matched} RETURN count(e) AS total", values),
+    )
+
+
+def neighbour_counts(entity_uuid: str, wanted: FactFilter, limit: int) -> Query:
+    """Most facts first, then by name."""
+    matched, values = _connected(entity_uuid, wanted)
+    return Query(
+        "neighbours",
+        f"""{matched} WITH o.uuid AS uuid, coalesce(o.name, '') AS name, count(e) AS facts
+        RETURN uuid, name, facts ORDER BY facts DESC, name, uuid LIMIT $limit""",
+        {**values, "limit": limit},
+    )
+
+
+def newest_facts(entity_uuid: str, wanted: FactFilter, limit: int) -> Query:
+    """The first page of connections without its total."""
+    page, _ = connections(entity_uuid, wanted, Window(limit=limit))
+    return page
+
+
+def _connected(entity_uuid: str, wanted: FactFilter) -> tuple[str, dict[str, object]]:
+    conditions, values = fact_conditions(wanted)
+    return f"{_PATTERNS[wanted.direction]} WHERE {conditions}", {**values, "entity": entity_uuid}
+
+
+def timeline(entity_uuid: str, wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
+    """A page of the episodes that mention an entity, and their total."""
+    return _episode_page("timeline", wanted.model_copy(update={"entity_uuid": entity_uuid}), window)
+
+
+def recent_episodes(wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
+    """A page of episodes, and their total."""
+    return _episode_page("recent episodes", wanted, window)
+
+
+def _episode_page(name: str, wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
+    matched, values = _matching_episodes(wanted)
+    sign, order = ("<", "va DESC, ca DESC") if window.newest else (">", "va, ca")
+    after = ""
+    if window.after is not None:
+        after = f"""WHERE va {sign} $c0 OR (va = $c0 AND (ca {sign} $c1 OR (ca = $c1 AND id > $c2)))
+        WITH e, va, ca, id"""
+    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    return (
+        Query(
+            name,
+            f"""{matched} WITH DISTINCT e
+            WITH e, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca, e.uuid AS id {after}
+            ORDER BY {order}, id LIMIT $limit
+            OPTIONAL MATCH (e)<-[:OF]-(s:SearchText)
+            RETURN va, ca, id, {EPISODE_COLUMNS} ORDER BY {order}, id""",
+            {**values, **keys, "limit": window.limit},
+        ),
+        Query(f"{name} total", f"{matched} RETURN count(DISTINCT e) AS total", values),
+    )
+
+
+def timeline_summary(entity_uuid: str, wanted: EpisodeFilter) -> tuple[Query, Query]:
+    """First, last and total; mentions by UTC hour."""
+    matched, values = _matching_episodes(wanted.model_copy(update={"entity_uuid": entity_uuid}))
+    instants = f"{matched} WITH DISTINCT e WITH coalesce(e.valid_at, e.created_at) AS va"
+    return (
+        Query("mentions", f"{instants} RETURN min(va) AS first, max(va) AS last, count(va) AS total", values),
+        Query(
+            "mentions by hour",
+            f"{instants} WITH substring(va, 0, 13) AS hour, count(va) AS n RETURN hour, n ORDER BY hour",
+            values,
+        ),
+    )
+
+
+def _matching_episodes(wanted: EpisodeFilter) -> tuple[str, dict[str, object]]:
+    conditions, values = episode_conditions(wanted)
+    if wanted.entity_uuid is None:
+        return f"MATCH (e:Episodic) WHERE e.group_id IN $groups AND {conditions}", values
+    return f"{_MENTIONS} WHERE {conditions}", {**values, "entity": wanted.entity_uuid}
+
+
+def episode_entities(episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window) -> tuple[Query, Query]:
+    """A page by name and uuid, and the total."""
+    matched = f"""UNWIND $uuids AS u MATCH (e:Episodic {{uuid: u}})-[:MENTIONS]->(n)
+      WHERE {_IN_GROUPS} AND coalesce(n.group_id, '') IN $groups WITH DISTINCT n"""
+    values: dict[str, object] = {"uuids": episode_uuids, "groups": group_ids}
+    after = ""
+    if window.after is not None:
+        after = "WHERE sort > $c0 OR (sort = $c0 AND id > $c1) WITH n, sort, id"
+    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    return (
+        Query(
+            "episode entities",
+            f"""{matched} WITH n, coalesce(n.name, '') AS sort, n.uuid AS id {after}
+            ORDER BY sort, id LIMIT $limit RETURN {ENTITY_COLUMNS}""",
+            {**values, **keys, "limit": window.limit},
+        ),
+        Query("episode entities total", f"{matched} RETURN count(n) AS total", values),
+    )
+
+
+def episode_facts(episode_uuid: str, group_ids: Sequence[str], limit: int) -> Query:
+    """Newest created first."""
+    return Query(
+        "episode facts",
+        f"""MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND $episode IN e.episodes
+        {_NEWEST_CREATED} RETURN {FACT_COLUMNS}""",
+        {"episode": episode_uuid, "groups": group_ids, "limit": limit},
+    )
+
+
+def entity_support(entity_uuids: Sequence[str]) -> Query:
+    """Mentions and facts of each; unknown entities have no row."""
+    return Query(
+        "entity support",
+        """UNWIND $uuids AS u MATCH (n:Entity {uuid: u})
+        OPTIONAL MATCH (n)<-[:MENTIONS]-(e) WITH n, count(DISTINCT e) AS mentions
+        OPTIONAL MATCH (n)-[f:RELATES_TO]-() RETURN n.uuid AS uuid, mentions, count(DISTINCT f) AS facts""",
+        {"uuids": entity_uuids},
+    )
+
+
+def passages(episode_uuid: str, limit: int, *, without_vector: bool) -> Query:
+    """By offset."""
+    only = "WHERE p.embedding IS NULL" if without_vector else ""
+    return Query(
+        "passages",
+        f"""MATCH (p:Passage {{episode_uuid: $episode}}) {only}
+        RETURN p.uuid AS uuid, p.episode_uuid AS episode_uuid, p.paragraph AS paragraph, p.sentence AS sentence,
+        p.start AS start, p.end AS end ORDER BY start, uuid LIMIT $limit""",
+        {"episode": episode_uuid, "limit": limit},
+    )
+
+
+def distances(center_uuid: str, entity_uuids: Sequence[str]) -> tuple[Query, Query, Query]:
+    """The centre itself, its neighbours, and theirs, among those asked for."""
+    values = {"center": center_uuid, "uuids": entity_uuids}
+    return (
+        Query("hops 0", "MATCH (c:Entity {uuid: $center}) WHERE c.uuid IN $uuids RETURN c.uuid AS uuid", values),
+        Query(
+            "hops 1",
+            """UNWIND $uuids AS u MATCH (c:Entity {uuid: $center}), (o:Entity {uuid: u})
+            MATCH (o)-[:RELATES_TO]-(c) RETURN DISTINCT o.uuid AS uuid""",
+            values,
+        ),
+        Query(
+            "hops 2",
+            """UNWIND $uuids AS u MATCH (c:Entity {uuid: $center}), (o:Entity {uuid: u})
+            MATCH (o)-[:RELATES_TO]-(m)-[:RELATES_TO]-(c) RETURN DISTINCT o.uuid AS uuid""",
+            values,
+        ),
+    )
+
+
+def group_size(group_id: str) -> tuple[Query, Query, Query]:
+    """Episodes, entities, facts."""
+    values = {"group": group_id}
+    return (
+        Query("episode count", "MATCH (e:Episodic {group_id: $group}) RETURN count(e) AS n", values),
+        entity_count(group_id),
+        Query("fact count", "MATCH ()-[e:RELATES_TO {group_id: $group}]->() RETURN count(e) AS n", values),
+    )

@@ -1,0 +1,191 @@
+"""Full text and exact vector search. One ``scope`` word per group and kind keeps groups apart inside the index."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import product
+from typing import Literal
+
+from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.graph.queries import (
+    EPISODE_COLUMNS,
+    entity_conditions,
+    episode_conditions,
+    fact_conditions,
+)
+from graphiti_pkm.graph.queries_values import Query
+
+ScopeKind = Literal["entity", "episode", "fact"]
+
+_MAX_JOINED_WORDS = 6
+_MAX_SPLIT_LENGTH = 48
+_WORD_BYTES = 120
+"""A longer word than 128 bytes of UTF-8 is indexed and never found."""
+
+_BEST = "ORDER BY score DESC, uuid LIMIT $limit RETURN uuid, score"
+_COSINE = "1 - vec.cosineDistance({vector}, vecf32($vector))"
+_IS_NUMBER = "score >= -2"
+"""False for the -nan that a zero vector gives."""
+
+
+def scope(group_id: str, kind: ScopeKind) -> str:
+    """A word of letters and digits, of fixed length; the digit at its end keeps it from being stemmed."""
+    return f"s{hashlib.sha256(group_id.encode()).hexdigest()[:24]}{kind}0"
+
+
+def searchable(text: str) -> str:
+    """What full text holds of a text: its folded words, each cut to what the index can find again."""
+    return " ".join(_folded(text))
+
+
+def search_entities(terms: Sequence[str], wanted: EntityFilter, limit: int) -> Query | None:
+    """None when there is no word to look for."""
+    words = _words(terms, wanted.group_ids, "entity")
+    conditions, values = entity_conditions(wanted)
+    if words is None:
+        return None
+    return Query(
+        "search entities",
+        f"""CALL db.idx.fulltext.queryNodes('SearchText', $words) YIELD node, score
+        MATCH (node)-[:OF]->(n:Entity) WHERE {conditions}
+        WITH n.uuid AS uuid, max(score) AS score {_BEST}""",
+        {**values, "words": words, "limit": limit},
+    )
+
+
+def search_facts(terms: Sequence[str], wanted: FactFilter, limit: int) -> Query | None:
+    """None when there is no word to look for."""
+    words = _words(terms, wanted.group_ids, "fact", field_prefix="search_")
+    conditions, values = fact_conditions(wanted)
+    if words is None:
+        return None
+    return Query(
+        "search facts",
+        f"""CALL db.idx.fulltext.queryRelationships('RELATES_TO', $words) YIELD relationship, score
+        WITH relationship AS e, score WHERE {conditions}
+        WITH e.uuid AS uuid, score {_BEST}""",
+        {**values, "words": words, "limit": limit},
+    )
+
+
+def search_episodes(terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> Query | None:
+    """None when there is no word to look for."""
+    words = _words(terms, wanted.group_ids, "episode")
+    conditions, values = episode_conditions(wanted)
+    mentions = ""
+    if wanted.entity_uuid is not None:
+        mentions = "-[:MENTIONS]->(h)"
+        conditions = f"{conditions} AND h.uuid = $entity"
+        values["entity"] = wanted.entity_uuid
+    if words is None:
+        return None
+    return Query(
+        "search episodes",
+        f"""CALL db.idx.fulltext.queryNodes('SearchText', $words) YIELD node, score
+        MATCH (node)-[:OF]->(e:Episodic){mentions} WHERE {conditions}
+        WITH e.uuid AS uuid, max(score) AS score {_BEST}""",
+        {**values, "words": words, "limit": limit},
+    )
+
+
+def nearest_entities(vector: Vector, wanted: EntityFilter, limit: int) -> Query:
+    """By their names' embeddings."""
+    conditions, values = entity_conditions(wanted)
+    return Query(
+        "nearest entities",
+        f"""MATCH (n:Entity) WHERE n.group_id IN $groups AND n.name_embedding IS NOT NULL AND {conditions}
+        WITH n.uuid AS uuid, {_COSINE.format(vector="n.name_embedding")} AS score WHERE {_IS_NUMBER}
+        WITH uuid, score {_BEST}""",
+        {**values, "vector": vector, "limit": limit},
+    )
+
+
+def nearest_facts(vector: Vector, wanted: FactFilter, limit: int) -> Query:
+    """By their embeddings."""
+    conditions, values = fact_conditions(wanted)
+    return Query(
+        "nearest facts",
+        f"""MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND e.fact_embedding IS NOT NULL AND {conditions}
+        WITH e.uuid AS uuid, {_COSINE.format(vector="e.fact_embedding")} AS score WHERE {_IS_NUMBER}
+        WITH uuid, score {_BEST}""",
+        {**values, "vector": vector, "limit": limit},
+    )
+
+
+def nearest_episodes(vector: Vector, wanted: EpisodeFilter, limit: int) -> Query:
+    """Passages carry their episode's group and times, so ``e`` in the conditions is a passage."""
+    conditions, values = episode_conditions(wanted)
+    matched = "MATCH (e:Passage) WHERE e.group_id IN $groups AND"
+    if wanted.entity_uuid is not None:
+        matched = """MATCH (h:Entity {uuid: $entity})<-[:MENTIONS]-(x) WITH DISTINCT x.uuid AS mentioning
+          MATCH (e:Passage {episode_uuid: mentioning}) WHERE"""
+        values["entity"] = wanted.entity_uuid
+    return Query(
+        "nearest episodes",
+        f"""{matched} e.embedding IS NOT NULL AND {conditions}
+        WITH e.episode_uuid AS uuid, {_COSINE.format(vector="e.embedding")} AS score WHERE {_IS_NUMBER}
+        WITH uuid, max(score) AS score ORDER BY score DESC, uuid LIMIT $limit
+        MATCH (p:Passage {{episode_uuid: uuid}}) WHERE p.embedding IS NOT NULL
+        WITH uuid, score, p, {_COSINE.format(vector="p.embedding")} AS own WHERE own >= score
+        RETURN uuid, score, p.start AS start, p.end AS end ORDER BY score DESC, uuid, start""",
+        {**values, "vector": vector, "limit": limit},
+    )
+
+
+def episodes_naming(group_id: str, name: str, before: datetime, after: str | None, limit: int) -> Query:
+    """Spaces and hyphens inside a name may be there or not, so every joining and every cut in two is a phrase."""
+    values: dict[str, object] = {"before": iso(before), "after": after or "", "limit": limit, "groups": [group_id]}
+    matching = "coalesce(e.created_at, '') < $before AND coalesce(e.uuid, '') > $after"
+    found = f"ORDER BY e.uuid LIMIT $limit RETURN {EPISODE_COLUMNS} ORDER BY uuid"
+    phrases = list(_spellings(_folded(name)))
+    if not phrases:
+        return Query(
+            "episodes holding",
+            f"""MATCH (e:Episodic) WHERE e.group_id IN $groups AND e.content CONTAINS $name AND {matching}
+            WITH e ORDER BY e.uuid LIMIT $limit OPTIONAL MATCH (e)<-[:OF]-(s:SearchText)
+            RETURN {EPISODE_COLUMNS} ORDER BY uuid""",
+            {**values, "name": name},
+        )
+    return Query(
+        "episodes naming",
+        f"""CALL db.idx.fulltext.queryNodes('SearchText', $words) YIELD node
+        MATCH (node)-[:OF]->(e:Episodic) WHERE coalesce(e.group_id, '') IN $groups AND {matching}
+        WITH e, node AS s {found}""",
+        {**values, "words": _expression([group_id], "episode", [f'"{phrase}"' for phrase in phrases])},
+    )
+
+
+def _spellings(words: Sequence[str]) -> Iterable[str]:
+    """Ways in which a name may stand in folded text; a longer name by its first words."""
+    if not words:
+        return []
+    head = words[:_MAX_JOINED_WORDS]
+    joinings = (
+        "".join(word + gap for word, gap in zip(head, (*gaps, ""), strict=True))
+        for gaps in product((" ", ""), repeat=len(head) - 1)
+    )
+    joined = "".join(words)
+    cuts = (f"{joined[:i]} {joined[i:]}" for i in range(1, len(joined))) if len(joined) <= _MAX_SPLIT_LENGTH else ()
+    return dict.fromkeys((*joinings, *cuts))
+
+
+def _folded(text: str) -> list[str]:
+    return [word if len(word) <= _WORD_BYTES // 4 else _cut(word) for word in fold(text).split()]
+
+
+def _cut(word: str) -> str:
+    return word.encode()[:_WORD_BYTES].decode(errors="ignore")
+
+
+def _words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind, field_prefix: str = "") -> str | None:
+    """Any of the words; folded once more, so that nothing can be query syntax."""
+    words = list(dict.fromkeys(word for term in terms for word in _folded(term)))
+    return _expression(group_ids, kind, words, field_prefix) if words and group_ids else None
+
+
+def _expression(group_ids: Sequence[str], kind: ScopeKind, words: Sequence[str], field_prefix: str = "") -> str:
+    scopes = "|".join(scope(group, kind) for group in group_ids)
+    return f"@{field_prefix}scope:({scopes}) @{field_prefix}text:({'|'.join(words)})"

@@ -1,0 +1,147 @@
+"""Parameters as FalkorDB reads them, and what it answers in its compact form.
+
+The falkordb client does both too, but formats a vector six times slower and awaits every single value.
+"""
+
+import hashlib
+import json
+import math
+import re
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from graphiti_pkm.errors import InvalidInput
+
+Row: TypeAlias = "dict[str, Any]"
+Parameters: TypeAlias = "Mapping[str, object]"
+
+_LARGEST_INTEGER = 2**63 - 1
+
+_TRANSIENT = re.compile(r"(MISCONF|OOM|READONLY|BUSY|LOADING|TRYAGAIN|NOPERM|NOAUTH)\b|Query timed out")
+_EXISTS = re.compile(r"already (indexed|exists)", re.IGNORECASE)
+
+_BOOLEAN, _DOUBLE, _ARRAY, _EDGE, _NODE, _PATH, _MAP, _VECTOR = 4, 5, 6, 7, 8, 9, 10, 12
+
+
+class Query(NamedTuple):
+    """One Cypher text with its parameters; ``name`` is what a log may say about it."""
+
+    name: str
+    text: str
+    parameters: Parameters
+
+    def command(self) -> str:
+        """The text that goes over the wire.
+
+        Raises:
+            InvalidInput: a value cannot be stored (NUL, lone surrogate, not a number, an integer too large).
+        """
+        if not self.parameters:
+            return self.text
+        header = " ".join(f"{name}={literal(value)}" for name, value in self.parameters.items())
+        return f"CYPHER {header} {self.text}"
+
+
+class Refused(Exception):
+    """The database answered a query with an error; nothing of that query is there."""
+
+    def __init__(self, query: str, error: Exception) -> None:
+        super().__init__(f"the database refused the query {query}")
+        self.is_transient = _TRANSIENT.match(str(error)) is not None
+        """True for a state of the server (full disk, no memory, time is up), not of the query."""
+        self.is_missing_graph = "empty key" in str(error)
+        self.is_existing_index = _EXISTS.search(str(error)) is not None
+
+
+def literal(value: object) -> str:  # noqa: PLR0911 one for each type
+    """A value in Cypher; vectors (``array`` of floats) with six decimals."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _quoted(value)
+        case int():
+            return _integer(value)
+        case float():
+            return _number(value)
+        case array():
+            return ("[" + "%.6f," * len(value))[:-1] % tuple(value) + "]" if value else "[]"
+        case Mapping():
+            return "{" + ",".join(f"{_key(str(key))}:{literal(item)}" for key, item in value.items()) + "}"
+        case Sequence() | set() | frozenset():
+            return "[" + ",".join(map(literal, value)) + "]"
+        case _:
+            raise InvalidInput("A value of an unknown type cannot be stored.")
+
+
+def digest(text: str) -> str:
+    """What stands for a text where it must be unique and found by index.
+
+    The index trims values and splits them at U+0001, and a unique constraint on such a value ends the server.
+    """
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def storable(value: object) -> object:
+    """A property value: scalars and flat lists as they are, anything nested as JSON text."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(item, str | int | float | bool) for item in value):
+        return list(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def rows(answer: Sequence[Any]) -> list[Row]:
+    """Rows of a compact answer, by column name; empty for a query without RETURN."""
+    if len(answer) < 3:  # noqa: PLR2004 header, rows, statistics
+        return []
+    names = [column[1] for column in answer[0]]
+    return [dict(zip(names, map(_value, row), strict=True)) for row in answer[1]]
+
+
+def _value(cell: Sequence[Any]) -> Any:
+    kind, value = cell
+    if kind == _DOUBLE:
+        return float(value)
+    if kind == _BOOLEAN:
+        return value == "true"
+    if kind == _ARRAY:
+        return [_value(item) for item in value]
+    if kind == _MAP:
+        return {value[i]: _value(value[i + 1]) for i in range(0, len(value), 2)}
+    if kind in {_EDGE, _NODE, _PATH, _VECTOR}:
+        raise TypeError("a query returned a whole record or a vector")
+    return value
+
+
+def _quoted(text: str) -> str:
+    if "\x00" in text:
+        raise InvalidInput("Text with a NUL character cannot be stored or searched; take it out and send again.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("Text with half a surrogate pair cannot be stored; take it out and send again.") from None
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _key(name: str) -> str:
+    if not name or "`" in name:
+        raise InvalidInput("An attribute needs a name without a backtick.")
+    _quoted(name)
+    return f"`{name}`"
+
+
+def _integer(value: int) -> str:
+    if abs(value) > _LARGEST_INTEGER:
+        raise InvalidInput("An integer of more than 64 bits cannot be stored.")
+    return str(value)
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        raise InvalidInput("A number that is not finite cannot be stored.")
+    return repr(value)

@@ -1,0 +1,137 @@
+"""One write as one query: sections that each stand in a subquery, with the marker at the end.
+
+FalkorDB takes back a single query as a whole when any part of it fails, which MULTI does not. A section for which
+there is nothing to do is left out; the texts that remain are constants but for entity labels.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.graph.queries_values import Query, Row
+
+_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+
+_ONCE = """OPTIONAL MATCH (w:Write {uuid: $write}) WITH count(w) AS times
+UNWIND CASE times WHEN 0 THEN [1] ELSE [] END AS go"""
+"""No row when the marker is there: then nothing below runs."""
+
+_MARK = "CREATE (:Write {uuid: $write}) RETURN 1 AS done"
+
+_SET_VECTOR = "CASE WHEN r.vector IS NULL THEN old ELSE vecf32(r.vector) END"
+
+EPISODES = """MERGE (e:Episodic {uuid: r.uuid}) SET e = r.properties
+MERGE (s:SearchText {id: r.uuid})
+SET s.scope = r.scope, s.text = r.text, s.corrected = coalesce(s.corrected, false) OR r.corrected
+MERGE (s)-[:OF]->(e)"""
+
+NAMES = """MERGE (k:Name {id: r.id}) ON CREATE SET k.key = r.key, k.entity_uuid = r.entity_uuid, k.group_id = r.group_id
+WITH k, r WHERE k.entity_uuid = r.entity_uuid
+SET k.text = r.text, k.is_alias = r.is_alias, k.is_linkable = r.is_linkable"""
+
+ALIAS_TEXTS = """MATCH (k:Name {id: r.id}) WHERE k.entity_uuid = r.entity_uuid
+MATCH (n:Entity {uuid: r.entity_uuid})
+MERGE (s:SearchText {id: r.id}) SET s.scope = r.scope, s.text = r.search_text
+MERGE (s)-[:OF]->(n)"""
+
+FACTS = f"""MATCH (h:Entity {{uuid: r.source_uuid}}) MATCH (o:Entity {{uuid: r.target_uuid}})
+MERGE (h)-[e:RELATES_TO {{uuid: r.uuid}}]->(o)
+WITH e, r, e.fact_embedding AS old SET e = r.properties SET e.fact_embedding = {_SET_VECTOR}"""
+
+FACT_UPDATES = """MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->()
+SET e.episodes = r.episodes, e.valid_at = r.valid_at, e.invalid_at = r.invalid_at, e.expired_at = r.expired_at,
+  e.voided = r.voided"""
+
+MENTIONS = """MATCH (e:Episodic {uuid: r.episode_uuid}) MATCH (n:Entity {uuid: r.entity_uuid})
+MERGE (e)-[m:MENTIONS]->(n) ON CREATE SET m.uuid = r.uuid, m.group_id = r.group_id, m.created_at = r.created_at"""
+
+PASSAGES = f"""MATCH (e:Episodic {{uuid: r.episode_uuid}})
+MERGE (p:Passage {{uuid: r.uuid}})
+WITH e, p, r, p.embedding AS old
+SET p = {{uuid: r.uuid, episode_uuid: r.episode_uuid, paragraph: r.paragraph, sentence: r.sentence, start: r.start,
+  end: r.end, group_id: e.group_id, valid_at: e.valid_at, created_at: e.created_at, embedding: 0}}
+SET p.embedding = {_SET_VECTOR}"""
+
+CHANGES = "MERGE (c:Change {uuid: r.uuid}) SET c = r"
+
+CORRECTED = """MATCH (e:Episodic {uuid: r})
+MERGE (s:SearchText {id: r}) SET s.corrected = true MERGE (s)-[:OF]->(e)"""
+
+DELETE_FACTS = (
+    "MATCH (c:Change {fact_uuid: r}) DELETE c",
+    "MATCH ()-[e:RELATES_TO {uuid: r}]->() DELETE e",
+)
+DELETE_ENTITIES = (
+    """MATCH (n:Entity {uuid: r})-[e:RELATES_TO]-() WITH DISTINCT e.uuid AS fact
+    MATCH (c:Change {fact_uuid: fact}) DELETE c""",
+    "MATCH (k:Name {entity_uuid: r}) DELETE k",
+    "MATCH (n:Entity {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
+    "MATCH (n:Entity {uuid: r}) DETACH DELETE n",
+)
+DELETE_EPISODES = (
+    "MATCH (p:Passage {episode_uuid: r}) DELETE p",
+    "MATCH (e:Episodic {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
+    "MATCH (e:Episodic {uuid: r}) DETACH DELETE e",
+)
+GROUPS_HOLD = "MERGE (g:Group {id: r}) SET g.holds = true"
+NAMES_CHANGED = """MERGE (g:Group {id: r})
+SET g.names_version = CASE WHEN coalesce(g.names_version, 0) < $stamp THEN $stamp ELSE g.names_version + 1 END"""
+GROUP_STILL_HOLDS = """OPTIONAL MATCH (e:Episodic {group_id: r}) WITH r, e LIMIT 1
+OPTIONAL MATCH (n:Entity {group_id: r}) WITH r, e, n LIMIT 1
+MERGE (g:Group {id: r}) SET g.holds = (e IS NOT NULL OR n IS NOT NULL)"""
+
+LABELS = "UNWIND $uuids AS u MATCH (n:Entity {uuid: u}) RETURN n.uuid AS uuid, labels(n) AS labels"
+
+Section = tuple[str, Sequence[object]]
+"""What to do for each ``r``, and those."""
+
+
+def entities(label: str | None, outdated: Sequence[str]) -> str:
+    """The section for entities of one type; ``outdated`` are labels they no longer have.
+
+    Raises:
+        InvalidInput: the label is no plain word.
+    """
+    added = "".join(f":{_label(name)}" for name in ("Entity", label) if name is not None)
+    removed = f"REMOVE n{''.join(f':{_label(name)}' for name in outdated)}" if outdated else ""
+    return f"""MERGE (n:Entity {{uuid: r.uuid}}) SET n{added} {removed}
+    WITH n, r, n.name_embedding AS old SET n = r.properties SET n.name_embedding = {_SET_VECTOR}
+    MERGE (s:SearchText {{id: r.uuid}}) SET s.scope = r.scope, s.text = r.text
+    MERGE (s)-[:OF]->(n)"""
+
+
+def write(write_uuid: str, sections: Sequence[Section], values: Mapping[str, object]) -> Query:
+    """The whole write; does nothing when its marker is there."""
+    filled = [(text, items) for text, items in sections if items]
+    parts = list(_subqueries(filled))
+    parameters = {f"s{i}": items for i, (_, items) in enumerate(filled)}
+    return Query("write", "\n".join([_ONCE, *parts, _MARK]), {"write": write_uuid, **values, **parameters})
+
+
+def labels(uuids: Sequence[str]) -> Query:
+    """Labels of entities."""
+    return Query("labels", LABELS, {"uuids": uuids})
+
+
+def applied(write_uuids: Sequence[str]) -> Query:
+    """Those whose marker is there."""
+    return Query(
+        "markers", "UNWIND $uuids AS u MATCH (w:Write {uuid: u}) RETURN DISTINCT w.uuid AS uuid", {"uuids": write_uuids}
+    )
+
+
+def _subqueries(sections: Sequence[Section]) -> Iterator[str]:
+    """``count`` gives one row whether or not anything matched; a plain UNWIND of nothing would end the query."""
+    for i, (text, _) in enumerate(sections):
+        yield f"CALL {{ UNWIND $s{i} AS r {text} RETURN count(*) AS c{i} }}"
+
+
+def _label(name: str) -> str:
+    if _LABEL.fullmatch(name) is None:
+        raise InvalidInput("An entity type is a word of at most 64 letters, digits and _, starting with a letter.")
+    return f"`{name}`"
+
+
+def vector_row(uuid: str, row: Row, vectors: Mapping[str, object]) -> Row:
+    """A row with its vector, or null to keep the one that is there."""
+    return {"uuid": uuid, "vector": vectors.get(uuid), **row}

@@ -1,0 +1,151 @@
+"""Reads by uuid, name and group."""
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from graphiti_pkm.domain.names import measure_key as key_of_measure
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.ports import RecordKind
+from graphiti_pkm.domain.queries import GroupSize, NameBook
+from graphiti_pkm.domain.records import Entity, Episode, Fact, Name, Passage
+from graphiti_pkm.graph import mapping, queries_read
+
+if TYPE_CHECKING:
+    from graphiti_pkm.graph.drivers import Database
+
+WHOLE_UUID = 36
+_KEY_SEPARATOR = "\x1f"
+_MEASURES = 1_000
+"""Distinct spellings of measures looked through for one entity."""
+
+_Record = TypeVar("_Record", Entity, Episode, Fact)
+
+
+class Connected(ABC):
+    """Whatever talks to the database."""
+
+    @abstractmethod
+    async def _db(self) -> "Database":
+        """The connection, opened on first use. Raises Unavailable, NewerSchema."""
+
+
+class Lookups(Connected):
+    """The part of ``GraphReader`` that finds records by what they are called."""
+
+    async def groups(self) -> list[str]:
+        (found,) = await (await self._db()).read(queries_read.GROUPS)
+        return [row["id"] for row in found]
+
+    async def find_uuids(self, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
+        query = (
+            queries_read.whole_uuid(kind, prefix, group_ids)
+            if len(prefix) >= WHOLE_UUID
+            else queries_read.uuids(kind, prefix, group_ids, limit)
+        )
+        (found,) = await (await self._db()).read(query)
+        return [row["uuid"] for row in found][:limit]
+
+    async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
+        (found,) = await (await self._db()).read(queries_read.entities(uuids, group_ids))
+        return _in_order(uuids, map(mapping.entity, found))
+
+    async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
+        (found,) = await (await self._db()).read(queries_read.episodes(uuids, group_ids))
+        return _in_order(uuids, map(mapping.episode, found))
+
+    async def get_facts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Fact]:
+        (found,) = await (await self._db()).read(queries_read.facts(uuids, group_ids))
+        return _in_order(uuids, map(mapping.fact, found))
+
+    async def get_names(self, keys: Sequence[str]) -> dict[str, Name]:
+        missing: dict[str, set[str]] = defaultdict(set)
+        for key in keys:
+            missing[key.partition(_KEY_SEPARATOR)[0]].add(key)
+        groups = list(missing)
+        db = await self._db()
+        counts = [query(group) for group in groups for query in (queries_read.entity_count, queries_read.named_count)]
+        found, *counted = await db.read(queries_read.names(keys), *counts)
+        names = {row["key"]: mapping.name(row) for row in found}
+        for i, group in enumerate(groups):
+            (entities,), (named,) = counted[2 * i], counted[2 * i + 1]
+            unknown = missing[group] - names.keys()
+            if unknown and entities["n"] > named["n"]:
+                names.update(await self._unnamed(db, group, unknown))
+        return {key: names[key] for key in keys if key in names}
+
+    async def _unnamed(self, db: "Database", group_id: str, keys: set[str]) -> Mapping[str, Name]:
+        """Entities that Graphiti made without a ``Name`` of ours; of namesakes the first uuid."""
+        normalised = [key.partition(_KEY_SEPARATOR)[2] for key in keys]
+        (found,) = await db.read(queries_read.unnamed(group_id, normalised))
+        names: dict[str, Name] = {}
+        for row in found:
+            key = name_key(group_id, row["name"])
+            if key in keys:
+                names.setdefault(key, Name(key=key, group_id=group_id, text=row["name"], entity_uuid=row["uuid"]))
+        return names
+
+    async def aliases(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
+        wanted = [queries_read.aliases(uuid, limit_each) for uuid in entity_uuids]
+        found = await (await self._db()).read(*wanted)
+        return {uuid: [row["text"] for row in rows] for uuid, rows in zip(entity_uuids, found, strict=True)}
+
+    async def name_book(self, group_id: str, known_version: int | None) -> NameBook | None:
+        db = await self._db()
+        if known_version is not None:
+            (version,) = await db.read(queries_read.names_version(group_id))
+            if (version[0]["version"] if version else 0) == known_version:
+                return None
+        (found,) = await db.read(queries_read.linkable_names(group_id))
+        names = tuple(mapping.name(row) for row in found if row["key"] is not None)
+        return NameBook(version=found[0]["version"] if found else 0, names=names)
+
+    async def facts_with_relation(
+        self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
+    ) -> list[list[Fact]]:
+        wanted = [queries_read.facts_with_relation(group_id, *pair, limit_each) for pair in pairs]
+        return [list(map(mapping.fact, rows)) for rows in await (await self._db()).read(*wanted)]
+
+    async def facts_between(self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int) -> list[list[Fact]]:
+        wanted = [queries_read.facts_between(group_id, *pair, limit_each) for pair in pairs]
+        return [list(map(mapping.fact, rows)) for rows in await (await self._db()).read(*wanted)]
+
+    async def relations(self, group_id: str, limit: int) -> dict[str, int]:
+        (found,) = await (await self._db()).read(queries_read.relations(group_id, limit))
+        return {row["word"]: row["uses"] for row in found}
+
+    async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
+        (found,) = await (await self._db()).read(queries_read.measures(group_id, source_uuid, limit))
+        return {row["word"]: row["uses"] for row in found}
+
+    async def readings(self, group_id: str, source_uuid: str, measure_key: str, limit: int) -> tuple[list[Fact], int]:
+        known = await self.measures(group_id, source_uuid, _MEASURES)
+        spellings = [spelling for spelling in known if key_of_measure(spelling) == measure_key]
+        if not spellings:
+            return [], 0
+        page, total = await (await self._db()).read(*queries_read.readings(group_id, source_uuid, spellings, limit))
+        return [mapping.fact(row) for row in reversed(page)], total[0]["total"]
+
+    async def passages(self, episode_uuid: str, without_vector: bool, limit: int) -> list[Passage]:
+        query = queries_read.passages(episode_uuid, limit, without_vector=without_vector)
+        (found,) = await (await self._db()).read(query)
+        return [mapping.passage(row) for row in found]
+
+    async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        (found,) = await (await self._db()).read(queries_read.entity_support(entity_uuids))
+        support = {row["uuid"]: (row["mentions"], row["facts"]) for row in found}
+        return {uuid: support.get(uuid, (0, 0)) for uuid in entity_uuids}
+
+    async def group_sizes(self, group_ids: Sequence[str]) -> dict[str, GroupSize]:
+        wanted = [query for group in group_ids for query in queries_read.group_size(group)]
+        counts = [rows[0]["n"] for rows in await (await self._db()).read(*wanted)]
+        return {
+            group: GroupSize(episodes=counts[3 * i], entities=counts[3 * i + 1], facts=counts[3 * i + 2])
+            for i, group in enumerate(group_ids)
+        }
+
+
+def _in_order(uuids: Sequence[str], found: "map[_Record]") -> list[_Record]:
+    by_uuid = {record.uuid: record for record in found}
+    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]

@@ -1,0 +1,89 @@
+"""Reads that start at an entity or an episode and go along its edges."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from graphiti_pkm.domain.queries import (
+    EpisodeFilter,
+    EpisodePage,
+    FactFilter,
+    FactPage,
+    NeighbourCount,
+    TimelineSummary,
+    Window,
+)
+from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.domain.times import as_utc
+from graphiti_pkm.graph import mapping, queries_read
+from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.graph.reading import Connected
+
+
+class Traversals(Connected):
+    """The part of ``GraphReader`` around one entity or episode; a page and its total travel together."""
+
+    async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
+        page, total = await (await self._db()).read(*queries_read.connections(entity_uuid, wanted, window))
+        return FactPage(
+            facts=tuple(map(mapping.fact, page)),
+            keys=tuple((row["cur"], row["va"], row["ca"], row["id"]) for row in page),
+            total=total[0]["total"],
+        )
+
+    async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
+        (found,) = await (await self._db()).read(queries_read.neighbour_counts(entity_uuid, wanted, limit))
+        return [NeighbourCount(entity_uuid=row["uuid"], name=row["name"], facts=row["facts"]) for row in found]
+
+    async def newest_facts(
+        self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
+    ) -> dict[str, list[Fact]]:
+        wanted = FactFilter(group_ids=tuple(group_ids), now=now, only_current=True)
+        found = await (await self._db()).read(
+            *(queries_read.newest_facts(uuid, wanted, limit_each) for uuid in entity_uuids)
+        )
+        return {uuid: list(map(mapping.fact, rows)) for uuid, rows in zip(entity_uuids, found, strict=True)}
+
+    async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
+        return await self._episode_page(*queries_read.timeline(entity_uuid, wanted, window))
+
+    async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
+        return await self._episode_page(*queries_read.recent_episodes(wanted, window))
+
+    async def _episode_page(self, page_query: Query, total_query: Query) -> EpisodePage:
+        page, total = await (await self._db()).read(page_query, total_query)
+        return EpisodePage(
+            episodes=tuple(map(mapping.episode, page)),
+            keys=tuple((row["va"], row["ca"], row["id"]) for row in page),
+            total=total[0]["total"],
+        )
+
+    async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
+        (span,), hours = await (await self._db()).read(*queries_read.timeline_summary(entity_uuid, wanted))
+        return TimelineSummary(
+            first=_instant(span, "first"),
+            last=_instant(span, "last"),
+            total=span["total"],
+            by_hour=tuple((datetime.fromisoformat(row["hour"]).replace(tzinfo=UTC), row["n"]) for row in hours),
+        )
+
+    async def episode_entities(
+        self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
+    ) -> tuple[list[Entity], int]:
+        page, total = await (await self._db()).read(*queries_read.episode_entities(episode_uuids, group_ids, window))
+        return list(map(mapping.entity, page)), total[0]["total"]
+
+    async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        (found,) = await (await self._db()).read(queries_read.episode_facts(episode_uuid, group_ids, limit))
+        return list(map(mapping.fact, found))
+
+    async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
+        rings = await (await self._db()).read(*queries_read.distances(center_uuid, entity_uuids))
+        distances: dict[str, int] = {}
+        for hops, ring in enumerate(rings):
+            for row in ring:
+                distances.setdefault(row["uuid"], hops)
+        return {uuid: distances[uuid] for uuid in entity_uuids if uuid in distances}
+
+
+def _instant(row: Row, column: str) -> datetime | None:
+    return as_utc(datetime.fromisoformat(row[column])) if row[column] is not None else None

@@ -1,0 +1,208 @@
+"""Whole intents into the graph."""
+
+import logging
+import time
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from graphiti_pkm.domain.records import Entity, Vector, Vectors, WriteIntent
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
+from graphiti_pkm.graph import mapping, queries_write
+from graphiti_pkm.graph.queries_search import scope, searchable
+from graphiti_pkm.graph.queries_values import Query, Refused, digest
+from graphiti_pkm.graph.queries_write import Section, vector_row
+from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.graph.search import is_direction
+
+_log = logging.getLogger(__name__)
+
+DURABLE_TIMEOUT_MS = 5_000
+"""Under ``appendfsync everysec`` the answer takes up to a second."""
+
+
+class Writes(Connected):
+    """The port ``GraphWriter`` but for ``clear``."""
+
+    @abstractmethod
+    async def _dimension(self) -> int | None:
+        """Of the vectors in the database, None while there are none."""
+
+    @abstractmethod
+    async def _record_dimension(self, dimension: int) -> None:
+        """Of the first vectors ever written, if nobody recorded a model before."""
+
+    async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
+        db = await self._db()
+        try:
+            await self._check_vectors(intent, vectors)
+            outdated = await self._outdated_labels(intent)
+            await db.write(_write(intent, vectors, outdated))
+        except InvalidInput as error:
+            raise NotKept(f"Nothing was stored. {error.message}") from None
+        except Refused as refused:
+            _log.warning("%s; transient: %s", refused, refused.is_transient)
+            if refused.is_transient:
+                raise Unavailable("The database cannot store anything right now.") from None
+            raise NotKept("The database refused the write; nothing of it is kept.") from None
+
+    async def applied(self, write_uuids: Sequence[str]) -> set[str]:
+        (found,) = await (await self._db()).read(queries_write.applied(write_uuids))
+        return {row["uuid"] for row in found}
+
+    async def wait_durable(self) -> bool:
+        return await (await self._db()).is_durable(DURABLE_TIMEOUT_MS)
+
+    async def _check_vectors(self, intent: WriteIntent, vectors: Vectors) -> None:
+        """One vector of another dimension would break every later search of its group, a zero vector hides.
+
+        Raises:
+            NotKept: nothing was sent.
+        """
+        used = list(_used_vectors(intent, vectors))
+        if not used:
+            return
+        known = await self._dimension()
+        dimension = known or len(used[0])
+        if any(len(vector) != dimension for vector in used):
+            raise NotKept(f"Nothing was stored: the database holds embeddings of {dimension} dimensions, these differ.")
+        if not all(map(is_direction, used)):
+            raise NotKept("Nothing was stored: an embedding is zero or not finite.")
+        if known is None:
+            await self._record_dimension(dimension)
+
+    async def _outdated_labels(self, intent: WriteIntent) -> dict[str, tuple[str, ...]]:
+        """Labels to take off, by entity; one that this write creates has none."""
+        kept = {entity.uuid: entity.label for entity in intent.entities if entity.created_at < intent.recorded_at}
+        if not kept:
+            return {}
+        (found,) = await (await self._db()).read(queries_write.labels(list(kept)))
+        return {
+            row["uuid"]: tuple(sorted(label for label in row["labels"] if label not in {"Entity", kept[row["uuid"]]}))
+            for row in found
+        }
+
+
+def _used_vectors(intent: WriteIntent, vectors: Vectors) -> Iterator[Vector]:
+    for records in (intent.entities, intent.facts, intent.passages):
+        for record in records:
+            if record.uuid in vectors:
+                yield vectors[record.uuid]
+
+
+def _write(intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[str, ...]]) -> Query:
+    """Sections in the order of ``WriteIntent``; the database sees what earlier ones made."""
+    groups = {record.group_id for records in (intent.episodes, intent.entities) for record in records}
+    renamed = {name.group_id for name in intent.names} | ({intent.group_id} if intent.deletions.entities else set())
+    sections: list[Section] = [
+        (queries_write.EPISODES, _episodes(intent)),
+        *_entities(intent, vectors, outdated),
+        (queries_write.NAMES, [{**dict(name), "id": digest(name.key)} for name in intent.names]),
+        (queries_write.ALIAS_TEXTS, _aliases(intent)),
+        (queries_write.FACTS, _facts(intent, vectors)),
+        (queries_write.FACT_UPDATES, _fact_updates(intent)),
+        (queries_write.MENTIONS, _mentions(intent)),
+        (queries_write.PASSAGES, [vector_row(p.uuid, dict(p), vectors) for p in intent.passages]),
+        (queries_write.CHANGES, [mapping.change_properties(change, intent.group_id) for change in intent.changes]),
+        (queries_write.CORRECTED, intent.corrected_episodes),
+        (queries_write.GROUPS_HOLD, sorted(groups)),
+        *_deletions(intent),
+        (queries_write.NAMES_CHANGED, sorted(renamed)),
+    ]
+    values = {"stamp": time.time_ns() // 1_000} if renamed else {}
+    return queries_write.write(intent.uuid, sections, values)
+
+
+def _episodes(intent: WriteIntent) -> list[object]:
+    return [
+        {
+            "uuid": episode.uuid,
+            "properties": mapping.episode_properties(
+                episode, [fact.uuid for fact in intent.facts if episode.uuid in fact.episodes]
+            ),
+            "scope": scope(episode.group_id, "episode"),
+            "text": searchable(f"{episode.name} {episode.content}"),
+            "corrected": episode.corrected,
+        }
+        for episode in intent.episodes
+    ]
+
+
+def _entities(intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[str, ...]]) -> Iterator[Section]:
+    """Labels stand in the query text, so there is a section for each set of them."""
+    alike: dict[tuple[str | None, tuple[str, ...]], list[Entity]] = defaultdict(list)
+    for entity in intent.entities:
+        alike[entity.label, outdated.get(entity.uuid, ())].append(entity)
+    for (label, removed), entities in alike.items():
+        rows = [
+            vector_row(
+                entity.uuid,
+                {
+                    "properties": mapping.entity_properties(entity),
+                    "scope": scope(entity.group_id, "entity"),
+                    "text": searchable(f"{entity.name} {entity.summary}"),
+                },
+                vectors,
+            )
+            for entity in entities
+        ]
+        yield queries_write.entities(label, removed), rows
+
+
+def _aliases(intent: WriteIntent) -> list[object]:
+    """Each alias is a search text of its own: the entity's need not be known to add one."""
+    return [
+        {**dict(name), "id": digest(name.key), "scope": scope(name.group_id, "entity"), "search_text": searchable(name.text)}
+        for name in intent.names
+        if name.is_alias
+    ]
+
+
+def _facts(intent: WriteIntent, vectors: Vectors) -> list[object]:
+    return [
+        vector_row(
+            fact.uuid,
+            {
+                "source_uuid": fact.source_uuid,
+                "target_uuid": fact.target_uuid,
+                "properties": mapping.fact_properties(fact, scope(fact.group_id, "fact")),
+            },
+            vectors,
+        )
+        for fact in intent.facts
+    ]
+
+
+def _fact_updates(intent: WriteIntent) -> list[object]:
+    return [
+        {
+            "uuid": update.uuid,
+            "episodes": update.episodes,
+            "valid_at": update.valid_at and iso(update.valid_at),
+            "invalid_at": update.invalid_at and iso(update.invalid_at),
+            "expired_at": update.expired_at and iso(update.expired_at),
+            "voided": update.voided,
+        }
+        for update in intent.fact_updates
+    ]
+
+
+def _mentions(intent: WriteIntent) -> list[object]:
+    return [
+        {**dict(mention), "created_at": iso(mention.created_at), "group_id": intent.group_id}
+        for mention in intent.mentions
+    ]
+
+
+def _deletions(intent: WriteIntent) -> Iterator[Section]:
+    gone = intent.deletions
+    for texts, uuids in (
+        (queries_write.DELETE_FACTS, gone.facts),
+        (queries_write.DELETE_ENTITIES, gone.entities),
+        (queries_write.DELETE_EPISODES, gone.episodes),
+    ):
+        for text in texts:
+            yield text, uuids
+    if gone.entities or gone.episodes:
+        yield queries_write.GROUP_STILL_HOLDS, [intent.group_id]
