@@ -73,15 +73,12 @@ class Writes(Connected):
             await self._record_dimension(dimension)
 
     async def _outdated_labels(self, intent: WriteIntent) -> dict[str, tuple[str, ...]]:
-        """Labels to take off, by entity; one that this write creates has none."""
-        kept = {entity.uuid: entity.label for entity in intent.entities if entity.created_at < intent.recorded_at}
-        if not kept:
+        """Labels to take off, by entity: Cypher takes only labels that stand in its text."""
+        if not intent.entities:
             return {}
+        kept = {entity.uuid: {"Entity", entity.label} for entity in intent.entities}
         (found,) = await (await self._db()).read(queries_write.labels(list(kept)))
-        return {
-            row["uuid"]: tuple(sorted(label for label in row["labels"] if label not in {"Entity", kept[row["uuid"]]}))
-            for row in found
-        }
+        return {row["uuid"]: tuple(sorted({*row["labels"]} - kept[row["uuid"]])) for row in found}
 
 
 def _used_vectors(intent: WriteIntent, vectors: Vectors) -> Iterator[Vector]:
