@@ -3,6 +3,7 @@
 import asyncio
 from itertools import pairwise
 
+import pytest
 from tests.builders import (
     a_fact,
     a_mention,
@@ -160,6 +161,15 @@ async def test_the_same_name_in_two_groups_belongs_to_two_entities(graph: Graph)
     await graph.apply(a_write(other, a_name(other)), {})
     names = await graph.get_names([a_name(own).key, a_name(other).key])
     assert {name.entity_uuid for name in names.values()} == {own.uuid, other.uuid}
+
+
+@pytest.mark.parametrize("text", ["a\x01b\x1fc\x7fd", "\x01", "x" * 5000, "東" * 5000, "ﷺ" * 200, "\U0010ffff" * 2000])
+async def test_strange_names_are_unique_too(graph: Graph, text: str) -> None:
+    first, second = an_entity(text), an_entity(text)
+    await graph.apply(a_write(first, a_name(first)), {})
+    await graph.apply(a_write(second, a_name(second)), {})
+    names = await graph.get_names([a_name(first).key])
+    assert names == {a_name(first).key: a_name(first)}
 
 
 async def test_names_of_nothing_but_joiners_are_names_too(graph: Graph) -> None:

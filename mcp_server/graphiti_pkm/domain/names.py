@@ -1,17 +1,21 @@
 """How names, relations and search words are compared.
 
-Two spellings are one name if they differ only in case, accents' composition, spaces, ``-`` and ``_``:
-"user service", "User-Service" and "userservice". Other punctuation counts: C, C++ and C# are three.
+Two spellings are one name if they differ only in case, accents' composition, spaces, ``-``, ``_`` and control
+characters: "user service", "User-Service" and "userservice". Other punctuation counts: C, C++ and C# are three.
 """
 
+import hashlib
 import re
 import unicodedata
 
-_JOINERS = re.compile(r"[\s\-_‐‑‒–—]+")
+_JOINERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\-_‐‑‒–—]+")
 _NOT_WORD = re.compile(r"[^\w]+")
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"[぀-ヿ㐀-䶿一-鿿가-힯豈-﫿]")
 _KEY_SEPARATOR = "\x1f"
+_KEY_BYTES = 1000
+"""FalkorDB crashes on a unique value of more than 4,096 bytes, and on one with a control character."""
+_KEPT_OF_LONG = 64
 
 
 def display_name(text: str) -> str:
@@ -25,8 +29,12 @@ def normalise_name(text: str) -> str:
 
 
 def name_key(group_id: str, text: str) -> str:
-    """The unique key of a ``Name``: stored group and normalised name."""
-    return f"{group_id}{_KEY_SEPARATOR}{normalise_name(text)}"
+    """The unique key of a ``Name``: stored group and normalised name, of a very long one its digest."""
+    name = normalise_name(text)
+    data = name.encode(errors="surrogatepass")
+    if len(data) > _KEY_BYTES:
+        name = name[:_KEPT_OF_LONG] + hashlib.sha256(data).hexdigest()
+    return f"{group_id}{_KEY_SEPARATOR}{name}"
 
 
 def relation_name(text: str) -> str:

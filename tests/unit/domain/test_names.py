@@ -1,0 +1,82 @@
+"""How names are compared and what full text is made of."""
+
+import pytest
+
+from graphiti_pkm.domain.names import display_name, fold, name_key, normalise_name, relation_name, search_terms
+
+
+@pytest.mark.parametrize(
+    "spelling", ["user service", "User-Service", "userservice", "USER_SERVICE", " user\tservice\n"]
+)
+def test_spellings_that_differ_in_case_and_joiners_are_one_name(spelling: str) -> None:
+    assert normalise_name(spelling) == "userservice"
+
+
+@pytest.mark.parametrize(("one", "other"), [("Mu\u0308ller", "M\u00fcller"), ("ＡＢ", "ab"), ("Straße", "STRASSE")])
+def test_one_name_in_two_encodings_is_one_name(one: str, other: str) -> None:
+    assert normalise_name(one) == normalise_name(other)
+
+
+def test_other_punctuation_makes_other_names() -> None:
+    assert len({normalise_name(name) for name in ("C", "C++", "C#", "Müller", "Muller")}) == 5
+
+
+def test_control_characters_are_no_part_of_a_name() -> None:
+    assert normalise_name("a\x01b\x1fc\x7f\x85d") == "abcd"
+
+
+def test_a_key_has_the_group_and_the_name() -> None:
+    assert name_key("t1", "User Service") == "t1\x1fuserservice"
+    assert name_key("t1", "a\x1fb") != name_key("t1\x1fa", "b")
+
+
+@pytest.mark.parametrize("character", ["x", "東", "ﷺ", "\U0010ffff"])
+def test_keys_of_long_names_are_short_and_differ(character: str) -> None:
+    keys = [name_key("t1", character * length) for length in (200, 2000, 5000, 100_000)]
+    assert len(set(keys)) == 4
+    assert max(len(key.encode()) for key in keys) < 1100
+
+
+@pytest.mark.parametrize("name", ["", " ", "--_", "\x01"])
+def test_nothing_but_joiners_is_left_empty(name: str) -> None:
+    assert normalise_name(name) == ""
+
+
+def test_a_shown_name_is_composed_and_has_single_spaces() -> None:
+    assert display_name("  Frau\tMu\u0308ller \n") == "Frau Müller"
+
+
+@pytest.mark.parametrize(
+    ("told", "stored"),
+    [
+        ("works at", "WORKS_AT"),
+        ("worksAt", "WORKS_AT"),
+        ("WORKS_AT", "WORKS_AT"),
+        ("works-at!", "WORKS_AT"),
+        ("größer als", "GRÖSSER_ALS"),
+        ("?!", ""),
+    ],
+)
+def test_relations_are_in_upper_snake(told: str, stored: str) -> None:
+    assert relation_name(told) == stored
+
+
+@pytest.mark.parametrize(
+    ("text", "indexed"),
+    [
+        ("Frau Müller, Café!", "frau muller cafe"),
+        ("works_at ADR-12 v15.2", "works at adr 12 v15 2"),
+        ("Straße", "strasse"),
+        ("東京都", "東京 京都"),
+        ("京", "京"),
+        ("@a:(b|c)* -d", "a b c d"),
+        ("🙂 ?!", ""),
+    ],
+)
+def test_full_text_holds_words_without_case_accents_and_syntax(text: str, indexed: str) -> None:
+    assert fold(text) == indexed
+
+
+def test_search_terms_are_distinct_in_order_and_limited() -> None:
+    assert search_terms("b a B c", limit=2) == ["b", "a"]
+    assert search_terms("?!") == []
