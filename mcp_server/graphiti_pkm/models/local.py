@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import threading
 import time
 from array import array
@@ -21,12 +20,6 @@ _DIMENSION = 384
 _CACHED_TEXTS = 4096
 _CACHED_LENGTH = 200
 """Characters: names and facts are embedded again and again, sentences of an episode hardly ever."""
-
-_SPIN = "20"
-"""OpenBLAS threads wait busily for 2^20 clock ticks (0.4 ms) instead of 2^26 (25 ms) after a product.
-
-Measured on two cores: the same latency for half the processor time, which the database and the event loop get.
-"""
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +97,6 @@ class LocalEmbedder:
         if self._directory is None:
             raise Unavailable(f"There are no weights of {self.model} here.")
         started = time.perf_counter()
-        prepare_blas()
         from graphiti_pkm.models.minilm import MiniLM  # noqa: PLC0415 - see above
 
         try:
@@ -115,14 +107,6 @@ class LocalEmbedder:
             ) from error
         logger.info("%s loaded in %.0f ms", self.model, 1000 * (time.perf_counter() - started))
         return model
-
-
-def prepare_blas() -> None:
-    """Shorten the busy waiting of NumPy's threads; counts only before the process first imports NumPy.
-
-    The one place that writes the environment: OpenBLAS has no other door for it. A value the user set stays.
-    """
-    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", _SPIN)
 
 
 class _Cache:
