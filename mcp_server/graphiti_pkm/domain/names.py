@@ -11,7 +11,9 @@ import unicodedata
 _JOINERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\-_‐‑‒–—]+")
 _NOT_WORD = re.compile(r"[^\w]+")
 _WORD = re.compile(r"[^\W_]+")
-_CJK = re.compile(r"[぀-ヿ㐀-䶿一-鿿가-힯豈-﫿]")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff぀-ヿ㐀-䶿一-鿿가-힯豈-﫿"
+"""Thai, Lao, Burmese, Khmer, CJK: scripts written without spaces."""
+_RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|[^{_UNSPACED}]+")
 _KEY_SEPARATOR = "\x1f"
 _KEY_BYTES = 1000
 """FalkorDB crashes on a unique value of more than 4,096 bytes, and on one with a control character."""
@@ -54,7 +56,7 @@ def measure_key(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Lower-case text without accents, with CJK runs cut into overlapping pairs: what full text indexes."""
+    """Lower-case text without accents, with runs of CJK and other unspaced scripts cut into overlapping pairs."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
     recomposed = unicodedata.normalize("NFC", plain)
@@ -67,12 +69,11 @@ def search_terms(text: str, limit: int = 64) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
+    """A Latin word inside Chinese text, without a space on either side, is a word."""
     words: list[str] = []
     for word in _WORD.findall(text):
-        if _CJK.search(word):
-            words.extend(_pairs(word))
-        else:
-            words.append(word)
+        for run in _RUN.finditer(word):
+            words.extend(_pairs(run.group()) if run["unspaced"] else [run.group()])
     return words
 
 

@@ -1,7 +1,8 @@
 """Full text and exact vector search. One ``scope`` word per group and kind keeps groups apart inside the index."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import product
 from typing import Literal
@@ -21,9 +22,13 @@ from graphiti_pkm.graph.queries_values import Query
 ScopeKind = Literal["entity", "episode", "fact"]
 
 _MAX_JOINED_WORDS = 6
+_MAX_POSSESSIVE_WORDS = 4
 _MAX_SPLIT_LENGTH = 48
 _WORD_BYTES = 120
 """A longer word than 128 bytes of UTF-8 is indexed and never found."""
+
+_WORD = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['’‘ʼ＇]s(?![^\W_])", re.IGNORECASE)
 
 _BEST = "ORDER BY score DESC, uuid LIMIT $limit RETURN uuid, score"
 _COSINE = "1 - vec.cosineDistance({vector}, vecf32($vector))"
@@ -140,7 +145,7 @@ def episodes_naming(group_id: str, name: str, before: datetime, after: str | Non
     values: dict[str, object] = {"before": iso(before), "after": after or "", "limit": limit, "groups": [group_id]}
     matching = "coalesce(e.created_at, '') < $before AND coalesce(e.uuid, '') > $after"
     found = f"ORDER BY e.uuid LIMIT $limit RETURN {EPISODE_COLUMNS} ORDER BY uuid"
-    phrases = list(_spellings(_folded(name)))
+    phrases = _spellings(name)
     if not phrases:
         return Query(
             "episodes holding",
@@ -158,18 +163,21 @@ def episodes_naming(group_id: str, name: str, before: datetime, after: str | Non
     )
 
 
-def _spellings(words: Sequence[str]) -> Iterable[str]:
-    """Ways in which a name may stand in folded text; a longer name by its first words."""
-    if not words:
-        return []
+def _spellings(name: str) -> list[str]:
+    """Ways in which a name may stand in folded text; a longer name by its first words.
+
+    Between words there may be a space, nothing, or the s of a possessive; one word may be written as two.
+    """
+    words = _WORD.findall(_POSSESSIVE.sub("", name))
     head = words[:_MAX_JOINED_WORDS]
+    gaps = (" ", "", " s ") if len(head) <= _MAX_POSSESSIVE_WORDS else (" ", "")
     joinings = (
-        "".join(word + gap for word, gap in zip(head, (*gaps, ""), strict=True))
-        for gaps in product((" ", ""), repeat=len(head) - 1)
+        "".join(word + gap for word, gap in zip(head, (*between, ""), strict=True))
+        for between in product(gaps, repeat=max(len(head) - 1, 0))
     )
     joined = "".join(words)
     cuts = (f"{joined[:i]} {joined[i:]}" for i in range(1, len(joined))) if len(joined) <= _MAX_SPLIT_LENGTH else ()
-    return dict.fromkeys((*joinings, *cuts))
+    return [spelling for spelling in dict.fromkeys(map(searchable, (*joinings, *cuts))) if spelling]
 
 
 def _folded(text: str) -> list[str]:
