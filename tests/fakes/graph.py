@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from tests.fakes import refusals
 from tests.fakes.search import Search
 from tests.fakes.tables import Tables
 
@@ -42,6 +43,7 @@ class FakeGraph(Search):
         error, when = self._faults.pop(0) if self._faults else (None, None)
         if error is not None and when == "before":
             raise error
+        refusals.check(intent, vectors, db.dimension)
         if intent.uuid not in db.writes:
             _add_nodes(db, intent, vectors)
             if error is not None and when == "halfway":

@@ -32,6 +32,12 @@ class Tables:
     embedding: tuple[str, int] | None = None
     versions: Iterator[int] = field(default_factory=lambda: count(1))
 
+    @property
+    def dimension(self) -> int | None:
+        """Of the vectors there, or as recorded."""
+        known = self.embedding[1] if self.embedding else None
+        return next((len(vector) for vector in self.vectors.values()), known)
+
     def named(self, fact: Fact) -> Fact:
         """The fact with the present names of its ends."""
         return fact.model_copy(
