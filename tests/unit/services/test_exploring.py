@@ -472,7 +472,7 @@ async def test_an_entity_is_read_with_aliases_and_current_facts_and_an_episode_w
 
 
 @requirement("G-40")
-@pytest.mark.parametrize("label", [None, "Person", "Décision"])
+@pytest.mark.parametrize("label", [None, "Person", "Decision_2"])
 async def test_entities_of_any_type_are_traversed(label: str | None) -> None:
     world = World()
     thing: Entity = an_entity("Thing", label=label)
