@@ -26,8 +26,8 @@ _NEWEST_CREATED = f"WITH e, {RECORDED} AS ca, e.uuid AS id ORDER BY ca DESC, id 
 _EPISODE_ROW = f"OPTIONAL MATCH (e)<-[:OF]-(s:SearchText) RETURN {EPISODE_COLUMNS}"
 _NORMALISED = "replace(replace(replace(toLower(n.name), ' ', ''), '-', ''), '_', '')"
 
-_MENTIONS = "MATCH (h:Entity {uuid: $entity})<-[:MENTIONS]-(e)"
-"""Without a label on ``e``: with one, every episode of the database is tried."""
+_MENTIONS = "MATCH (h:Entity {uuid: $entity}) WITH h MATCH (h)<-[:MENTIONS]-(e)"
+"""From the entity found first, without a label on ``e``: otherwise every node of the database is tried."""
 
 _PATTERNS: dict[Direction, str] = {
     "both": "MATCH (h:Entity {uuid: $entity})-[e:RELATES_TO]-(o)",
