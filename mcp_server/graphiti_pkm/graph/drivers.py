@@ -81,6 +81,11 @@ class Database:
             _log.warning("%s", refused)
             raise Unavailable("The database could not answer a query. Try again; get_status says more.") from None
 
+    async def read_apart(self, *queries: Query) -> list[list[Row]]:
+        """As ``read``, on a connection each, so that the database works on them side by side."""
+        answers = await asyncio.gather(*map(self.read, queries))
+        return [rows_ for (rows_,) in answers]
+
     async def write(self, query: Query) -> list[Row]:
         """Rows of one query that may safely be repeated.
 

@@ -90,7 +90,9 @@ def facts(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
 
 def names(keys: Sequence[str]) -> Query:
     """By key."""
-    return Query("names", f"UNWIND $ids AS id MATCH (k:Name {{id: id}}) RETURN {NAME_COLUMNS}", {"ids": [*map(digest, keys)]})
+    return Query(
+        "names", f"UNWIND $ids AS id MATCH (k:Name {{id: id}}) RETURN {NAME_COLUMNS}", {"ids": [*map(digest, keys)]}
+    )
 
 
 def entity_count(group_id: str) -> Query:

@@ -20,6 +20,8 @@ _MARK = "CREATE (:Write {uuid: $write}) RETURN 1 AS done"
 
 _SET_VECTOR = "CASE WHEN r.vector IS NULL THEN old ELSE vecf32(r.vector) END"
 
+DIMENSION = "MERGE (m:Meta {id: 'database'}) SET m.dimension = coalesce(m.dimension, r)"
+
 EPISODES = """MERGE (e:Episodic {uuid: r.uuid}) SET e = r.properties
 MERGE (s:SearchText {id: r.uuid})
 SET s.scope = r.scope, s.text = r.text, s.corrected = coalesce(s.corrected, false) OR r.corrected

@@ -23,7 +23,7 @@ class Traversals(Connected):
     """The part of ``GraphReader`` around one entity or episode; a page and its total travel together."""
 
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
-        page, total = await (await self._db()).read(*queries_read.connections(entity_uuid, wanted, window))
+        page, total = await (await self._db()).read_apart(*queries_read.connections(entity_uuid, wanted, window))
         return FactPage(
             facts=tuple(map(mapping.fact, page)),
             keys=tuple((row["cur"], row["va"], row["ca"], row["id"]) for row in page),
@@ -50,7 +50,7 @@ class Traversals(Connected):
         return await self._episode_page(*queries_read.recent_episodes(wanted, window))
 
     async def _episode_page(self, page_query: Query, total_query: Query) -> EpisodePage:
-        page, total = await (await self._db()).read(page_query, total_query)
+        page, total = await (await self._db()).read_apart(page_query, total_query)
         return EpisodePage(
             episodes=tuple(map(mapping.episode, page)),
             keys=tuple((row["va"], row["ca"], row["id"]) for row in page),
@@ -58,7 +58,7 @@ class Traversals(Connected):
         )
 
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
-        (span,), hours = await (await self._db()).read(*queries_read.timeline_summary(entity_uuid, wanted))
+        (span,), hours = await (await self._db()).read_apart(*queries_read.timeline_summary(entity_uuid, wanted))
         return TimelineSummary(
             first=_instant(span, "first"),
             last=_instant(span, "last"),
@@ -69,7 +69,9 @@ class Traversals(Connected):
     async def episode_entities(
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
     ) -> tuple[list[Entity], int]:
-        page, total = await (await self._db()).read(*queries_read.episode_entities(episode_uuids, group_ids, window))
+        page, total = await (await self._db()).read_apart(
+            *queries_read.episode_entities(episode_uuids, group_ids, window)
+        )
         return list(map(mapping.entity, page)), total[0]["total"]
 
     async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:

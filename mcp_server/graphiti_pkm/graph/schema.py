@@ -93,12 +93,12 @@ async def is_ready(database: "Database") -> bool:
 
 
 async def embedding(database: "Database") -> tuple[str | None, int | None]:
-    """Model and dimension as recorded; a dimension without a model comes from vectors nobody recorded a model for."""
+    """Model and dimension as recorded; the first vectors record their dimension if nobody did."""
     (found,) = await database.read(_META)
     return (found[0]["model"], found[0]["dimension"]) if found else (None, None)
 
 
-async def record_embedding(database: "Database", model: str | None, dimension: int) -> None:
+async def record_embedding(database: "Database", model: str, dimension: int) -> None:
     """Record them once; what is there stays."""
     await database.write(
         Query(

@@ -81,9 +81,6 @@ class FalkorStore(Lookups, Traversals, Searches, Writes):
             _, self._known_dimension = await schema.embedding(await self._db())
         return self._known_dimension
 
-    async def _record_dimension(self, dimension: int) -> None:
-        await schema.record_embedding(await self._db(), None, dimension)
-
     async def clear(self) -> None:
         db = await self._db()
         try:

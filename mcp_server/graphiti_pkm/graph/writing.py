@@ -29,16 +29,12 @@ class Writes(Connected):
     async def _dimension(self) -> int | None:
         """Of the vectors in the database, None while there are none."""
 
-    @abstractmethod
-    async def _record_dimension(self, dimension: int) -> None:
-        """Of the first vectors ever written, if nobody recorded a model before."""
-
     async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
         db = await self._db()
         try:
-            await self._check_vectors(intent, vectors)
+            new_dimension = await self._check_vectors(intent, vectors)
             outdated = await self._outdated_labels(intent)
-            await db.write(_write(intent, vectors, outdated))
+            await db.write(_write(intent, vectors, outdated, new_dimension))
         except InvalidInput as error:
             raise NotKept(f"Nothing was stored. {error.message}") from None
         except Refused as refused:
@@ -54,23 +50,24 @@ class Writes(Connected):
     async def wait_durable(self) -> bool:
         return await (await self._db()).is_durable(DURABLE_TIMEOUT_MS)
 
-    async def _check_vectors(self, intent: WriteIntent, vectors: Vectors) -> None:
-        """One vector of another dimension would break every later search of its group, a zero vector hides.
+    async def _check_vectors(self, intent: WriteIntent, vectors: Vectors) -> int | None:
+        """The dimension to record if these are the first vectors of the database.
+
+        One vector of another dimension would break every later search of its group, a zero one has no cosine.
 
         Raises:
             NotKept: nothing was sent.
         """
         used = list(_used_vectors(intent, vectors))
         if not used:
-            return
+            return None
         known = await self._dimension()
         dimension = known or len(used[0])
         if any(len(vector) != dimension for vector in used):
             raise NotKept(f"Nothing was stored: the database holds embeddings of {dimension} dimensions, these differ.")
         if not all(map(is_direction, used)):
             raise NotKept("Nothing was stored: an embedding is zero or not finite.")
-        if known is None:
-            await self._record_dimension(dimension)
+        return dimension if known is None else None
 
     async def _outdated_labels(self, intent: WriteIntent) -> dict[str, tuple[str, ...]]:
         """Labels to take off, by entity: Cypher takes only labels that stand in its text."""
@@ -88,11 +85,14 @@ def _used_vectors(intent: WriteIntent, vectors: Vectors) -> Iterator[Vector]:
                 yield vectors[record.uuid]
 
 
-def _write(intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[str, ...]]) -> Query:
+def _write(
+    intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[str, ...]], new_dimension: int | None
+) -> Query:
     """Sections in the order of ``WriteIntent``; the database sees what earlier ones made."""
     groups = {record.group_id for records in (intent.episodes, intent.entities) for record in records}
     renamed = {name.group_id for name in intent.names} | ({intent.group_id} if intent.deletions.entities else set())
     sections: list[Section] = [
+        (queries_write.DIMENSION, [] if new_dimension is None else [new_dimension]),
         (queries_write.EPISODES, _episodes(intent)),
         *_entities(intent, vectors, outdated),
         (queries_write.NAMES, [{**dict(name), "id": digest(name.key)} for name in intent.names]),
@@ -150,7 +150,12 @@ def _entities(intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[s
 def _aliases(intent: WriteIntent) -> list[object]:
     """Each alias is a search text of its own: the entity's need not be known to add one."""
     return [
-        {**dict(name), "id": digest(name.key), "scope": scope(name.group_id, "entity"), "search_text": searchable(name.text)}
+        {
+            **dict(name),
+            "id": digest(name.key),
+            "scope": scope(name.group_id, "entity"),
+            "search_text": searchable(name.text),
+        }
         for name in intent.names
         if name.is_alias
     ]
