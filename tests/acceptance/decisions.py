@@ -107,7 +107,7 @@ TOLD: dict[str, dict[str, list[Told]]] = {
                 "relation": "RUNS_ON",
                 "target": "single RDS instance",
                 "fact": "The MySQL databases are centralised in a single RDS instance",
-                "quote": "into a single RDS instance",
+                "quote": "in to a single RDS instance",
             },
             {
                 "source": "signon",

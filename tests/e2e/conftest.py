@@ -1,0 +1,29 @@
+"""One data directory with a server process on it for each module of these tests."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.e2e.support import Served, database_stopped, serving
+
+
+@pytest.fixture(scope="module")
+def shared_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A data directory for a module, whose database is gone in the end."""
+    directory = tmp_path_factory.mktemp("shared") / "data"
+    yield directory
+    database_stopped(directory)
+
+
+@pytest.fixture(scope="module")
+def server(shared_dir: Path) -> Iterator[Served]:
+    with serving(shared_dir) as served:
+        yield served
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Iterator[Path]:
+    """A data directory for one test, whose database is gone in the end."""
+    directory = tmp_path / "data"
+    yield directory
+    database_stopped(directory)

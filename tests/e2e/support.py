@@ -1,0 +1,166 @@
+"""The real command in processes of its own, and what the tests ask of it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import httpx2
+from mcp import StdioServerParameters
+from mcp.client import Client
+from mcp.client.sse import sse_client
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from tests.protocol.support import Mode, answered
+
+from graphiti_pkm.config import ENV_PREFIX
+from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, wait_for_lock
+
+COMMAND = str(Path(sys.executable).with_name("graphiti-pkm"))
+DEADLINE_SECONDS = 40.0
+IDLE_SECONDS = "0.3"
+
+Transport: TypeAlias = Literal["stdio", "http", "sse"]
+
+
+def environment(**settings: object) -> dict[str, str]:
+    """This process's environment with these settings of ours and no others."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)}
+    given = {"idle_seconds": IDLE_SECONDS, **settings}
+    return inherited | {ENV_PREFIX + name.upper(): str(value) for name, value in given.items()}
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    """Wait for what another process does and no event tells of."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"still waiting for {what}"
+        time.sleep(0.02)
+
+
+def database_stopped(data_dir: Path) -> None:
+    """Wait until the database, left by its last client, holds the directory no more."""
+    if not data_dir.is_dir():
+        return
+    fd = open_lock(data_dir / "owner.lock")
+    try:
+        wait_for_lock(fd, EXCLUSIVE)
+    finally:
+        os.close(fd)
+
+
+def processes_naming(data_dir: Path) -> list[str]:
+    """Command lines of all processes that name the directory."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:  # it ended meanwhile
+            continue
+        if str(data_dir) in command:
+            found.append(command)
+    return found
+
+
+def run(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
+    """A command to its end."""
+    return subprocess.run(
+        [COMMAND, *arguments], env=environment(**settings), capture_output=True, text=True, check=False, timeout=50
+    )
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server process with a port."""
+
+    process: "subprocess.Popen[bytes]"
+    url: str
+    log: Path
+
+    @property
+    def endpoint(self) -> str:
+        return f"{self.url}/mcp"
+
+    def ready(self) -> bool:
+        """Whether /ready says so."""
+        return httpx2.get(f"{self.url}/ready").status_code == httpx2.codes.OK
+
+
+@contextmanager
+def serving(data_dir: Path, transport: Transport = "http", **settings: object) -> Iterator[Served]:
+    """A server process with a port, alive; gone in the end, its database some time later."""
+    port = free_port()
+    log = data_dir.parent / f"{data_dir.name}-{transport}-{port}.log"
+    with log.open("wb") as stderr:
+        process = subprocess.Popen(
+            [COMMAND, "serve", "--transport", transport, "--port", str(port)],
+            env=environment(data_dir=data_dir, **settings),
+            stdin=subprocess.DEVNULL,
+            stdout=stderr,
+            stderr=stderr,
+        )
+    served = Served(process, f"http://127.0.0.1:{port}", log)
+    try:
+        until(lambda: _alive(served), "the server to listen")
+        yield served
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+@asynccontextmanager
+async def over_stdio(
+    data_dir: Path, mode: Mode = "auto", log: Path | None = None, **settings: object
+) -> AsyncIterator[Client]:
+    """A client with a server process of its own."""
+    parameters = StdioServerParameters(
+        command=COMMAND, args=["serve"], env=environment(data_dir=data_dir, **settings), cwd=tempfile.gettempdir()
+    )
+    with (log or data_dir.parent / f"{data_dir.name}-stdio.log").open("a") as stderr:
+        async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
+            yield client
+
+
+@asynccontextmanager
+async def over_http(url: str, mode: Mode = "auto", **headers: str) -> AsyncIterator[Client]:
+    """A client of a server process over streamable HTTP; headers as ``x_user_id="eve"``."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    async with (
+        httpx2.AsyncClient(headers=named, timeout=DEADLINE_SECONDS) as web,
+        Client(streamable_http_client(url, http_client=web), mode=mode) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def over_sse(url: str) -> AsyncIterator[Client]:
+    """A client of a server process over SSE, which only the older protocol has."""
+    async with Client(sse_client(f"{url}/sse"), mode="legacy") as client:
+        yield client
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The structured answer of a call that is no error."""
+    return answered(await client.call_tool(tool, arguments))
+
+
+def free_port() -> int:
+    """A port nobody listens on at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def _alive(served: Served) -> bool:
+    assert served.process.poll() is None, served.log.read_text()[-2000:]
+    try:
+        return httpx2.get(f"{served.url}/health").status_code == httpx2.codes.OK
+    except httpx2.TransportError:
+        return False
