@@ -1,0 +1,175 @@
+"""What a write asks its caller to look at, each with the call that settles it."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from graphiti_pkm.domain.answers import Attention
+from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.domain.times import show_time, show_validity
+from graphiti_pkm.services.replacement import Unsettled
+from graphiti_pkm.services.told import ME, ToldFact
+
+SHOWN_UUID = 8
+_MOST_CANDIDATES = 5
+_MOST_NAMES = 10
+_TEXT = 160
+_NOTHING = "Nothing is needed"
+
+
+class AttentionWriter:
+    """Words the reports of one call."""
+
+    def __init__(self, group: str | None, zone: tzinfo) -> None:
+        self._group = group
+        self._zone = zone
+
+    def similar_existing(self, name: str, episode_uuid: str, candidates: Sequence[tuple[str, str]]) -> Attention:
+        """``candidates``: (name, uuid) of entities that may be the same."""
+        return Attention(
+            what="similar_existing",
+            detail=f"{name} is new; much like it",
+            candidates=[f"{other} ({uuid[:SHOWN_UUID]})" for other, uuid in candidates],
+            call=f'If it is the same: delete_episode {{"uuid":"{episode_uuid}"}}, then add_memory again with its name '
+            f"{_quoted(candidates[0][0])}. {_NOTHING} otherwise.",
+        )
+
+    def undeclared(self, names: Sequence[str]) -> Attention:
+        """New entities that only facts name."""
+        shown = list(names[:_MOST_NAMES])
+        more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+        typed = [{"name": name, "type": "TYPE"} for name in shown]
+        return Attention(
+            what="undeclared_endpoint",
+            detail=f"created from facts, without a type{more}",
+            candidates=shown,
+            call=f"{_NOTHING}; to type them: {self._add('Types: ' + ', '.join(shown) + '.', entities=typed)}",
+        )
+
+    def alias_taken(self, alias: str, wanted_for: str, holder: str, holder_uuid: str) -> Attention:
+        return Attention(
+            what="alias_taken",
+            detail=f"{alias} stays the name of {holder}, not of {wanted_for}",
+            candidates=[f"{holder} ({holder_uuid[:SHOWN_UUID]})"],
+            call=f"{_NOTHING}; use {_quoted(holder)} if it is the same.",
+        )
+
+    def near_relation(self, fact: ToldFact, uuid: str, near: Sequence[str]) -> Attention:
+        again = self._add("Relation corrected.", facts=[_triple(fact, relation=near[0])])
+        return Attention(
+            what="near_relation",
+            detail=f"{fact.relation} is new here; stored as sent",
+            candidates=list(near[:_MOST_CANDIDATES]),
+            call=f'If meant: delete_entity_edge {{"uuid":"{uuid}"}}, then {again}',
+        )
+
+    def near_measure(self, sent: str, series: str, uuid: str) -> Attention:
+        return Attention(
+            what="near_measure",
+            detail=f"{sent} was added to the series {series}",
+            candidates=[series],
+            call=f'{_NOTHING}; for another series: delete_entity_edge {{"uuid":"{uuid}"}} and send it with a clearly '
+            "different measure.",
+        )
+
+    def quote_not_found(self, fact: ToldFact) -> Attention:
+        return Attention(
+            what="quote_not_found",
+            detail=f"facts[{fact.number}].quote is not in the body; the fact is stored without it",
+            candidates=[],
+            call=f"{_NOTHING}; next time quote exact words of episode_body.",
+        )
+
+    def possible_conflict(self, fact: ToldFact, start: datetime | None, conflicts: Sequence[Fact]) -> Attention:
+        """``start``: from when the new fact counts, which is when the old ones would end."""
+        ends = [old.uuid for old in conflicts]
+        told = {**_triple(fact), "fact": fact.text, "replaces": ends[0] if len(ends) == 1 else ends}
+        if start is not None:
+            told["valid_at"] = show_time(start, self._zone)
+        call = self._add(f"No longer: {_cut(conflicts[0].text)}", facts=[told])
+        return Attention(
+            what="possible_conflict",
+            detail=f"{_cut(fact.text)}: may contradict",
+            candidates=[self.line(old) for old in conflicts],
+            call=f"If ended: {call}. {_NOTHING} if both hold.",
+        )
+
+    def unsettled(self, fact: ToldFact, found: Unsettled) -> Attention:
+        """A ``replaces`` that ended nothing."""
+        reason = {
+            "several": f"{_quoted(found.wanted)} fits several facts; none was ended",
+            "none": f"{_quoted(found.wanted)} fits no fact; none was ended",
+            "ends_nothing": f"a {fact.kind} ends nothing; {_quoted(found.wanted)} was left as it is",
+        }[found.problem]
+        candidates = found.candidates[:_MOST_CANDIDATES]
+        told: dict[str, object] = {**_triple(fact), "fact": fact.text}
+        if candidates:
+            told["replaces"] = candidates[0].uuid if len(candidates) == 1 else "ONE_OF_THE_UUIDS"
+        if fact.is_correction:
+            told["change"] = "corrected"
+        call = self._add(f"Replaced: {_cut(fact.text)}", facts=[told])
+        if found.problem == "ends_nothing":
+            settle = f"If it was wrong: {self._add('Corrected.', facts=[{**told, 'change': 'corrected'}])}"
+            call = f"{_NOTHING}; send it as a state once it is so." if fact.kind == "plan" else settle
+        elif not candidates:
+            call = f"{_NOTHING} if it was never recorded; else search_memory_facts for its uuid, then {call}"
+        return Attention(
+            what="ambiguous_replacement", detail=reason, candidates=[self.line(old) for old in candidates], call=call
+        )
+
+    def empty_interval(self, fact: ToldFact) -> Attention:
+        """The end told is not after the start."""
+        return Attention(
+            what="empty_interval",
+            detail=f"facts[{fact.number}]: invalid_at is not after valid_at; stored without the end",
+            candidates=[],
+            call=self._add(
+                f"Dates of: {_cut(fact.text)}", facts=[{**_triple(fact), "fact": fact.text, "invalid_at": "DATE"}]
+            ),
+        )
+
+    def empty_ending(self, fact: ToldFact, old: Fact, at: datetime, *, is_ended: bool) -> Attention:
+        """A replaced fact would end at or before its own start."""
+        told = {**_triple(fact), "fact": fact.text, "replaces": old.uuid, "change": "corrected"}
+        outcome = "ended at its own start, so it never held" if is_ended else "not ended, because it starts later"
+        return Attention(
+            what="empty_interval",
+            detail=f"the new start {show_time(at, self._zone)} leaves the old fact no time: {outcome}",
+            candidates=[self.line(old)],
+            call=f"If the old one was wrong: {self._add('Corrected.', facts=[told])}. {_NOTHING} otherwise.",
+        )
+
+    def line(self, fact: Fact) -> str:
+        """A fact with the start of its uuid and its validity."""
+        return f"{fact.uuid[:SHOWN_UUID]} {self.sentence(fact)}"
+
+    def sentence(self, fact: Fact) -> str:
+        """A fact with its validity."""
+        when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, self._zone)
+        return f"{_cut(fact.text)} ({when})"
+
+    def _add(self, body: str, **fields: object) -> str:
+        arguments: dict[str, object] = {"episode_body": body, **fields}
+        if self._group is not None:
+            arguments["group_id"] = self._group
+        return f"add_memory {json.dumps(arguments, ensure_ascii=False, separators=(',', ':'))}"
+
+
+def _triple(fact: ToldFact, relation: str | None = None) -> dict[str, object]:
+    told: dict[str, object] = {"source": fact.source, "relation": relation or fact.relation}
+    if fact.has_target:
+        told["target"] = fact.target
+    if fact.kind != "state":
+        told["kind"] = fact.kind
+    for name in ("measure", "value", "unit"):
+        if getattr(fact, name) is not None:
+            told[name] = getattr(fact, name)
+    return told
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text if text != ME else "me", ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"

@@ -1,0 +1,275 @@
+"""What becomes of the facts of one call, told in order: created, told again, ended, corrected."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+
+from graphiti_pkm.domain.answers import Attention, FactResult
+from graphiti_pkm.domain.names import normalise_name
+from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.domain.times import show_time, show_validity
+from graphiti_pkm.services import fact_rules as rules
+from graphiti_pkm.services.attention import AttentionWriter
+from graphiti_pkm.services.fact_world import FactWorld
+from graphiti_pkm.services.quotes import locate_quote
+from graphiti_pkm.services.replacement import Replaced, as_uuid_prefix, find_replaced
+from graphiti_pkm.services.resolution import Resolution
+from graphiti_pkm.services.retirement import Retirements
+from graphiti_pkm.services.spelling import near_measure, near_relations, same_relation
+from graphiti_pkm.services.told import ToldFact, fact_text
+
+_SERIES_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """The episode that tells the facts, and when it is recorded."""
+
+    episode_uuid: str
+    group_id: str
+    body: str
+    reference_time: datetime
+    now: datetime
+    zone: tzinfo
+
+
+@dataclass
+class FactOutcome:
+    """What the facts of a call come to, beside the world they leave."""
+
+    results: list[FactResult] = field(default_factory=list)
+    attention: list[Attention] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    """Texts to be embedded by the uuid of a created fact."""
+
+
+class FactPlanner:
+    """Applies the fact rules to one told fact after the other."""
+
+    def __init__(
+        self,
+        occasion: Occasion,
+        resolution: Resolution,
+        world: FactWorld,
+        relations: Mapping[str, int],
+        measures: Mapping[str, Mapping[str, int]],
+        writer: AttentionWriter,
+        new_uuid: Callable[[], str],
+    ) -> None:
+        self._at = occasion
+        self._resolution = resolution
+        self._world = world
+        self._relations = relations
+        self._measures = measures
+        self._writer = writer
+        self._new_uuid = new_uuid
+        self._near_reported: set[str] = set()
+        self.outcome = FactOutcome()
+        self.retirements = Retirements(world, occasion.episode_uuid, occasion.now, new_uuid)
+
+    def plan(self, told: ToldFact) -> None:
+        """Take in the next fact."""
+        source = self._resolution.resolve(told.source).entity
+        sent_measure = told.measure
+        told = self._in_series(told, source.uuid)
+        target = self._resolution.resolve(told.target, is_derived=not told.has_target).entity
+        pool = self._pool(told, source.uuid)
+        replaced = self._replaced(told, source.uuid, target.uuid, pool)
+        gone = {fact.uuid for fact in replaced.facts}
+        pool = [fact for fact in pool if fact.uuid not in gone]
+        validity, reference_time = self._validity(told, replaced)
+        closed = [] if gone else rules.find_closed(told, target.uuid, pool)
+        known = closed[0] if closed else None
+        if known is None:
+            known = rules.find_duplicate(told, validity, reference_time, target.uuid, pool)
+        fact = self._told_again(told, known) if known else self._new(told, source, target, validity, reference_time)
+        self._end_old(told, fact, replaced)
+        self._close(told, closed)
+        if not told.is_correction:
+            for plan in rules.find_fulfilled(told, target.uuid, pool):
+                self.retirements.retire(plan, self._start(fact), fact)
+        if validity.is_empty:
+            self.outcome.attention.append(self._writer.empty_interval(told))
+        if known is None:
+            self._report(told, fact, sent_measure, pool, is_handled=bool(gone))
+        self._answer(told, fact, known, is_updated=bool(closed))
+
+    def _in_series(self, told: ToldFact, source_uuid: str) -> ToldFact:
+        """A reading goes to the series it belongs to, under that series' name."""
+        if told.kind != "reading" or told.measure is None:
+            return told
+        existing = [*self._world.measures(source_uuid), *self._measures.get(source_uuid, {})]
+        series = near_measure(told.measure, existing) or told.measure
+        return replace(told, measure=series, target=told.target if told.has_target else series)
+
+    def _pool(self, told: ToldFact, source_uuid: str) -> list[Fact]:
+        if told.kind == "reading" and told.measure is not None:
+            return list(reversed(self._world.series(source_uuid, told.measure)))
+        return self._world.with_relation(source_uuid, [told.relation])
+
+    def _replaced(self, told: ToldFact, source_uuid: str, target_uuid: str, pool: list[Fact]) -> Replaced:
+        if not told.replaces:
+            return Replaced()
+        near = near_relations(told.relation, self._relations, is_plan=False)
+        pools = [pool, self._world.with_relation(source_uuid, near)] if near else [pool]
+        prefixes = tuple(prefix for text in told.replaces if (prefix := as_uuid_prefix(text)))
+        by_uuid = [fact for fact in self._world.known if prefixes and fact.uuid.startswith(prefixes)]
+        return find_replaced(told, target_uuid, pools, by_uuid, self._resolution.known, self._at.now)
+
+    def _validity(self, told: ToldFact, replaced: Replaced) -> tuple[rules.Validity, datetime]:
+        if told.is_correction and replaced.facts:
+            old = replaced.facts[0]
+            validity = rules.corrected_validity(told, old, self._at.reference_time)
+            return validity, old.reference_time or self._at.reference_time
+        return rules.validity_of(told, self._at.reference_time), self._at.reference_time
+
+    def _told_again(self, told: ToldFact, known: Fact) -> Fact:
+        """A known fact gains the episode, and its start if that was unknown."""
+        episodes = (
+            known.episodes if self._at.episode_uuid in known.episodes else (*known.episodes, self._at.episode_uuid)
+        )
+        changes: dict[str, object] = {"episodes": episodes}
+        start, end = told.valid_at, known.invalid_at
+        if known.valid_at is None and start is not None and (end is None or start < end):
+            changes["valid_at"] = start
+        fact = known.model_copy(update=changes)
+        self._world.change(fact)
+        return fact
+
+    def _new(
+        self, told: ToldFact, source: Entity, target: Entity, validity: rules.Validity, reference_time: datetime
+    ) -> Fact:
+        place = locate_quote(self._at.body, told.quote) if told.quote else None
+        if told.quote and place is None:
+            self.outcome.attention.append(self._writer.quote_not_found(told))
+        return self._add(
+            Fact(
+                uuid=self._new_uuid(),
+                group_id=self._at.group_id,
+                source_uuid=source.uuid,
+                target_uuid=target.uuid,
+                source_name=source.name,
+                target_name=target.name,
+                relation=told.relation,
+                text=told.text,
+                kind=told.kind,
+                measure=told.measure,
+                value=told.value,
+                unit=told.unit,
+                quote=self._at.body[slice(*place)] if place else None,
+                quote_start=place[0] if place else None,
+                quote_end=place[1] if place else None,
+                quote_episode_uuid=self._at.episode_uuid if place else None,
+                valid_at=validity.valid_at,
+                invalid_at=validity.invalid_at,
+                reference_time=reference_time,
+                created_at=self._at.now,
+                episodes=(self._at.episode_uuid,),
+            )
+        )
+
+    def _add(self, fact: Fact) -> Fact:
+        self._world.add(fact)
+        self.outcome.texts[fact.uuid] = fact.text
+        return fact
+
+    def _start(self, fact: Fact) -> datetime:
+        """When what it replaces ends."""
+        return fact.valid_at or self._at.reference_time
+
+    def _end_old(self, told: ToldFact, fact: Fact, replaced: Replaced) -> None:
+        for old in replaced.facts:
+            if told.is_correction:
+                self.retirements.void(old, fact)
+            else:
+                self._supersede(told, old, fact)
+        for name in replaced.unrecorded:
+            self._record_ended(told, name, fact)
+        for unsettled in replaced.unsettled:
+            self.outcome.attention.append(self._writer.unsettled(told, unsettled))
+
+    def _supersede(self, told: ToldFact, old: Fact, fact: Fact) -> None:
+        start = self._start(fact)
+        is_ended = self.retirements.retire(old, start, fact)
+        if old.kind != "plan" and old.valid_at is not None and start <= old.valid_at:
+            self.outcome.attention.append(self._writer.empty_ending(told, old, start, is_ended=is_ended))
+
+    def _record_ended(self, told: ToldFact, name: str, fact: Fact) -> None:
+        """A named old target or value that was never recorded: unknown start, ended where the new fact starts."""
+        target = self._resolution.resolve(name).entity if told.has_target else None
+        old = self._add(
+            fact.model_copy(
+                update={
+                    "uuid": self._new_uuid(),
+                    "target_uuid": target.uuid if target else fact.target_uuid,
+                    "target_name": target.name if target else fact.target_name,
+                    "text": fact_text(
+                        fact.source_name, fact.relation, target.name if target else None, None if target else name, None
+                    ),
+                    "kind": "state",
+                    "value": None if target else name,
+                    "unit": None,
+                    **dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")),
+                    "valid_at": None,
+                    "invalid_at": None,
+                    "reference_time": self._at.reference_time,
+                    "episodes": (self._at.episode_uuid,),
+                    "created_at": self._at.now,
+                    "expired_at": None,
+                }
+            )
+        )
+        self.retirements.retire(old, self._start(fact), fact)
+
+    def _close(self, told: ToldFact, closed: list[Fact]) -> None:
+        for old in closed:
+            if told.invalid_at is not None:
+                self.retirements.retire(old, told.invalid_at, None)
+
+    def _report(
+        self, told: ToldFact, fact: Fact, sent_measure: str | None, pool: list[Fact], *, is_handled: bool
+    ) -> None:
+        attention = self.outcome.attention
+        if sent_measure and told.measure and normalise_name(sent_measure) != normalise_name(told.measure):
+            attention.append(self._writer.near_measure(sent_measure, told.measure, fact.uuid))
+        near = self._near(told)
+        if near:
+            attention.append(self._writer.near_relation(told, fact.uuid, near))
+        if is_handled:
+            return
+        before = [one for one in pool if not self._world.is_new(one.uuid)]
+        validity = rules.Validity(fact.valid_at, fact.invalid_at)
+        reference_time = fact.reference_time or self._at.reference_time
+        conflicts = rules.find_conflicts(told, validity, reference_time, fact.target_uuid, before)
+        if conflicts:
+            start = rules.known_start(fact.valid_at, fact.invalid_at, reference_time)
+            attention.append(self._writer.possible_conflict(told, start, conflicts))
+
+    def _near(self, told: ToldFact) -> list[str]:
+        """Existing relations that a relation new to the group may be a variant of; said once a call."""
+        if told.relation in self._relations or told.relation in self._near_reported:
+            return []
+        self._near_reported.add(told.relation)
+        near = near_relations(told.relation, self._relations, is_plan=told.kind == "plan")
+        return sorted(near, key=lambda one: (not same_relation(one, told.relation), -self._relations[one]))
+
+    def _answer(self, told: ToldFact, fact: Fact, known: Fact | None, *, is_updated: bool) -> None:
+        fact = self._world.latest(fact)
+        updated = known is not None and (is_updated or fact.valid_at != known.valid_at)
+        series = None
+        if told.kind == "reading" and told.measure is not None:
+            readings = self._world.series(fact.source_uuid, told.measure)[-_SERIES_SHOWN:]
+            series = [self._reading(reading) for reading in readings]
+        self.outcome.results.append(
+            FactResult(
+                uuid=fact.uuid,
+                outcome="updated" if updated else "duplicate" if known else "created",
+                interval=show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, self._at.zone),
+                fact=None if told.has_text and known is None else fact.text,
+                series=series,
+            )
+        )
+
+    def _reading(self, reading: Fact) -> str:
+        said = " ".join(part for part in (reading.value, reading.unit) if part)
+        return f"{said} ({show_time(reading.valid_at or reading.created_at, self._at.zone)})"

@@ -1,0 +1,219 @@
+"""The rules of the design for facts: validity, duplicates, conflicts, endings. Pure functions over records."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphiti_pkm.domain.names import fold, normalise_name
+from graphiti_pkm.domain.records import Fact, FactUpdate
+from graphiti_pkm.services.told import ToldFact
+
+MAX_CONFLICTS = 5
+
+
+@dataclass(frozen=True)
+class Validity:
+    """A resolved ``[valid_at, invalid_at)``; ``is_empty``: the end told lies before the start and was left out."""
+
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    is_empty: bool = False
+
+
+def validity_of(told: ToldFact, reference_time: datetime) -> Validity:
+    """When a fact holds, honestly: an explicit time wins, a state that replaces starts with the episode, else unknown.
+
+    An end alone means an open start. An end at or before the start is impossible: the fact is kept without it.
+    """
+    is_new_state = told.kind == "state" and bool(told.replaces) and not told.is_correction
+    start = told.valid_at
+    if start is None and (is_new_state or told.kind in {"event", "reading"}):
+        start = reference_time
+    if told.invalid_at is None or start is None or start < told.invalid_at:
+        return Validity(start, told.invalid_at)
+    if told.valid_at is None:
+        return Validity(told.invalid_at if told.kind == "event" else None, told.invalid_at)
+    return Validity(start, None, is_empty=True)
+
+
+def corrected_validity(told: ToldFact, old: Fact, reference_time: datetime) -> Validity:
+    """The interval of the fact that was wrong, where the correction does not give its own."""
+    start = told.valid_at or old.valid_at
+    if start is None and told.kind in {"event", "reading"}:
+        start = old.reference_time or reference_time
+    end = told.invalid_at or old.invalid_at
+    if start is not None and end is not None and end <= start:
+        return Validity(start, None, is_empty=told.invalid_at is not None)
+    return Validity(start, end)
+
+
+def known_start(
+    valid_at: datetime | None, invalid_at: datetime | None, reference_time: datetime | None
+) -> datetime | None:
+    """From when a fact counts: its start, else the time of its episode; None if it had ended by then."""
+    if valid_at is not None or reference_time is None:
+        return valid_at
+    return reference_time if invalid_at is None or reference_time < invalid_at else None
+
+
+def overlap(
+    start: datetime | None, end: datetime | None, other_start: datetime | None, other_end: datetime | None
+) -> bool:
+    """Whether two half-open intervals share an instant; None is unbounded."""
+    begins_in_time = start is None or other_end is None or start < other_end
+    return begins_in_time and (other_start is None or end is None or other_start < end)
+
+
+def is_current(fact: Fact, now: datetime) -> bool:
+    """A state that holds now, in the world and in the record."""
+    return (
+        fact.kind == "state"
+        and is_open(fact)
+        and (fact.valid_at is None or fact.valid_at <= now)
+        and (fact.invalid_at is None or fact.invalid_at > now)
+    )
+
+
+def is_open(fact: Fact) -> bool:
+    """Neither corrected nor retired in the record."""
+    return not fact.voided and fact.expired_at is None
+
+
+def still_holds(fact: Fact, now: datetime) -> bool:
+    """Open in the record, and not over in the world."""
+    return is_open(fact) and (fact.invalid_at is None or fact.invalid_at > now)
+
+
+def same_value(one: str | None, other: str | None) -> bool:
+    """Values as text, whatever case and spaces; 6 and 6.0 are one."""
+    if one is None or other is None:
+        return one is other
+    if normalise_name(one) == normalise_name(other) and fold(one) == fold(other):
+        return True
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return False
+
+
+def same_text(one: str, other: str) -> bool:
+    """Texts whatever case, punctuation and spaces; those without a word are compared as they are."""
+    folded = fold(one)
+    return folded == fold(other) if folded else one == other
+
+
+def says_the_same(told: ToldFact, fact: Fact) -> bool:
+    """Same value, and the same text unless the call gave none."""
+    if told.has_text:
+        return same_text(told.text, fact.text) and (told.value is None or same_value(told.value, fact.value))
+    return same_value(told.value, fact.value)
+
+
+def find_duplicate(
+    told: ToldFact, validity: Validity, reference_time: datetime, target_uuid: str, candidates: Iterable[Fact]
+) -> Fact | None:
+    """The known fact that the call tells again; readings are never told again."""
+    if told.kind == "reading":
+        return None
+    start = known_start(validity.valid_at, validity.invalid_at, reference_time)
+    for fact in candidates:
+        if fact.target_uuid != target_uuid or fact.kind != told.kind or fact.voided or not says_the_same(told, fact):
+            continue
+        if fact.kind == "plan" and not is_open(fact):
+            continue
+        if told.kind == "event":
+            if fact.valid_at == validity.valid_at:
+                return fact
+            continue
+        fact_start = known_start(fact.valid_at, fact.invalid_at, fact.reference_time)
+        if overlap(start, validity.invalid_at, fact_start, fact.invalid_at):
+            return fact
+    return None
+
+
+def find_closed(told: ToldFact, target_uuid: str, candidates: Iterable[Fact]) -> list[Fact]:
+    """The open facts that the call tells again in order to give their end."""
+    end = told.invalid_at
+    if end is None or told.is_correction or told.kind not in {"state", "plan"}:
+        return []
+    return [
+        fact
+        for fact in candidates
+        if fact.target_uuid == target_uuid
+        and fact.kind == told.kind
+        and is_open(fact)
+        and (told.value is None or same_value(told.value, fact.value))
+        and (fact.invalid_at is None or fact.invalid_at > end)
+        and (fact.valid_at is None or fact.valid_at < end)
+        and (told.valid_at is None or told.valid_at < end)
+    ]
+
+
+def find_conflicts(
+    told: ToldFact, validity: Validity, reference_time: datetime, target_uuid: str, candidates: Iterable[Fact]
+) -> list[Fact]:
+    """Other states of the same source and relation that hold at the same time, at most five."""
+    if told.kind != "state":
+        return []
+    start = known_start(validity.valid_at, validity.invalid_at, reference_time)
+    conflicts = [
+        fact
+        for fact in candidates
+        if fact.kind == "state"
+        and not fact.voided
+        and (fact.expired_at is None or fact.invalid_at is not None)
+        and (fact.target_uuid != target_uuid or _other_value(told, fact))
+        and overlap(
+            start,
+            validity.invalid_at,
+            known_start(fact.valid_at, fact.invalid_at, fact.reference_time),
+            fact.invalid_at,
+        )
+    ]
+    return conflicts[:MAX_CONFLICTS]
+
+
+def find_fulfilled(told: ToldFact, target_uuid: str, candidates: Iterable[Fact]) -> list[Fact]:
+    """Open plans that a state or event brings about."""
+    if told.kind not in {"state", "event"}:
+        return []
+    return [
+        fact
+        for fact in candidates
+        if fact.kind == "plan" and is_open(fact) and fact.target_uuid == target_uuid and not _other_value(told, fact)
+    ]
+
+
+def ended(fact: Fact, at: datetime, now: datetime) -> Fact | None:
+    """The fact as it is once it ends at an instant; None if it starts only later.
+
+    Ended at its very start it never held. The record retires it when the end has come.
+    """
+    if fact.kind == "plan":  # a plan is over once it is met, whenever it was planned for
+        end = at if fact.valid_at is None else max(at, fact.valid_at)
+        return fact.model_copy(update={"invalid_at": end, "expired_at": now})
+    if fact.valid_at is not None and at < fact.valid_at:
+        return None
+    end = at if fact.invalid_at is None else min(at, fact.invalid_at)
+    return fact.model_copy(update={"invalid_at": end, "expired_at": now if end <= now else None})
+
+
+def voided(fact: Fact, now: datetime) -> Fact:
+    """The fact as it is once corrected: it never held."""
+    return fact.model_copy(update={"voided": True, "expired_at": now})
+
+
+def update_of(fact: Fact) -> FactUpdate:
+    """The new values of a changed fact as a record."""
+    return FactUpdate(
+        uuid=fact.uuid,
+        episodes=fact.episodes,
+        valid_at=fact.valid_at,
+        invalid_at=fact.invalid_at,
+        expired_at=fact.expired_at,
+        voided=fact.voided,
+    )
+
+
+def _other_value(told: ToldFact, fact: Fact) -> bool:
+    return told.value is not None and fact.value is not None and not same_value(told.value, fact.value)

@@ -1,0 +1,105 @@
+"""The names of a group, kept between calls: which entities a text names, and which names look alike."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from graphiti_pkm.domain.mentions import MentionFinder
+from graphiti_pkm.domain.names import normalise_name
+from graphiti_pkm.domain.ports import GraphReader
+from graphiti_pkm.domain.queries import NameBook
+from graphiti_pkm.domain.records import Name
+from graphiti_pkm.services.spelling import close_spelling, contains_name, deletions, name_words
+
+_MOST_COMPARED = 200
+_MOST_GROUPS = 64
+
+
+class KnownNames:
+    """All linkable names of one group; names are added one by one, so a growing group stays cheap."""
+
+    def __init__(self, names: Iterable[Name] = ()) -> None:
+        self.version: int | None = None
+        self._names: dict[str, Name] = {}
+        self._main: dict[str, str] = {}
+        self._finder = MentionFinder()
+        self._by_word: defaultdict[str, set[str]] = defaultdict(set)
+        self._by_spelling: defaultdict[str, set[str]] = defaultdict(set)
+        for name in names:
+            self.add(name)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def add(self, name: Name) -> None:
+        """Know one more name; one that is known stays as it is."""
+        if name.key in self._names or not name.is_linkable:
+            return
+        self._names[name.key] = name
+        if not name.is_alias or name.entity_uuid not in self._main:
+            self._main[name.entity_uuid] = name.text
+        self._finder.add(name)
+        for word in name_words(name.text):
+            self._by_word[word].add(name.key)
+        for form in deletions(normalise_name(name.text)):
+            self._by_spelling[form].add(name.key)
+
+    def updated(self, book: NameBook) -> "KnownNames":
+        """These names brought to the state of the book: the same object, unless names have gone."""
+        latest = {name.key: name for name in book.names}
+        gone = any(
+            key not in latest or latest[key].entity_uuid != name.entity_uuid or latest[key].text != name.text
+            for key, name in self._names.items()
+        )
+        known = KnownNames() if gone else self
+        for name in book.names:
+            known.add(name)
+        known.version = book.version
+        return known
+
+    def mentioned(self, text: str) -> set[str]:
+        """Uuids of the entities that a text names."""
+        return self._finder.find(text)
+
+    def name_of(self, entity_uuid: str) -> str | None:
+        """What an entity is called; None if it has no linkable name here."""
+        return self._main.get(entity_uuid)
+
+    def lookalikes(self, text: str) -> list[str]:
+        """Uuids of other entities whose name differs by a slip, or is this one with a word more or less."""
+        compared = normalise_name(text)
+        close = {
+            key
+            for form in deletions(compared)
+            for key in self._by_spelling.get(form, ())
+            if close_spelling(compared, normalise_name(self._names[key].text))
+        }
+        keys: list[str] = sorted(close)
+        for word in name_words(text):
+            for key in sorted(self._by_word.get(word, ()))[:_MOST_COMPARED]:
+                other = self._names[key].text
+                if contains_name(text, other) or contains_name(other, text):
+                    keys.append(key)
+        return list(dict.fromkeys(self._names[key].entity_uuid for key in keys))
+
+
+class NameBooks:
+    """The known names of the groups written to lately; use it under the group's lock."""
+
+    def __init__(self, graph: GraphReader) -> None:
+        self._graph = graph
+        self._groups: dict[str, KnownNames] = {}
+
+    async def of(self, group_id: str) -> KnownNames:
+        """The names of a group as they are now."""
+        known = self._groups.pop(group_id, None) or KnownNames()
+        book = await self._graph.name_book(group_id, known.version)
+        if book is not None:
+            known = known.updated(book)
+        self._groups[group_id] = known
+        if len(self._groups) > _MOST_GROUPS:
+            self._groups.pop(next(iter(self._groups)))
+        return known
+
+    def forget(self, group_id: str) -> None:
+        """Read the group's names anew next time: a write that had added some failed."""
+        self._groups.pop(group_id, None)

@@ -1,0 +1,177 @@
+"""Which entity a name stands for: the one that holds it, else a new one; nothing is merged by likeness."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.records import Entity, Name
+from graphiti_pkm.services.told import ME, Told, ToldEntity
+
+PERSON_LABEL = "Person"
+
+
+@dataclass
+class Resolved:
+    """One entity of a call."""
+
+    entity: Entity
+    """With its new values."""
+    is_new: bool
+    is_declared: bool = False
+    is_derived: bool = True
+    """Named after what a fact measures or states, not by the caller."""
+    is_changed: bool = False
+    new_names: list[Name] = field(default_factory=list)
+    replaced_summary: bool = False
+
+
+@dataclass(frozen=True)
+class TakenAlias:
+    """An alias, or a name of the person, that another entity holds."""
+
+    alias: str
+    wanted_for: str
+    holder_uuid: str
+
+
+def names_in(told: Told, person: str) -> dict[str, None]:
+    """Every name that a call may need looked up, in order."""
+    names: dict[str, None] = {}
+    for entity in told.entities:
+        names.update(dict.fromkeys((entity.name, *entity.aliases)))
+    for fact in told.facts:
+        names.update(dict.fromkeys((fact.source, fact.target, *fact.replaces)))
+    if ME in names:
+        names[person] = None
+    return names
+
+
+class Resolution:
+    """Resolves the names of one call against what exists; the same name twice is one entity."""
+
+    def __init__(
+        self,
+        group_id: str,
+        person: str,
+        now: datetime,
+        existing: Mapping[str, Name],
+        entities: Mapping[str, Entity],
+        new_uuid: Callable[[], str],
+    ) -> None:
+        self._group_id = group_id
+        self._person = person
+        self._now = now
+        self._names = dict(existing)
+        self._entities = entities
+        self._new_uuid = new_uuid
+        self._resolved: dict[str, Resolved] = {}
+        self.taken: list[TakenAlias] = []
+
+    @property
+    def all(self) -> list[Resolved]:
+        """In the order in which they were named."""
+        return list(self._resolved.values())
+
+    @property
+    def person_uuid(self) -> str | None:
+        """The group's one person, if the call names them."""
+        held = self._names.get(self._key(ME))
+        return held.entity_uuid if held and held.entity_uuid in self._resolved else None
+
+    def declare(self, declared: Iterable[ToldEntity]) -> None:
+        """Take in the entities of the call: all names first, so that an alias never wins over a name."""
+        entities = list(declared)
+        for entity in entities:
+            self._describe(self.resolve(entity.name, is_declared=True), entity)
+        for entity in entities:
+            resolved = self.resolve(entity.name)
+            for alias in entity.aliases:
+                self._claim(resolved, alias)
+
+    def known(self, name: str) -> str | None:
+        """The uuid of the entity that holds a name, if there is one by now."""
+        held = self._names.get(self._key(ME if name == ME else name))
+        return held.entity_uuid if held else None
+
+    def resolve(self, name: str, *, is_declared: bool = False, is_derived: bool = False) -> Resolved:
+        """The entity with this name, made if there is none."""
+        resolved = self._me() if name == ME else self._named(name)
+        resolved.is_declared |= is_declared
+        resolved.is_derived &= is_derived
+        return resolved
+
+    def _named(self, name: str) -> Resolved:
+        held = self._names.get(self._key(name))
+        if held and held.entity_uuid in self._resolved:
+            return self._resolved[held.entity_uuid]
+        if held:
+            return self._existing(held)
+        return self._create(name, label=None, is_linkable=True)
+
+    def _me(self) -> Resolved:
+        """The group's one person, found as "me" whatever they are called; never linked by mention."""
+        held = self._names.get(self._key(ME)) or self._names.get(self._key(self._person))
+        if held is None:
+            resolved = self._create(self._person, label=PERSON_LABEL, is_linkable=False)
+        else:
+            resolved = self._resolved.get(held.entity_uuid) or self._existing(held)
+        for text in (self._person, ME):
+            self._claim(resolved, text, is_linkable=False)
+        return resolved
+
+    def _existing(self, held: Name) -> Resolved:
+        entity = self._entities.get(held.entity_uuid) or Entity(
+            uuid=held.entity_uuid, group_id=self._group_id, name=held.text, created_at=self._now
+        )
+        resolved = Resolved(entity=entity, is_new=False)
+        self._resolved[entity.uuid] = resolved
+        return resolved
+
+    def _create(self, name: str, *, label: str | None, is_linkable: bool) -> Resolved:
+        entity = Entity(uuid=self._new_uuid(), group_id=self._group_id, name=name, label=label, created_at=self._now)
+        resolved = Resolved(entity=entity, is_new=True)
+        self._resolved[entity.uuid] = resolved
+        self._claim(resolved, name, is_linkable=is_linkable, is_alias=False)
+        return resolved
+
+    def _claim(self, resolved: Resolved, text: str, *, is_linkable: bool = True, is_alias: bool = True) -> None:
+        key = self._key(text)
+        held = self._names.get(key)
+        if held is None:
+            is_person = self._is_person(resolved)
+            name = Name(
+                key=key,
+                group_id=self._group_id,
+                text=text,
+                entity_uuid=resolved.entity.uuid,
+                is_alias=is_alias,
+                is_linkable=is_linkable and not is_person,
+            )
+            self._names[key] = name
+            resolved.new_names.append(name)
+        elif held.entity_uuid == resolved.entity.uuid:
+            if held.is_linkable and not is_linkable:  # a known entity turns out to be the person
+                self._names[key] = held.model_copy(update={"is_linkable": False})
+                resolved.new_names.append(self._names[key])
+        else:
+            self.taken.append(TakenAlias(text, resolved.entity.name, held.entity_uuid))
+
+    def _is_person(self, resolved: Resolved) -> bool:
+        held = self._names.get(self._key(ME))
+        return held is not None and held.entity_uuid == resolved.entity.uuid
+
+    def _describe(self, resolved: Resolved, told: ToldEntity) -> None:
+        entity = resolved.entity
+        changes: dict[str, object] = {}
+        if told.label and not entity.label:
+            changes["label"] = told.label
+        if told.summary and told.summary != entity.summary:
+            changes["summary"] = told.summary
+            resolved.replaced_summary = bool(entity.summary)
+        if changes:
+            resolved.entity = entity.model_copy(update=changes)
+            resolved.is_changed = not resolved.is_new
+
+    def _key(self, text: str) -> str:
+        return name_key(self._group_id, text)

@@ -1,0 +1,63 @@
+"""Facts that one call retires or corrects, each kept as an event."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from graphiti_pkm.domain.answers import RetiredFact
+from graphiti_pkm.domain.records import Fact, FactChange
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.services import fact_rules as rules
+from graphiti_pkm.services.fact_world import FactWorld
+
+
+@dataclass
+class Retirements:
+    """Ends and voids facts of a world."""
+
+    world: FactWorld
+    episode_uuid: str
+    now: datetime
+    new_uuid: Callable[[], str]
+    changes: list[FactChange] = field(default_factory=list)
+    answers: list[RetiredFact] = field(default_factory=list)
+    corrected_episodes: dict[str, None] = field(default_factory=dict)
+
+    def retire(self, old: Fact, at: datetime, by: Fact | None) -> bool:
+        """End a fact at an instant; False if it starts only later and stays as it is."""
+        old = self.world.latest(old)
+        new_values = rules.ended(old, at, self.now)
+        if new_values is None:
+            return False
+        self._change(old, new_values, "retired", by)
+        return True
+
+    def void(self, old: Fact, by: Fact) -> None:
+        """Correct a fact: it never held, and its episodes are marked."""
+        old = self.world.latest(old)
+        self._change(old, rules.voided(old, self.now), "voided", by)
+        self.corrected_episodes.update(dict.fromkeys(old.episodes))
+
+    def _change(self, old: Fact, new_values: Fact, kind: Literal["retired", "voided"], by: Fact | None) -> None:
+        self.world.change(new_values)
+        replaced_by = by.uuid if by else None
+        self.changes.append(
+            FactChange(
+                uuid=self.new_uuid(),
+                fact_uuid=old.uuid,
+                kind=kind,
+                episode_uuid=self.episode_uuid,
+                replaced_by=replaced_by,
+                recorded_at=self.now,
+                previous_valid_at=old.valid_at,
+                previous_invalid_at=old.invalid_at,
+                previous_expired_at=old.expired_at,
+            )
+        )
+        end = new_values.invalid_at
+        self.answers.append(
+            RetiredFact(
+                uuid=old.uuid, fact=old.text, invalid_at=iso(end) if end else None, kind=kind, replaced_by=replaced_by
+            )
+        )

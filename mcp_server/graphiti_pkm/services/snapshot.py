@@ -1,0 +1,188 @@
+"""What exists around one call, read in few concurrent queries under the group's lock."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from graphiti_pkm.domain.names import measure_key, name_key
+from graphiti_pkm.domain.ports import GraphReader
+from graphiti_pkm.domain.queries import EntityFilter
+from graphiti_pkm.domain.records import Entity, Fact, Name, Vector
+from graphiti_pkm.services.known_names import KnownNames, NameBooks
+from graphiti_pkm.services.replacement import as_uuid_prefix
+from graphiti_pkm.services.resolution import names_in
+from graphiti_pkm.services.spelling import near_measure, near_relations, same_relation
+from graphiti_pkm.services.told import ME, Told, ToldFact
+
+LONG_TEXT = 20_000
+"""Characters from which on work over a text leaves the event loop."""
+
+_RELATIONS = 1_000
+_FACTS_EACH = 200
+_BETWEEN_EACH = 50
+_READINGS = 50
+_MEASURES = 200
+_NEAREST_EACH = 5
+_MOST_NEW_NAMES = 20
+_MOST_RELATED = 20
+_RELATED_EACH = 3
+
+_ReadPairs: TypeAlias = Callable[[str, Sequence[tuple[str, str]], int], Awaitable[list[list[Fact]]]]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The part of a group that a call can touch."""
+
+    names: Mapping[str, Name]
+    known: KnownNames
+    mentioned: frozenset[str]
+    """Known entities that the text names."""
+    relations: Mapping[str, int]
+    entities: Mapping[str, Entity]
+    facts: tuple[Fact, ...]
+    measures: Mapping[str, Mapping[str, int]]
+    nearest: Mapping[str, Mapping[str, float]]
+    """Raw cosines of existing entities by new name."""
+    newest: Mapping[str, Sequence[Fact]]
+    had_names: bool
+    """Whether the group knew any name before the call."""
+
+
+class SnapshotReader:
+    """Reads what one call needs."""
+
+    def __init__(self, graph: GraphReader, books: NameBooks) -> None:
+        self._graph = graph
+        self._books = books
+
+    async def known_names(self, group_id: str, told: Told, person: str) -> dict[str, Name]:
+        """The names of the call that exist, by key."""
+        keys = [name_key(group_id, name) for name in names_in(told, person)]
+        return await self._graph.get_names(keys) if keys else {}
+
+    async def read(
+        self, group_id: str, told: Told, person: str, vectors: Mapping[str, Vector], now: datetime
+    ) -> Snapshot:
+        """Everything at once, in two rounds (three for a reading under a new name of its series)."""
+        names, known, relations = await asyncio.gather(
+            self.known_names(group_id, told, person), self._books.of(group_id), self._relations(group_id, told)
+        )
+        mentioned = await _mentioned(known, told)
+        reading = _Reading(self._graph, group_id, told, person, names)
+        matched = {name.entity_uuid for name in names.values()}
+        around = [*matched, *sorted(mentioned - matched)][:_MOST_RELATED]
+        entities, facts, measures, nearest, newest = await asyncio.gather(
+            self._graph.get_entities(sorted(matched), [group_id]),
+            reading.facts(relations),
+            reading.measures(),
+            reading.nearest(vectors),
+            self._graph.newest_facts(around, [group_id], now, _RELATED_EACH),
+        )
+        series = await reading.series(measures)
+        return Snapshot(
+            names=names,
+            known=known,
+            mentioned=frozenset(mentioned),
+            relations=relations,
+            entities={entity.uuid: entity for entity in entities},
+            facts=tuple({fact.uuid: fact for fact in (*facts, *series)}.values()),
+            measures=measures,
+            nearest=nearest,
+            newest=newest,
+            had_names=len(known) > 0,
+        )
+
+    async def _relations(self, group_id: str, told: Told) -> dict[str, int]:
+        return await self._graph.relations(group_id, _RELATIONS) if told.facts else {}
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """The reads that depend on which names exist."""
+
+    graph: GraphReader
+    group_id: str
+    told: Told
+    person: str
+    names: Mapping[str, Name]
+
+    async def facts(self, relations: Mapping[str, int]) -> list[Fact]:
+        """Facts that the told ones may repeat, contradict or replace."""
+        with_relation: dict[tuple[str, str], None] = {}
+        between: dict[tuple[str, str], None] = {}
+        for fact in self.told.facts:
+            source, target = self._uuid(fact.source), self._uuid(fact.target)
+            if source is None:
+                continue
+            near = near_relations(fact.relation, relations, is_plan=False) if fact.replaces else []
+            same = [relation for relation in relations if same_relation(relation, fact.relation)]
+            with_relation.update(dict.fromkeys((source, relation) for relation in (*same, *near)))
+            if target is not None:
+                between[source, target] = None
+        prefixes = {prefix for fact in self.told.facts for text in fact.replaces if (prefix := as_uuid_prefix(text))}
+        found = await asyncio.gather(
+            self._lists(self.graph.facts_with_relation, with_relation, _FACTS_EACH),
+            self._lists(self.graph.facts_between, between, _BETWEEN_EACH),
+            *(self._by_prefix(prefix) for prefix in sorted(prefixes)),
+        )
+        return [fact for facts in found for fact in facts]
+
+    async def measures(self) -> dict[str, dict[str, int]]:
+        """Series of each source that has a reading told."""
+        sources = sorted({uuid for fact in self._readings() if (uuid := self._uuid(fact.source))})
+        found = await asyncio.gather(*(self.graph.measures(self.group_id, one, _MEASURES) for one in sources))
+        return dict(zip(sources, found, strict=True))
+
+    async def series(self, measures: Mapping[str, Mapping[str, int]]) -> list[Fact]:
+        """The newest readings of the series that are continued."""
+        wanted: dict[tuple[str, str], None] = {}
+        for fact in self._readings():
+            source = self._uuid(fact.source)
+            if source is not None and fact.measure is not None:
+                measure = near_measure(fact.measure, measures.get(source, {}))
+                if measure is not None:
+                    wanted[source, measure_key(measure)] = None
+        found = await asyncio.gather(*(self.graph.readings(self.group_id, *one, _READINGS) for one in wanted))
+        return [fact for facts, _ in found for fact in facts]
+
+    async def nearest(self, vectors: Mapping[str, Vector]) -> dict[str, dict[str, float]]:
+        """Existing entities near the names that are new."""
+        wanted = EntityFilter(group_ids=(self.group_id,))
+        new = [
+            name
+            for name in names_in(self.told, self.person)
+            if name != ME and name in vectors and self._uuid(name) is None
+        ][:_MOST_NEW_NAMES]
+        found = await asyncio.gather(
+            *(self.graph.nearest_entities(vectors[name], wanted, _NEAREST_EACH) for name in new)
+        )
+        return dict(zip(new, found, strict=True))
+
+    def _readings(self) -> list[ToldFact]:
+        return [fact for fact in self.told.facts if fact.kind == "reading"]
+
+    def _uuid(self, name: str) -> str | None:
+        for text in (ME, self.person) if name == ME else (name,):
+            if held := self.names.get(name_key(self.group_id, text)):
+                return held.entity_uuid
+        return None
+
+    async def _lists(self, read: _ReadPairs, pairs: Iterable[tuple[str, str]], limit_each: int) -> list[Fact]:
+        wanted = list(pairs)
+        if not wanted:
+            return []
+        return [fact for facts in await read(self.group_id, wanted, limit_each) for fact in facts]
+
+    async def _by_prefix(self, prefix: str) -> list[Fact]:
+        uuids = await self.graph.find_uuids("fact", prefix, [self.group_id], 2)
+        return await self.graph.get_facts(uuids, [self.group_id]) if uuids else []
+
+
+async def _mentioned(known: KnownNames, told: Told) -> set[str]:
+    text = f"{told.name}\n\n{told.body}" if told.has_name else told.body
+    if len(text) < LONG_TEXT:
+        return known.mentioned(text)
+    return await asyncio.to_thread(known.mentioned, text)

@@ -1,0 +1,339 @@
+"""What one add_memory call says, checked and read: dates resolved, names composed, facts complete."""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from uuid import UUID
+
+from graphiti_pkm.domain.names import display_name, normalise_name, relation_name
+from graphiti_pkm.domain.records import EpisodeSource, FactKind
+from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
+from graphiti_pkm.domain.times import parse_instant, show_time
+from graphiti_pkm.errors import InvalidInput
+
+ME = "me"
+"""How the group's one person is named inside a call, whatever they are called."""
+
+MAX_BODY = 1_000_000
+"""Characters of an episode."""
+
+_MAX_ITEMS = 500
+_MAX_ALIASES = 50
+_MAX_REPLACES = 20
+_MAX_LENGTHS = {"name": 500, "source_description": 2_000}
+_MAX_NAME = 200
+_MAX_QUOTE = 5_000
+_TITLE_WORDS = 8
+_TITLE_CHARS = 60
+_SHOWN = 60
+
+_SOURCES: dict[str, EpisodeSource] = {
+    "text": "text",
+    "message": "message",
+    "json": "json",
+    "fact_triple": "fact_triple",
+}
+_SELF_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}")
+_BEFORE_NOUN = re.compile(r"(?:HAS|HAVE|HAD|IS|ARE|WAS|WERE|GOT)_(?:(?:A|AN|THE)_)?(?=.)")
+
+
+@dataclass(frozen=True)
+class ToldEntity:
+    """An entity as declared; ``name`` is ``ME`` for the person."""
+
+    name: str
+    label: str | None
+    summary: str | None
+    aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ToldFact:
+    """A fact as told, with a target and a text whatever was left out."""
+
+    number: int
+    source: str
+    relation: str
+    target: str
+    has_target: bool
+    """False when the target is an entity named after what the fact measures or states."""
+    text: str
+    has_text: bool
+    kind: FactKind
+    measure: str | None
+    value: str | None
+    unit: str | None
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    replaces: tuple[str, ...]
+    is_correction: bool
+    quote: str | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """One call, ready to be planned."""
+
+    uuid: str | None
+    name: str
+    has_name: bool
+    body: str
+    source: EpisodeSource
+    source_description: str
+    reference_time: datetime
+    entities: tuple[ToldEntity, ...]
+    facts: tuple[ToldFact, ...]
+    steering: dict[str, object]
+    ignored_types: tuple[str, ...]
+    """Entity types that cannot be a label."""
+
+
+def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -> Told:
+    """Check a whole call and read it; ``person`` is what the group's one person is called.
+
+    Raises:
+        InvalidInput: the first thing that is wrong, by its path in the arguments.
+    """
+    _check_text(request)
+    if not request.episode_body.strip():
+        raise InvalidInput("episode_body is blank; send what was said. Nothing was stored.")
+    source = _SOURCES.get(request.source)
+    if source is None:
+        raise InvalidInput(f"source {_cut(request.source)} is unknown; use {', '.join(_SOURCES)}.")
+    reader = _Reader(person, zone)
+    reference_time = parse_instant(request.reference_time, zone, "reference_time") if request.reference_time else now
+    title = display_name(request.name or "")
+    entities = tuple(reader.entity(entity, f"entities[{i}]") for i, entity in enumerate(request.entities))
+    return Told(
+        uuid=_uuid(request.uuid),
+        name=title or _title(request.episode_body, reference_time, zone),
+        has_name=bool(title),
+        body=request.episode_body,
+        source=source,
+        source_description=request.source_description,
+        reference_time=reference_time,
+        entities=entities,
+        facts=tuple(reader.fact(fact, i) for i, fact in enumerate(request.facts)),
+        steering=dict(request.steering),
+        ignored_types=tuple(reader.ignored_types),
+    )
+
+
+def request_hash(request: AddMemory, group_id: str) -> str:
+    """The same for the same content in the same group, whatever its uuid."""
+    content = request.model_dump(mode="json", exclude={"uuid", "group_id"})
+    text = json.dumps([group_id, content], sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_me(text: str, person: str) -> bool:
+    """Whether a name stands for the group's one person."""
+    normal = normalise_name(text)
+    return normal in _SELF_WORDS or normal == normalise_name(person)
+
+
+def relation_words(relation: str) -> str:
+    """A relation as it reads in a sentence."""
+    return relation.replace("_", " ").lower()
+
+
+def fact_text(source: str, relation: str, target: str | None, value: str | None, unit: str | None) -> str:
+    """A sentence for a fact that came without one; no target: what it measures or states is in the relation."""
+    said = f"{source} {relation_words(relation)}" + (f" {target}" if target else "")
+    amount = " ".join(part for part in (value, unit) if part)
+    return f"{said}: {amount}" if amount else said
+
+
+class _Reader:
+    """Reads entities and facts of one call."""
+
+    def __init__(self, person: str, zone: tzinfo) -> None:
+        self._person = person
+        self._zone = zone
+        self.ignored_types: list[str] = []
+
+    def entity(self, given: EntityInput, path: str) -> ToldEntity:
+        aliases = given.aliases or []
+        if len(aliases) > _MAX_ALIASES:
+            raise InvalidInput(f"{path}.aliases: at most {_MAX_ALIASES}.")
+        return ToldEntity(
+            name=self._name(given.name, f"{path}.name"),
+            label=self._label(given.type),
+            summary=(given.summary or "").strip() or None,
+            aliases=tuple(_name(alias, f"{path}.aliases[{i}]") for i, alias in enumerate(aliases)),
+        )
+
+    def fact(self, given: FactInput, number: int) -> ToldFact:
+        path = f"facts[{number}]"
+        relation = relation_name(given.relation)
+        if not relation or len(relation) > _MAX_NAME:
+            raise InvalidInput(f"{path}.relation needs 1 to {_MAX_NAME} characters, for example WORKS_AT.")
+        source = self._name(given.source, f"{path}.source")
+        target = None if given.target is None else self._name(given.target, f"{path}.target")
+        measure = None if given.measure is None else _name(given.measure, f"{path}.measure")
+        value, unit = _value(given.value, f"{path}.value"), _short(given.unit, f"{path}.unit")
+        noun = relation_words(_BEFORE_NOUN.sub("", relation, count=1))
+        if given.kind == "reading":
+            if value is None:
+                raise InvalidInput(f'{path} is a reading without a value; send for example 6.5, "4-5" or "6/10".')
+            measure = measure or (target if target and target != ME else noun)
+        text = display_name(given.fact or "")
+        return ToldFact(
+            number=number,
+            source=source,
+            relation=relation,
+            target=target or measure or noun,
+            has_target=target is not None,
+            text=text or self._compose(given.kind, source, relation, target, measure, value, unit),
+            has_text=bool(text),
+            kind=given.kind,
+            measure=measure,
+            value=value,
+            unit=unit,
+            valid_at=parse_instant(given.valid_at, self._zone, f"{path}.valid_at") if given.valid_at else None,
+            invalid_at=parse_instant(given.invalid_at, self._zone, f"{path}.invalid_at") if given.invalid_at else None,
+            replaces=_replaces(given, path),
+            is_correction=given.change == "corrected",
+            quote=_quote(given.quote, path),
+        )
+
+    def _compose(
+        self,
+        kind: FactKind,
+        source: str,
+        relation: str,
+        target: str | None,
+        measure: str | None,
+        value: str | None,
+        unit: str | None,
+    ) -> str:
+        """A sentence with the names of both ends."""
+        subject = self._person if source == ME else source
+        if kind == "reading":
+            return " ".join(part for part in (f"{subject}:", measure, value, unit) if part)
+        return fact_text(subject, relation, self._person if target == ME else target, value, unit)
+
+    def _name(self, text: str, path: str) -> str:
+        name = _name(text, path)
+        return ME if is_me(name, self._person) else name
+
+    def _label(self, given: str | None) -> str | None:
+        if given is None or not given.strip():
+            return None
+        label = as_label(given)
+        if label is None:
+            self.ignored_types.append(given.strip()[:_SHOWN])
+        return label
+
+
+_OWN_LABELS = frozenset(
+    {"Entity", "Episodic", "Community", "Saga", "Name", "Passage", "Change", "SearchText", "Group", "Write", "Meta"}
+)
+
+
+def as_label(text: str) -> str | None:
+    """An entity type as a PascalCase label; None if it cannot be one or the name is taken by a store of ours."""
+    words = re.findall(r"[A-Za-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
+    label = "".join(word[0].upper() + word[1:] for word in words)[:_SHOWN]
+    if not text.isascii() or not label or not label[0].isalpha() or label in _OWN_LABELS:
+        return None
+    return label
+
+
+def _replaces(given: FactInput, path: str) -> tuple[str, ...]:
+    wanted = [given.replaces] if isinstance(given.replaces, str) else list(given.replaces or ())
+    if len(wanted) > _MAX_REPLACES:
+        raise InvalidInput(f"{path}.replaces: at most {_MAX_REPLACES}.")
+    if not wanted and given.change == "corrected":
+        return ("current",)
+    names = (_name(text, f"{path}.replaces") for text in wanted)
+    return tuple(dict.fromkeys(names))
+
+
+def _quote(given: str | None, path: str) -> str | None:
+    if given is not None and len(given) > _MAX_QUOTE:
+        raise InvalidInput(f"{path}.quote has more than {_MAX_QUOTE:,} characters.")
+    return (given or "").strip() or None
+
+
+def _value(given: str | float | None, path: str) -> str | None:
+    if given is None or isinstance(given, str):
+        return _short(given, path)
+    if not math.isfinite(given):
+        raise InvalidInput(f"{path} is not a number.")
+    return repr(float(given)).removesuffix(".0")
+
+
+def _short(given: str | None, path: str) -> str | None:
+    text = display_name(given or "")
+    if len(text) > _MAX_NAME:
+        raise InvalidInput(f"{path} has more than {_MAX_NAME} characters.")
+    return text or None
+
+
+def _name(text: str, path: str) -> str:
+    name = display_name(text)
+    if not normalise_name(name):
+        raise InvalidInput(f"{path} is blank; send a name or leave it out.")
+    if len(name) > _MAX_NAME:
+        raise InvalidInput(f"{path} has {len(name)} characters; a name has at most {_MAX_NAME}.")
+    return name
+
+
+def _uuid(text: str | None) -> str | None:
+    if text is None:
+        return None
+    if not _UUID.fullmatch(text.strip().lower()):
+        raise InvalidInput(
+            f"uuid {_cut(text)} is not a uuid; leave it out, or send 36 characters such as "
+            "'0b9e3c1e-9f0a-4d55-8a0e-6f3f3f1f2a10'. Nothing was stored."
+        )
+    return str(UUID(text.strip()))
+
+
+def _check_text(request: AddMemory) -> None:
+    """Sizes first, so that nothing huge is looked at twice, then characters that no store can keep."""
+    if len(request.episode_body) > MAX_BODY:
+        raise InvalidInput(
+            f"episode_body has {len(request.episode_body):,} characters, at most {MAX_BODY:,} are kept; split it. "
+            "Nothing was stored."
+        )
+    for field, most in _MAX_LENGTHS.items():
+        if len(getattr(request, field) or "") > most:
+            raise InvalidInput(f"{field} has more than {most:,} characters.")
+    for field in ("entities", "facts"):
+        if len(getattr(request, field)) > _MAX_ITEMS:
+            raise InvalidInput(f"{field}: at most {_MAX_ITEMS} in one call.")
+    for path, text in _texts(request.model_dump(), ""):
+        if "\0" in text:
+            raise InvalidInput(f"{path} holds a NUL character, which cannot be stored. Nothing was stored.")
+        if _SURROGATE.search(text):
+            raise InvalidInput(f"{path} holds a lone surrogate, which is no character. Nothing was stored.")
+
+
+def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield f"{path or 'the call'}: a key", str(key)
+            yield from _texts(item, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, (list, tuple)):
+        for i, item in enumerate(value):
+            yield from _texts(item, f"{path}[{i}]")
+
+
+def _title(body: str, at: datetime, zone: tzinfo) -> str:
+    first = " ".join(body[: _TITLE_CHARS * 4].split()[:_TITLE_WORDS])
+    shown = first if len(first) <= _TITLE_CHARS else first[: _TITLE_CHARS - 1].rstrip() + "…"
+    return f"{show_time(at, zone)[:10]} {shown}"
+
+
+def _cut(text: str) -> str:
+    return ascii(text[:_SHOWN])

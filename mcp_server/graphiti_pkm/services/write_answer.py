@@ -1,0 +1,120 @@
+"""What an add_memory says about itself: one line, then only what the caller may act on."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from graphiti_pkm.domain.answers import AddMemoryResponse, EntityResult
+from graphiti_pkm.domain.times import iso, show_time
+from graphiti_pkm.services.attention import AttentionWriter
+from graphiti_pkm.services.snapshot import Snapshot
+from graphiti_pkm.services.told import Told
+from graphiti_pkm.services.write_plan import WritePlan, related_facts
+
+_MOST_RELATED = 5
+_MOST_LINKED = 50
+_MOST_ATTENTION = 20
+
+_HOW_TO_ADD = (
+    "Only the text was stored. Call add_memory again with what it says: entities (name, type) and facts (source, "
+    "relation, target, fact; me for the user), so that it can be found by person, project and date."
+)
+_NOTHING_KNOWN = (
+    "Nothing known was named. If it is known under other names, search_nodes finds them; use those names from now on."
+)
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What the earlier episodes came to."""
+
+    episodes: int
+    entities_waiting: int
+
+
+def write_answer(
+    told: Told,
+    plan: WritePlan,
+    snapshot: Snapshot,
+    linked: Linked,
+    public_group: str,
+    zone: tzinfo,
+    note: str | None,
+) -> AddMemoryResponse:
+    """The answer to one call; ``note`` says what the store could not do."""
+    entities = _entities(plan)
+    writer = AttentionWriter(None, zone)
+    related = related_facts(plan, snapshot.newest, _MOST_RELATED)
+    parts = [*_counts(plan, linked), *_notes(told, plan), *([note] if note else [])]
+    day = show_time(plan.episode.valid_at, zone)
+    return AddMemoryResponse(
+        message=f"Stored {plan.episode.name!r} ({day}): {'; '.join(parts)}.",
+        episode_uuid=plan.episode.uuid,
+        status="stored",
+        group_id=public_group,
+        name=plan.episode.name,
+        valid_at=iso(plan.episode.valid_at),
+        entities=entities,
+        facts=plan.facts.results,
+        retired=plan.retirements.answers,
+        needs_attention=plan.attention[:_MOST_ATTENTION],
+        related=[writer.sentence(fact) for fact in related],
+        linked=linked.episodes,
+        linking=linked.entities_waiting,
+        next_steps=_next_steps(told, plan, snapshot),
+        unused=sorted(told.steering) or None,
+    )
+
+
+def _entities(plan: WritePlan) -> list[EntityResult]:
+    own = [
+        EntityResult(uuid=one.entity.uuid, name=one.entity.name, outcome="created" if one.is_new else "matched")
+        for one in plan.resolved
+    ]
+    linked = [EntityResult(uuid=uuid, name=name, outcome="linked") for uuid, name in plan.linked[:_MOST_LINKED]]
+    return own + linked
+
+
+def _counts(plan: WritePlan, linked: Linked) -> list[str]:
+    outcomes = Counter("created" if one.is_new else "matched" for one in plan.resolved)
+    outcomes["linked"] = len(plan.linked)
+    facts = Counter(str(result.outcome) for result in plan.facts.results)
+    retired = Counter(str(one.kind) for one in plan.retirements.answers)
+    said = [
+        _list("entities", outcomes),
+        _list("facts", facts),
+        _list("old facts", retired),
+        _list("earlier episodes", Counter(linked=linked.episodes)),
+        _list("entities", Counter({"still being linked to earlier episodes": linked.entities_waiting})),
+    ]
+    return [text for text in said if text] or ["text only"]
+
+
+def _list(what: str, counts: Mapping[str, int]) -> str:
+    shown = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+    return f"{what}: {shown}" if shown else ""
+
+
+def _notes(told: Told, plan: WritePlan) -> list[str]:
+    replaced = [one.entity.name for one in plan.resolved if one.replaced_summary]
+    unseen = len(plan.linked) - _MOST_LINKED
+    more = len(plan.attention) - _MOST_ATTENTION
+    notes = (
+        ("summary replaced: ", ", ".join(replaced)),
+        ("types not usable as a label, left out: ", ", ".join(_quoted(told.ignored_types))),
+        ("linked entities not listed: ", str(unseen) if unseen > 0 else ""),
+        ("more to look at, not listed: ", str(more) if more > 0 else ""),
+    )
+    return [title + text for title, text in notes if text]
+
+
+def _quoted(texts: Iterable[str]) -> list[str]:
+    return [repr(text) for text in texts]
+
+
+def _next_steps(told: Told, plan: WritePlan, snapshot: Snapshot) -> str | None:
+    if not told.entities and not told.facts:
+        return _HOW_TO_ADD
+    is_joined = bool(plan.linked) or any(not one.is_new for one in plan.resolved)
+    return None if is_joined or not snapshot.had_names else _NOTHING_KNOWN

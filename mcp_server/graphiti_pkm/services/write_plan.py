@@ -1,0 +1,210 @@
+"""The whole of one add_memory, decided before anything is stored: pure, from what was told and what was read."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from uuid import uuid4
+
+from graphiti_pkm.domain.answers import Attention
+from graphiti_pkm.domain.passages import Span
+from graphiti_pkm.domain.records import (
+    EmbedPassagesJob,
+    Episode,
+    Fact,
+    Job,
+    Mention,
+    Name,
+    Passage,
+    Vector,
+    Vectors,
+    WriteIntent,
+    WriteKind,
+)
+from graphiti_pkm.services.attention import AttentionWriter
+from graphiti_pkm.services.fact_plan import FactOutcome, FactPlanner, Occasion
+from graphiti_pkm.services.fact_world import FactWorld
+from graphiti_pkm.services.resolution import Resolution, Resolved
+from graphiti_pkm.services.retirement import Retirements
+from graphiti_pkm.services.snapshot import Snapshot
+from graphiti_pkm.services.spelling import same_digits
+from graphiti_pkm.services.told import Told
+
+EMBEDDED_AT_ONCE = 256
+"""Passages embedded within the call; the rest is a job's."""
+
+NEAR_NAME = 0.85
+"""Raw cosine from which on two names are reported as alike."""
+
+_MOST_SIMILAR = 3
+
+
+def new_uuid() -> str:
+    """The default of every plan; tests count instead."""
+    return str(uuid4())
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """Where and when a call is written."""
+
+    group_id: str
+    public_group: str | None
+    """None for the default group, which no call needs to name."""
+    person: str
+    now: datetime
+    zone: tzinfo
+
+
+@dataclass
+class WritePlan:
+    """What one call stores and says, but for the links from earlier episodes."""
+
+    episode: Episode
+    resolved: list[Resolved]
+    linked: list[tuple[str, str]]
+    """(uuid, name) of known entities that only the text names."""
+    facts: FactOutcome
+    retirements: Retirements
+    world: FactWorld
+    attention: list[Attention]
+    passages: list[Passage]
+    person_uuid: str | None
+    vectors: Vectors = field(default_factory=dict)
+
+    @property
+    def new_names(self) -> list[Name]:
+        return [name for resolved in self.resolved for name in resolved.new_names]
+
+    def intent(
+        self, told: Told, mentions: Sequence[Mention], jobs: Sequence[Job], new_uuid: Callable[[], str]
+    ) -> WriteIntent:
+        """The write; ``mentions`` and ``jobs`` are those of earlier episodes."""
+        episode = self.episode
+        own = [
+            Mention(uuid=new_uuid(), episode_uuid=episode.uuid, entity_uuid=uuid, created_at=episode.created_at)
+            for uuid in dict.fromkeys((*(one.entity.uuid for one in self.resolved), *(uuid for uuid, _ in self.linked)))
+        ]
+        embedding: list[Job] = []
+        if self.vectors and len(self.passages) > EMBEDDED_AT_ONCE:
+            embedding.append(EmbedPassagesJob(episode_uuid=episode.uuid))
+        return WriteIntent(
+            uuid=new_uuid(),
+            group_id=episode.group_id,
+            kind=WriteKind.ADD_MEMORY,
+            recorded_at=episode.created_at,
+            episodes=(episode,),
+            entities=tuple(one.entity for one in self.resolved if one.is_new or one.is_changed),
+            names=tuple(self.new_names),
+            facts=self.world.created,
+            fact_updates=self.world.updates,
+            mentions=(*own, *mentions),
+            passages=tuple(self.passages),
+            changes=tuple(self.retirements.changes),
+            corrected_episodes=tuple(self.retirements.corrected_episodes),
+            jobs=(*embedding, *jobs),
+            steering=told.steering,
+        )
+
+
+def plan_write(
+    told: Told,
+    spans: Sequence[Span],
+    at: Occurrence,
+    snapshot: Snapshot,
+    vectors: Mapping[str, Vector],
+    new_uuid: Callable[[], str] = new_uuid,
+) -> WritePlan:
+    """Decide everything; ``vectors`` by text."""
+    episode = Episode(
+        uuid=told.uuid or new_uuid(),
+        group_id=at.group_id,
+        name=told.name,
+        content=told.body,
+        source=told.source,
+        source_description=told.source_description,
+        valid_at=told.reference_time,
+        created_at=at.now,
+    )
+    writer = AttentionWriter(at.public_group, at.zone)
+    resolution = Resolution(at.group_id, at.person, at.now, snapshot.names, snapshot.entities, new_uuid)
+    resolution.declare(told.entities)
+    world = FactWorld(snapshot.facts)
+    occasion = Occasion(episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone)
+    planner = FactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
+    for fact in told.facts:
+        planner.plan(fact)
+    resolved = resolution.all
+    named = {one.entity.uuid for one in resolved}
+    linked = [(uuid, snapshot.known.name_of(uuid) or "") for uuid in snapshot.mentioned - named]
+    plan = WritePlan(
+        episode=episode,
+        resolved=resolved,
+        linked=sorted(linked, key=lambda one: (one[1], one[0])),
+        facts=planner.outcome,
+        retirements=planner.retirements,
+        world=world,
+        attention=[*planner.outcome.attention, *_about_names(resolution, snapshot, writer, episode.uuid)],
+        passages=[Passage(uuid=new_uuid(), episode_uuid=episode.uuid, **span.model_dump()) for span in spans],
+        person_uuid=resolution.person_uuid,
+    )
+    plan.vectors = _vectors_of(plan, vectors)
+    return plan
+
+
+def missing_vectors(plan: WritePlan, vectors: Mapping[str, Vector]) -> bool:
+    """Whether an entity is created whose name was not embedded, because it was there a moment ago."""
+    return any(one.is_new and one.entity.name not in vectors for one in plan.resolved)
+
+
+def _vectors_of(plan: WritePlan, vectors: Mapping[str, Vector]) -> Vectors:
+    texts = {one.entity.uuid: one.entity.name for one in plan.resolved if one.is_new}
+    texts.update(plan.facts.texts)
+    content = plan.episode.content
+    texts.update((one.uuid, content[one.start : one.end]) for one in plan.passages[:EMBEDDED_AT_ONCE])
+    return {uuid: vectors[text] for uuid, text in texts.items() if text in vectors}
+
+
+def _about_names(
+    resolution: Resolution, snapshot: Snapshot, writer: AttentionWriter, episode_uuid: str
+) -> list[Attention]:
+    named = {one.entity.uuid for one in resolution.all}
+    attention = []
+    undeclared = []
+    for one in resolution.all:
+        if not one.is_new or one.is_derived or one.entity.uuid == resolution.person_uuid:
+            continue
+        if not one.is_declared:
+            undeclared.append(one.entity.name)
+        similar = _similar(one.entity.name, snapshot, named)
+        if similar:
+            attention.append(writer.similar_existing(one.entity.name, episode_uuid, similar))
+    taken = {(one.alias, one.wanted_for, one.holder_uuid): None for one in resolution.taken}
+    names = {one.entity.uuid: one.entity.name for one in resolution.all}
+    for alias, wanted_for, holder in taken:
+        holder_name = names.get(holder) or snapshot.known.name_of(holder) or alias
+        attention.append(writer.alias_taken(alias, wanted_for, holder_name, holder))
+    if undeclared:
+        attention.append(writer.undeclared(undeclared))
+    return attention
+
+
+def _similar(name: str, snapshot: Snapshot, named: set[str]) -> list[tuple[str, str]]:
+    """(name, uuid) of known entities that may be meant: by meaning first, then by spelling."""
+    known = snapshot.known
+    near = [uuid for uuid, cosine in snapshot.nearest.get(name, {}).items() if cosine >= NEAR_NAME]
+    found = ((known.name_of(uuid), uuid) for uuid in dict.fromkeys((*near, *known.lookalikes(name))))
+    similar = [(other, uuid) for other, uuid in found if other and uuid not in named and same_digits(other, name)]
+    return similar[:_MOST_SIMILAR]
+
+
+def related_facts(plan: WritePlan, newest: Mapping[str, Sequence[Fact]], most: int) -> list[Fact]:
+    """Current facts around the entities named, one of each in turn, the person last, without those the call touched."""
+    chosen: dict[str, Fact] = {}
+    derived = {one.entity.uuid for one in plan.resolved if one.is_derived}
+    order = sorted(newest.keys() - derived, key=lambda uuid: (uuid == plan.person_uuid, list(newest).index(uuid)))
+    for place in range(max(map(len, newest.values()), default=0)):
+        for uuid in order:
+            if place < len(newest[uuid]) and not plan.world.touched(newest[uuid][place].uuid):
+                fact = newest[uuid][place]
+                chosen.setdefault(fact.uuid, fact)
+    return list(chosen.values())[:most]

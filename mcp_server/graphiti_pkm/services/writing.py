@@ -1,0 +1,215 @@
+"""add_memory: one call is checked, embedded, planned and committed as a whole."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+from functools import partial
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import AddMemoryResponse
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.passages import Span, split_passages
+from graphiti_pkm.domain.records import BackLinkJob, Mention, Name, Vector
+from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.errors import ConflictingContent, NotAllowed, NotKept, Unavailable
+from graphiti_pkm.services.backlinks import BackLinks, back_link, find_back_links
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.known_names import KnownNames, NameBooks
+from graphiti_pkm.services.replacement import CURRENT
+from graphiti_pkm.services.resolution import names_in
+from graphiti_pkm.services.snapshot import LONG_TEXT, SnapshotReader
+from graphiti_pkm.services.told import ME, Told, fact_text, read_request, request_hash
+from graphiti_pkm.services.write_answer import Linked, write_answer
+from graphiti_pkm.services.write_plan import (
+    EMBEDDED_AT_ONCE,
+    Occurrence,
+    WritePlan,
+    missing_vectors,
+    new_uuid,
+    plan_write,
+)
+
+_UNNAMED_PERSON = "me"
+_WORDS_ONLY = "found by words only: no embedding model, see get_status"
+
+
+class Writing:
+    """Adds to the memory; nothing slow happens while a group's lock is held."""
+
+    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._committer = committer
+        self._books = NameBooks(context.graph)
+        self._reader = SnapshotReader(context.graph, self._books)
+
+    async def add_memory(self, caller: Caller, request: AddMemory) -> AddMemoryResponse:
+        """Store an episode with the entities and facts told; durable and searchable when it returns.
+
+        Raises:
+            InvalidInput: nothing was stored.
+            ConflictingContent: the uuid was used for something else.
+            NotKept: nothing was stored; it may be sent again.
+            KeptButPending: it is journalled and must not be sent again.
+        """
+        if caller.read_only:
+            raise NotAllowed("This connection may only read. Nothing was stored.")
+        group_id = self._groups.one(caller, request.group_id)
+        person = self._person(caller)
+        told = read_request(request, person, self._context.now(), self._context.settings.zone)
+        digest = request_hash(request, group_id)
+        try:
+            if earlier := await self._earlier(told, digest):
+                return earlier
+            return await self._store(told, group_id, person, digest)
+        except Unavailable as error:
+            raise NotKept(f"Nothing was stored; send it again later. {error.message}") from error
+
+    def _person(self, caller: Caller) -> str:
+        """What the group's one person is called: by the setting, else by the principal."""
+        named = self._context.settings.person
+        return caller.principal if named == _UNNAMED_PERSON and not caller.is_local else named
+
+    async def _earlier(self, told: Told, digest: str) -> AddMemoryResponse | None:
+        """The first answer, if this uuid was sent before with the same content."""
+        if told.uuid is None:
+            return None
+        receipt = await self._context.journal.receipt(told.uuid)
+        if receipt is None:
+            return None
+        if receipt[0] != digest:
+            raise ConflictingContent(
+                f"Episode {told.uuid} was stored before with other content, which stands. Nothing was stored now; "
+                "leave uuid out to store this as a new episode."
+            )
+        return AddMemoryResponse.model_validate({**receipt[1], "status": "already_stored"})
+
+    async def _store(self, told: Told, group_id: str, person: str, digest: str) -> AddMemoryResponse:
+        spans = await _split(told.body)
+        known = await self._reader.known_names(group_id, told, person)
+        while True:
+            vectors = await self._embed(_texts(told, spans, person, group_id, known))
+            answer = await self._store_embedded(told, spans, group_id, person, digest, vectors, is_last=not known)
+            if answer is not None:
+                return answer
+            known = {}  # a name was deleted meanwhile: embed them all
+
+    async def _embed(self, texts: list[str]) -> dict[str, Vector] | None:
+        """Vectors by text, in one batch; None without a model."""
+        if not await self._context.embedder.available():
+            return None
+        try:
+            vectors = await self._context.embedder.embed(texts)
+        except Unavailable:
+            return None
+        return dict(zip(texts, vectors, strict=True))
+
+    async def _store_embedded(
+        self,
+        told: Told,
+        spans: list[Span],
+        group_id: str,
+        person: str,
+        digest: str,
+        vectors: Mapping[str, Vector] | None,
+        *,
+        is_last: bool,
+    ) -> AddMemoryResponse | None:
+        """Read, plan and commit under the group's lock; None if a vector is missing that can still be made."""
+        public = self._groups.public(group_id)
+        settings = self._context.settings
+        async with self._context.locks.hold(group_id):
+            await self._committer.catch_up(group_id)
+            if earlier := await self._earlier(told, digest):
+                return earlier
+            await self._refuse_foreign(told)
+            now = self._context.now()
+            at = Occurrence(group_id, None if public == settings.default_group else public, person, now, settings.zone)
+            snapshot = await self._reader.read(group_id, told, person, vectors or {}, now)
+            plan = plan_write(told, spans, at, snapshot, vectors or {})
+            if vectors is not None and not is_last and missing_vectors(plan, vectors):
+                return None
+            try:
+                mentions, jobs = await self._back_links(plan, snapshot.known)
+                linked = Linked(len(mentions), len(jobs))
+                note = None if vectors is not None else _WORDS_ONLY
+                answer = write_answer(told, plan, snapshot, linked, public, settings.zone, note)
+                intent = plan.intent(told, mentions, jobs, new_uuid)
+                await self._committer.commit(intent, plan.vectors, digest, answer.model_dump(mode="json"))
+            except BaseException:
+                self._books.forget(group_id)  # it may hold names that were not stored
+                raise
+        return answer
+
+    async def _refuse_foreign(self, told: Told) -> None:
+        """An episode that did not come through the journal must not be overwritten, in whichever group it is."""
+        if told.uuid is None:
+            return
+        if await self._graph.find_uuids("episode", told.uuid, await self._graph.groups(), 1):
+            raise ConflictingContent(
+                f"Episode {told.uuid} is there already and stays as it is. Nothing was stored now; leave uuid out to "
+                "store this as a new episode."
+            )
+
+    async def _back_links(self, plan: WritePlan, known: KnownNames) -> tuple[list[Mention], list[BackLinkJob]]:
+        """Links from earlier episodes to what is new: the first at once, the rest by a job for each entity."""
+        by_entity: dict[str, list[Name]] = {}
+        for name in plan.new_names:
+            known.add(name)
+            if name.is_linkable:
+                by_entity.setdefault(name.entity_uuid, []).append(name)
+        if not by_entity:
+            return [], []
+        now = plan.episode.created_at
+        before = now + timedelta(microseconds=1)  # what was recorded in this very instant is earlier, too
+        texts = {uuid: tuple(name.text for name in names) for uuid, names in by_entity.items()}
+        seen: dict[str, set[str]] = {}
+
+        def is_named(entity_uuid: str, content: str) -> bool:
+            if content not in seen:
+                seen[content] = known.mentioned(content)
+            return entity_uuid in seen[content]
+
+        async def links_of(uuid: str, names: tuple[str, ...]) -> BackLinks:
+            group_id = plan.episode.group_id
+            return await find_back_links(self._graph, group_id, names, before, partial(is_named, uuid))
+
+        found = await asyncio.gather(*(links_of(uuid, names) for uuid, names in texts.items()))
+        mentions = [
+            back_link(uuid, episode_uuid, now)
+            for uuid, links in zip(texts, found, strict=True)
+            for episode_uuid in links.episode_uuids
+        ]
+        jobs = [
+            BackLinkJob(entity_uuid=uuid, names=texts[uuid], before=before, after=links.next_after)
+            for uuid, links in zip(texts, found, strict=True)
+            if links.next_after is not None
+        ]
+        return mentions, jobs
+
+
+async def _split(body: str) -> list[Span]:
+    return split_passages(body) if len(body) < LONG_TEXT else await asyncio.to_thread(split_passages, body)
+
+
+def _texts(told: Told, spans: list[Span], person: str, group_id: str, known: Mapping[str, Name]) -> list[str]:
+    """Everything a write may need as a vector: sentences, fact texts, and the names that are not known yet."""
+    names = [person if name == ME else name for name in names_in(told, person)]
+    new = [name for name in names if name_key(group_id, name) not in known]
+    sentences = [told.body[span.start : span.end] for span in spans[:EMBEDDED_AT_ONCE]]
+    return list(dict.fromkeys((*sentences, *new, *_fact_texts(told, person))))
+
+
+def _fact_texts(told: Told, person: str) -> Collection[str]:
+    texts: dict[str, None] = {}
+    for fact in told.facts:
+        texts[fact.text] = None
+        source = person if fact.source == ME else fact.source
+        for old in fact.replaces:
+            if old.lower() != CURRENT and not fact.is_correction:
+                target, value = (old, None) if fact.has_target else (None, old)
+                texts[fact_text(source, fact.relation, target, value, None)] = None
+    return texts

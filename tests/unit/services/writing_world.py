@@ -1,0 +1,84 @@
+"""A memory to write into: fakes, and shortcuts to tell and to look."""
+
+from datetime import datetime
+from typing import Any
+
+from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.domain.answers import AddMemoryResponse, Attention
+from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.fact_rules import is_current
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.writing import Writing
+
+
+class WritingWorld:
+    """One server over fakes."""
+
+    def __init__(self, now: datetime | None = None, **settings: Any) -> None:
+        self.graph, self.journal, self.embedder = FakeGraph(), FakeJournal(), FakeEmbedder()
+        self.clock = FakeClock(now)
+        self.context = Context(
+            graph=self.graph,
+            journal=self.journal,
+            embedder=self.embedder,
+            locks=FakeLocks(),
+            settings=Settings(**settings),
+            now=self.clock,
+        )
+        self.writing = Writing(self.context, Groups(self.graph, self.context.settings), Committer(self.context))
+
+    async def tell(
+        self, body: str = "A note.", *facts: dict[str, Any], caller: Caller = LOCAL, **fields: Any
+    ) -> AddMemoryResponse:
+        """One add_memory."""
+        request = AddMemory.model_validate({"episode_body": body, "facts": facts, **fields})
+        return await self.writing.add_memory(caller, request)
+
+    @property
+    def facts(self) -> list[Fact]:
+        db = self.graph.tables
+        return [db.named(fact) for fact in db.facts.values()]
+
+    def lines(self, *, now: datetime | None = None) -> list[str]:
+        """What holds now, as "source RELATION target" with the value in brackets."""
+        at = now or self.clock.instant
+        return sorted(line(fact) for fact in self.facts if is_current(fact, at))
+
+    def fact(self, text: str) -> Fact:
+        """The one fact with this line."""
+        found = [fact for fact in self.facts if line(fact) == text]
+        assert len(found) == 1, [line(fact) for fact in self.facts]
+        return found[0]
+
+    def entity(self, name: str) -> Entity:
+        """The one entity with this name."""
+        found = [entity for entity in self.graph.tables.entities.values() if entity.name == name]
+        assert len(found) == 1, [entity.name for entity in self.graph.tables.entities.values()]
+        return found[0]
+
+    def mentions(self, name: str) -> int:
+        """How many episodes mention an entity."""
+        return len(self.graph.tables.mentioning(self.entity(name).uuid))
+
+
+def line(fact: Fact) -> str:
+    said = f"{fact.source_name} {fact.relation} {fact.target_name}"
+    return f"{said} [{fact.value}]" if fact.value else said
+
+
+def attention(answer: AddMemoryResponse) -> list[str]:
+    """What the answer wants looked at, by kind."""
+    return [one.what for one in answer.needs_attention]
+
+
+def the(answer: AddMemoryResponse, what: str) -> Attention:
+    """The one report of a kind."""
+    found = [one for one in answer.needs_attention if one.what == what]
+    assert len(found) == 1, answer.needs_attention
+    return found[0]
