@@ -86,7 +86,7 @@ def _uuids(value: Any) -> Iterator[str]:
             if isinstance(item, str):
                 if _is_uuid_field(key) and _UUID.fullmatch(item):
                     yield item
-            elif key in _UUID_LISTS:
+            elif key in _UUID_LISTS and isinstance(item, list):  # elsewhere a count has the same name
                 yield from (text for text in item if isinstance(text, str) and _UUID.fullmatch(text))
                 yield from _uuids(item)
             else:

@@ -6,6 +6,7 @@ from tests.requirements import requirement
 
 from graphiti_pkm.domain.answers import (
     AddMemoryResponse,
+    DeleteResponse,
     EntityResult,
     EpisodeSearchResponse,
     EpisodeView,
@@ -65,6 +66,12 @@ def test_a_uuid_is_cut_to_eight_characters_and_a_few_more_where_two_look_alike()
     assert isinstance(facts, list)
     assert [fact["uuid"] for fact in facts] == ["aaaaaaaa-111", "aaaaaaaa-112"]
     assert [fact["target_node_uuid"] for fact in facts] == ["bbbbbbbb", "bbbbbbbb"]
+
+
+def test_counts_under_the_name_of_a_list_are_shown() -> None:
+    removed = {"episodes": 1, "facts": 2}
+    answer = DeleteResponse(message="Deleted.", removed=removed, removed_names=[], kept={}, kept_because=[])
+    assert json.loads(text_of(answer.model_dump(mode="json"))) == {"message": "Deleted.", "removed": removed}
 
 
 def test_a_uuid_inside_a_text_stays_whole() -> None:
