@@ -98,15 +98,18 @@ async def test_only_states_that_hold_now_are_current(graph: Graph) -> None:
         ends_now={"valid_at": at(2025), "invalid_at": NOW},
         starts_later={"valid_at": NOW + MICROSECOND},
         expired={"valid_at": at(2025), "expired_at": at(2026, 2)},
+        expires_now={"valid_at": at(2025), "invalid_at": at(2026), "expired_at": NOW},
+        expires_later={"valid_at": at(2025), "invalid_at": at(2026), "expired_at": NOW + MICROSECOND},
         voided={"valid_at": at(2025), "voided": True, "expired_at": at(2026, 2)},
         voided_without_a_date={"valid_at": at(2025), "voided": True},
         event={"valid_at": at(2025), "kind": "event"},
         plan={"valid_at": at(2025), "kind": "plan"},
         reading={"valid_at": at(2025), "kind": "reading"},
     )
-    assert set(await pair.texts(only_current=True)) == {"state", "starts_now", "unknown_start", "ends_later"}
-    assert set((await pair.texts())[:4]) == {"state", "starts_now", "unknown_start", "ends_later"}
-    assert len(await pair.texts()) == 12
+    current = {"state", "starts_now", "unknown_start", "ends_later", "expires_later"}
+    assert set(await pair.texts(only_current=True)) == current
+    assert set((await pair.texts())[:5]) == current
+    assert len(await pair.texts()) == 14
 
 
 async def test_as_of_an_interval_holds_from_its_start_until_just_before_its_end(graph: Graph) -> None:

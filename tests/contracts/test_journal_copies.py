@@ -39,14 +39,17 @@ async def test_a_backup_brings_rows_states_receipts_vectors_and_jobs_back(journa
 
 
 async def test_after_a_restore_the_journal_goes_on(journal: Journal, tmp_path: Path) -> None:
-    first, second = a_memory(), a_memory()
-    await journal.append(first, {}, "", {})
+    kept, after = [a_memory() for _ in range(3)], a_memory()
+    for memory in kept:
+        await journal.append(memory, {}, "", {})
     await journal.backup(tmp_path / "backup")
     await journal.restore(tmp_path / "backup")
-    await journal.append(second, {}, "", {})
-    assert [row.intent for row in await journal.rows(0, 10)] == [first, second]
-    found = [await journal.claim_job("me", 60) for _ in range(3)]
-    assert [job is not None for job in found] == [True, True, False]
+    last = (await journal.rows(0, 10))[-1].seq
+    assert await journal.append(after, {}, "", {}) > last
+    assert [row.intent for row in await journal.rows(0, 10)] == [*kept, after]
+    found = [await journal.claim_job("me", 60) for _ in range(5)]
+    assert [job is not None for job in found] == [True, True, True, True, False]
+    assert len({job[0] for job in found if job is not None}) == 4
 
 
 async def test_an_empty_journal_can_be_backed_up(journal: Journal, tmp_path: Path) -> None:

@@ -43,7 +43,11 @@ class Episode(Record):
 
 
 class Entity(Record):
-    """A person, place, project or thing; ``label`` is its type beside Graphiti's ``Entity``."""
+    """A person, place, project or thing.
+
+    ``label`` is its type beside Graphiti's ``Entity``: a word of at most 64 ASCII letters, digits and ``_`` that
+    starts with a letter; the graph refuses others.
+    """
 
     uuid: str
     group_id: str
