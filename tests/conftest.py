@@ -31,7 +31,8 @@ def falkor_socket() -> Iterator[Path]:
 
 
 def _short_directory() -> "tempfile.TemporaryDirectory[str]":
-    return tempfile.TemporaryDirectory(prefix="pkm-", dir=None if sys.platform == "darwin" else "/tmp")
+    short = "/tmp"  # noqa: S108 a private directory is made in it
+    return tempfile.TemporaryDirectory(prefix="pkm-", dir=None if sys.platform == "darwin" else short)
 
 
 @pytest.fixture

@@ -143,13 +143,9 @@ class Database:
             _log.warning("%s", refused)
             return False
 
-    async def driver(self) -> "OneGraphDriver":
-        """A driver for Graphiti's own code; made in a thread, as falkordb's client asks the server first."""
-        return await asyncio.to_thread(self._make_driver)
-
-    def _make_driver(self) -> "OneGraphDriver":
-        pool = _open_redis(self._path, MAX_CONNECTIONS).connection_pool
-        return OneGraphDriver(FalkorDB(connection_pool=pool), self._name)  # type: ignore[no-untyped-call]
+    def driver(self) -> "OneGraphDriver":
+        """A driver for Graphiti's own code, with connections of its own."""
+        return OneGraphDriver(_Server(_open_redis(self._path, MAX_CONNECTIONS)), self._name)
 
     async def close(self) -> None:
         for client in (self._redis, self._durable):
@@ -194,6 +190,19 @@ def _check(name: str, answer: Any) -> None:
             raise part
         if isinstance(part, RedisError):
             raise Refused(name, part)
+
+
+class _Server(FalkorDB):
+    """falkordb's client over a pool of ours; its own constructor first asks the server, blocking, with other settings."""
+
+    def __init__(self, connection: Redis) -> None:
+        self.connection = connection
+        self.flushdb = connection.flushdb
+        self.execute_command = connection.execute_command
+
+    async def aclose(self) -> None:
+        await self.connection.aclose()
+        await self.connection.connection_pool.disconnect()
 
 
 class OneGraphDriver(FalkorDriver):

@@ -71,8 +71,8 @@ IS_CURRENT = """CASE WHEN e.expired_at IS NULL THEN
   WHEN e.expired_at <= $now THEN 0 WHEN e.kind IN ['event', 'plan', 'reading'] THEN 0 ELSE 1 END"""
 """1 or 0. What was ended or voided after ``$now`` still held then: pages of one cursor agree.
 
-Each comparison costs a millisecond at 10,000 facts, so unknown (null, which no WHEN takes) falls through. Only for CASE:
-in a WHERE of their own these comparisons would go to the index.
+Each comparison costs a millisecond at 10,000 facts, so what is unknown (null, which no WHEN takes) falls through.
+Only in CASE: in a WHERE of their own these comparisons would go to the index.
 """
 
 Conditions = tuple[str, dict[str, object]]

@@ -60,7 +60,7 @@ class FalkorStore(Lookups, Traversals, Searches, Writes):
 
     async def driver(self) -> "OneGraphDriver":
         """For Graphiti's own code; the caller closes it."""
-        return await (await self._db()).driver()
+        return (await self._db()).driver()
 
     async def ready(self) -> bool:
         try:
