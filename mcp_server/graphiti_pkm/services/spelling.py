@@ -65,10 +65,14 @@ def near_measure(measure: str, existing: Iterable[str]) -> str | None:
 
 
 def contains_name(longer: str, shorter: str) -> bool:
-    """Whether one name is the other with a word or two before or after it: "Sarah Chen" and "Sarah"."""
+    """Whether one name is the other with a word or two before or after it: "Sarah Chen", "Sarah", "Dr. Sarah"."""
     ours, theirs = name_words(longer), name_words(shorter)
     extra = len(ours) - len(theirs)
-    if not theirs or not 0 < extra <= _MOST_EXTRA_WORDS or max(map(len, theirs)) < _SHORTEST_WORD:
+    if not theirs or extra < 0 or normalise_name(longer) == normalise_name(shorter):
+        return False
+    if max(map(len, theirs)) < _SHORTEST_WORD:
+        return False
+    if len(fold(longer).split()) - len(fold(shorter).split()) > _MOST_EXTRA_WORDS:
         return False
     if _DIGITS.findall(longer) != _DIGITS.findall(shorter):
         return False

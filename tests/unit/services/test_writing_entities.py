@@ -1,0 +1,257 @@
+"""Entities, mentions and what is reported about names."""
+
+from typing import Any
+
+import pytest
+from tests.builders import a_name, a_write, an_entity, at
+from tests.unit.services.writing_world import WritingWorld, attention, the
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.records import BackLinkJob
+
+KNOWS = {"source": "Sarah", "relation": "KNOWS", "target": "Tom", "fact": "Sarah knows Tom"}
+
+
+@pytest.fixture
+def world() -> WritingWorld:
+    return WritingWorld(now=at(2026, 6))
+
+
+def names(world: WritingWorld) -> list[str]:
+    return sorted(entity.name for entity in world.graph.tables.entities.values())
+
+
+@pytest.mark.parametrize("spelling", ["User Service", "user-service", "USER_SERVICE", "userservice", " user  service "])
+async def test_a_name_in_another_spelling_is_the_same_entity(world: WritingWorld, spelling: str) -> None:
+    first = await world.tell("x", entities=[{"name": "User Service"}])
+    answer = await world.tell("x", entities=[{"name": spelling}])
+    assert [(one.uuid, one.outcome) for one in answer.entities] == [(first.entities[0].uuid, "matched")]
+
+
+@pytest.mark.parametrize("other", ["C", "C#", "c++ lib"])
+async def test_other_punctuation_makes_another_entity(world: WritingWorld, other: str) -> None:
+    await world.tell("x", entities=[{"name": "C++"}])
+    assert (await world.tell("x", entities=[{"name": other}])).entities[0].outcome == "created"
+
+
+async def test_an_alias_resolves_to_its_holder(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Sarah Chen", "aliases": ["Sare"]}])
+    answer = await world.tell("Sare came.", {**KNOWS, "source": "sare"})
+    assert ("Sarah Chen", "matched") in [(one.name, one.outcome) for one in answer.entities]
+    assert names(world) == ["Sarah Chen", "Tom"]
+
+
+async def test_the_same_name_twice_in_a_call_is_one_entity(world: WritingWorld) -> None:
+    declared = [{"name": "Sarah", "type": "Person"}, {"name": "sarah", "summary": "Runs."}]
+    answer = await world.tell("Sarah", KNOWS, {**KNOWS, "relation": "LIKES"}, entities=declared)
+    assert [one.name for one in answer.entities] == ["Sarah", "Tom"]
+    assert (world.entity("Sarah").label, world.entity("Sarah").summary) == ("Person", "Runs.")
+
+
+@pytest.mark.parametrize("word", ["me", "I", "i", "Me", "user", "the user", "The User", "myself"])
+async def test_the_person_has_many_names(world: WritingWorld, word: str) -> None:
+    await world.tell("x", {**KNOWS, "source": "me"})
+    await world.tell("x", {**KNOWS, "source": word, "relation": "LIKES"}, entities=[{"name": word}])
+    assert names(world) == ["Tom", "me"]
+    assert world.mentions("me") == 2
+
+
+async def test_the_person_is_named_by_the_setting_and_never_linked_by_mention() -> None:
+    world = WritingWorld(now=at(2026, 6), person="Anna")
+    await world.tell("I know Tom.", {**KNOWS, "source": "I", "fact": None})
+    answer = await world.tell("Anna and the user and me: I am Anna.")
+    assert world.facts[0].text == "Anna knows Tom"
+    assert [one.name for one in answer.entities] == []
+    again = await world.tell("x", {**KNOWS, "source": "Anna"})
+    assert [(one.name, one.outcome) for one in again.entities] == [("Anna", "matched"), ("Tom", "matched")]
+
+
+async def test_a_later_setting_keeps_the_person(world: WritingWorld) -> None:
+    await world.tell("x", {**KNOWS, "source": "me"})
+    renamed = WritingWorld(now=at(2026, 6), person="Anna")
+    renamed.graph.tables = world.graph.tables
+    answer = await renamed.tell("x", {**KNOWS, "source": "Anna", "relation": "LIKES"})
+    assert [one.outcome for one in answer.entities] == ["matched", "matched"]
+    assert names(world) == ["Tom", "me"]
+
+
+async def test_each_principal_is_a_person_of_their_own(world: WritingWorld) -> None:
+    await world.tell("x", {**KNOWS, "source": "me"}, caller=Caller(principal="ann"))
+    await world.tell("x", {**KNOWS, "source": "me"}, caller=Caller(principal="bob"))
+    assert names(world) == ["Tom", "Tom", "ann", "bob"]
+
+
+async def test_known_names_in_body_and_name_are_linked(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Sarah"}, {"name": "Will"}, {"name": "Heron"}])
+    answer = await world.tell("I will meet SARAH's team.", name="About Heron")
+    assert [(one.name, one.outcome) for one in answer.entities] == [("Heron", "linked"), ("Sarah", "linked")]
+    assert (world.mentions("Sarah"), world.mentions("Heron"), world.mentions("Will")) == (2, 2, 1)
+    assert answer.next_steps is not None
+
+
+async def test_declared_entities_and_endpoints_are_mentioned_once(world: WritingWorld) -> None:
+    await world.tell("Sarah, Sarah", KNOWS, entities=[{"name": "Sarah"}, {"name": "Not in the text"}])
+    assert [world.mentions(name) for name in ("Sarah", "Tom", "Not in the text")] == [1, 1, 1]
+
+
+async def test_a_new_entity_is_linked_to_earlier_episodes_that_name_it(world: WritingWorld) -> None:
+    for body in ("Sarah came.", "Sarah Chen left.", "sarah", "Nobody.", "Sarah's house"):
+        await world.tell(body)
+    answer = await world.tell("x", entities=[{"name": "Sarah"}, {"name": "Sarah Chen"}])
+    assert (answer.linked, answer.linking) == (3, 0)
+    assert (world.mentions("Sarah"), world.mentions("Sarah Chen")) == (3, 2)
+
+
+async def test_a_new_alias_is_linked_to_earlier_episodes(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Sarah"}])
+    await world.tell("Sare came.")
+    answer = await world.tell("x", entities=[{"name": "Sarah", "aliases": ["Sare"]}])
+    assert answer.linked == 1
+    assert world.mentions("Sarah") == 3
+
+
+async def test_links_beyond_the_first_are_left_to_a_job() -> None:
+    world = WritingWorld(now=at(2026, 6))
+    for _ in range(201):
+        await world.tell("Sarah came.")
+    answer = await world.tell("x", entities=[{"name": "Sarah"}])
+    assert (answer.linked, answer.linking) == (200, 1)
+    claimed = await world.journal.claim_job("test", 60)
+    assert claimed is not None
+    job = claimed[2]
+    assert isinstance(job, BackLinkJob)
+    assert (job.entity_uuid, job.names) == (answer.entities[0].uuid, ("Sarah",))
+    assert job.after is not None
+
+
+async def test_a_matched_entity_gains_what_it_lacks_and_a_new_summary_replaces_the_old(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Sarah"}])
+    gained = await world.tell("x", entities=[{"name": "Sarah", "type": "Person", "summary": "Runs."}])
+    await world.tell("x", entities=[{"name": "Sarah", "type": "Robot"}])
+    assert (world.entity("Sarah").label, world.entity("Sarah").summary) == ("Person", "Runs.")
+    assert "summary replaced" not in gained.message
+    replaced = await world.tell("x", entities=[{"name": "Sarah", "summary": "Swims."}])
+    assert world.entity("Sarah").summary == "Swims."
+    assert "summary replaced: Sarah" in replaced.message
+    assert world.entity("Sarah").uuid in world.graph.tables.vectors
+
+
+@pytest.mark.parametrize(
+    ("given", "label"),
+    [
+        ("person", "Person"),
+        ("software project", "SoftwareProject"),
+        ("API", "API"),
+        ("user_story", "UserStory"),
+        ("softwareProject", "SoftwareProject"),
+        ("3D model", None),
+        ("人", None),
+        ("Entity", None),
+        ("group", None),
+        ("`) DELETE n", "DELETEN"),
+        ("  ", None),
+    ],
+)
+async def test_types_become_labels(world: WritingWorld, given: str, label: str | None) -> None:
+    answer = await world.tell("x", entities=[{"name": "Thing", "type": given}])
+    assert world.entity("Thing").label == label
+    assert ("left out" in answer.message) == (label is None and bool(given.strip()))
+
+
+async def test_an_alias_that_another_entity_holds_stays_there(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Will Hewer", "aliases": ["Will"]}])
+    answer = await world.tell("Will", entities=[{"name": "Will Joyce", "aliases": ["Will"]}])
+    assert the(answer, "alias_taken").detail == "Will stays the name of Will Hewer, not of Will Joyce"
+    assert [(one.name, one.outcome) for one in answer.entities] == [("Will Joyce", "created"), ("Will Hewer", "linked")]
+
+
+async def test_in_one_call_a_name_wins_over_an_alias(world: WritingWorld) -> None:
+    answer = await world.tell("x", entities=[{"name": "Will Hewer", "aliases": ["Will"]}, {"name": "Will"}])
+    assert [one.outcome for one in answer.entities] == ["created", "created"]
+    assert the(answer, "alias_taken").detail == "Will stays the name of Will, not of Will Hewer"
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [("Sarah Chen", "Sarah"), ("Sarah", "Dr. Sarah Chen"), ("PostgreSQL", "PostgreSLQ"), ("Project Atlas", "Atlas")],
+)
+async def test_a_similar_name_is_reported_and_never_merged(world: WritingWorld, known: str, new: str) -> None:
+    first = await world.tell("x", entities=[{"name": known}])
+    answer = await world.tell("x", entities=[{"name": new}])
+    report = the(answer, "similar_existing")
+    assert report.candidates == [f"{known} ({first.entities[0].uuid[:8]})"]
+    assert answer.episode_uuid in report.call
+    assert answer.entities[0].outcome == "created"
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("Sprint 11", "Sprint 12"),
+        ("ADR 4", "address plan of ADR 4"),
+        ("Sarah", "Tom"),
+        ("Ann", "Anna"),
+        ("of", "University of London"),
+    ],
+)
+async def test_other_names_are_not_similar(world: WritingWorld, known: str, new: str) -> None:
+    await world.tell("x", entities=[{"name": known}])
+    assert attention(await world.tell("x", entities=[{"name": new}])) == []
+
+
+async def test_a_name_near_in_meaning_is_reported(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Chen, Sarah"}])
+    answer = await world.tell("x", entities=[{"name": "sarah chen"}])
+    assert "similar_existing" in attention(answer)
+
+
+async def test_names_told_apart_in_one_call_are_not_similar(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Sarah"}])
+    answer = await world.tell("x", entities=[{"name": "Sarah"}, {"name": "Sarah Chen"}])
+    assert attention(answer) == []
+
+
+async def test_only_new_endpoints_are_reported_as_undeclared(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Sarah"}])
+    answer = await world.tell(
+        "x", KNOWS, {"source": "Ann", "relation": "HAS_AGE", "value": 7}, entities=[{"name": "Ann"}]
+    )
+    assert the(answer, "undeclared_endpoint").candidates == ["Tom"]
+    assert attention(await world.tell("x", {**KNOWS, "relation": "LIKES"})) == []
+
+
+async def test_entities_without_a_name_record_are_found_by_name(world: WritingWorld) -> None:
+    sarah = an_entity("Sarah", group_id="default", summary="From Graphiti.")
+    await world.graph.apply(a_write(sarah), {})
+    answer = await world.tell("x", entities=[{"name": "Sarah", "type": "Person"}])
+    assert [(one.uuid, one.outcome) for one in answer.entities] == [(sarah.uuid, "matched")]
+    assert world.entity("Sarah").summary == "From Graphiti."
+
+
+async def test_names_learned_by_another_process_are_known_at_once(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Sarah"}])
+    tom = an_entity("Tom", group_id="default")
+    await world.graph.apply(a_write(tom, a_name(tom)), {})
+    answer = await world.tell("Tom and Sarah")
+    assert [one.name for one in answer.entities] == ["Sarah", "Tom"]
+
+
+async def test_related_facts_are_around_the_entities_named_and_at_most_five(world: WritingWorld) -> None:
+    friends: list[dict[str, Any]] = [
+        {"source": source, "relation": "KNOWS", "target": f"Friend {letter}", "fact": f"{source} knows {letter}"}
+        for source in ("Sarah", "me")
+        for letter in "ABC"
+    ]
+    await world.tell("x", *friends, reference_time="2026-01-01")
+    answer = await world.tell("Sarah and I met.", {"source": "me", "relation": "MET", "target": "Sarah"})
+    assert len(answer.related) == 5
+    assert sum(one.startswith("Sarah knows") for one in answer.related) == 3
+    assert answer.related[0].endswith("(known from 2026-01-01, start unknown)")
+    assert (await world.tell("Nobody.")).related == []
+
+
+async def test_next_steps_only_where_something_is_missing(world: WritingWorld) -> None:
+    assert "entities" in ((await world.tell("Sarah came.")).next_steps or "")
+    assert (await world.tell("x", KNOWS)).next_steps is None
+    assert "search_nodes" in ((await world.tell("x", entities=[{"name": "Zanzibar"}])).next_steps or "")
+    assert (await world.tell("Zanzibar", entities=[{"name": "Zanzibar"}])).next_steps is None

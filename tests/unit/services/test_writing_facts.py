@@ -1,0 +1,301 @@
+"""The fact rules, told through add_memory."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from tests.builders import at
+from tests.unit.services.writing_world import WritingWorld, attention, the
+
+NOW = at(2026, 6, 1)
+ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
+BETA = {"source": "me", "relation": "WORKS_AT", "target": "Beta", "fact": "I work at Beta"}
+SLEEP = {"source": "me", "relation": "SLEEPS", "kind": "reading", "measure": "sleep", "value": 6.5, "unit": "h"}
+
+
+@pytest.fixture
+def world() -> WritingWorld:
+    return WritingWorld(now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("told", "valid_at", "invalid_at", "interval"),
+    [
+        ({}, None, None, "known from 2026-03-01, start unknown"),
+        ({"valid_at": "2025"}, at(2025), None, "from 2025-01-01"),
+        ({"valid_at": "2025-02"}, at(2025, 2), None, "from 2025-02-01"),
+        ({"valid_at": "1660-02-01"}, at(1660, 2), None, "from 1660-02-01"),
+        ({"invalid_at": "2025-02"}, None, at(2025, 2), "until 2025-02-01, start unknown"),
+        ({"valid_at": "2024", "invalid_at": "2025"}, at(2024), at(2025), "from 2024-01-01 until 2025-01-01"),
+        ({"replaces": "Old Ltd"}, at(2026, 3), None, "from 2026-03-01"),
+        ({"replaces": "Old Ltd", "valid_at": "2026-02"}, at(2026, 2), None, "from 2026-02-01"),
+        ({"kind": "event"}, at(2026, 3), None, "on 2026-03-01"),
+        ({"kind": "event", "valid_at": "2026-02-14"}, at(2026, 2, 14), None, "on 2026-02-14"),
+        ({"kind": "plan"}, None, None, "planned, no date"),
+        ({"kind": "plan", "valid_at": "2026-09"}, at(2026, 9), None, "planned for 2026-09-01"),
+    ],
+)
+async def test_times_are_honest_and_echoed(
+    world: WritingWorld, told: dict[str, Any], valid_at: datetime | None, invalid_at: datetime | None, interval: str
+) -> None:
+    answer = await world.tell("I work at Acme.", {**ACME, **told}, reference_time="2026-03-01")
+    fact = next(fact for fact in world.facts if fact.uuid == answer.facts[0].uuid)
+    assert (fact.valid_at, fact.invalid_at, fact.reference_time) == (valid_at, invalid_at, at(2026, 3))
+    assert answer.facts[0].interval == interval
+
+
+async def test_an_end_before_the_start_is_reported_and_left_out(world: WritingWorld) -> None:
+    answer = await world.tell("x", {**ACME, "valid_at": "2026-03", "invalid_at": "2026-03"})
+    assert attention(answer) == ["empty_interval", "undeclared_endpoint"]
+    assert (world.facts[0].valid_at, world.facts[0].invalid_at) == (at(2026, 3), None)
+
+
+async def test_input_without_offset_is_in_the_settings_zone() -> None:
+    world = WritingWorld(now=NOW, timezone="Europe/Berlin")
+    answer = await world.tell("x", {**ACME, "valid_at": "2026-03"}, reference_time="2026-03-01T10:00")
+    assert world.facts[0].valid_at == at(2026, 2, 28, 23)
+    assert answer.facts[0].interval == "from 2026-03-01"
+    assert answer.valid_at == "2026-03-01T09:00:00+00:00"
+
+
+async def test_a_fact_told_again_gains_the_episode(world: WritingWorld) -> None:
+    first = await world.tell("one", ACME)
+    again = await world.tell("two", {**ACME, "source": "I", "target": "acme", "fact": "I work at ACME."})
+    assert (again.facts[0].uuid, again.facts[0].outcome) == (first.facts[0].uuid, "duplicate")
+    assert world.facts[0].episodes == (first.episode_uuid, again.episode_uuid)
+    assert attention(again) == []
+
+
+async def test_a_fact_told_again_with_its_start_is_updated(world: WritingWorld) -> None:
+    await world.tell("one", ACME)
+    again = await world.tell("two", {**ACME, "valid_at": "2024"})
+    assert (again.facts[0].outcome, again.facts[0].interval) == ("updated", "from 2024-01-01")
+    assert [fact.valid_at for fact in world.facts] == [at(2024)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {**ACME, "fact": "I was hired by Acme"},
+        {**ACME, "kind": "event"},
+        {**ACME, "kind": "plan"},
+        {**ACME, "relation": "OWNS"},
+        {**ACME, "valid_at": "2019", "invalid_at": "2020"},
+    ],
+)
+async def test_another_text_kind_relation_or_time_is_another_fact(world: WritingWorld, other: dict[str, Any]) -> None:
+    await world.tell("one", {**ACME, "valid_at": "2024"})
+    assert (await world.tell("two", other)).facts[0].outcome == "created"
+
+
+async def test_an_event_is_the_same_only_at_the_same_instant(world: WritingWorld) -> None:
+    run = {"source": "me", "relation": "RAN", "target": "Marathon", "fact": "I ran", "kind": "event"}
+    await world.tell("one", {**run, "valid_at": "2026-01-01"})
+    assert (await world.tell("two", {**run, "valid_at": "2026-01-01"})).facts[0].outcome == "duplicate"
+    assert (await world.tell("two", {**run, "valid_at": "2026-01-02"})).facts[0].outcome == "created"
+
+
+async def test_what_is_told_again_after_its_end_is_a_new_fact(world: WritingWorld) -> None:
+    await world.tell("one", ACME, reference_time="2026-01-01")
+    await world.tell("two", {**BETA, "replaces": "current"}, reference_time="2026-02-01")
+    again = await world.tell("three", {**ACME, "replaces": "current"}, reference_time="2026-03-01")
+    assert again.facts[0].outcome == "created"
+    assert world.lines() == ["me WORKS_AT Acme"]
+
+
+async def test_telling_a_current_fact_with_its_end_closes_it(world: WritingWorld) -> None:
+    first = await world.tell("one", ACME, reference_time="2026-03-01")
+    closing = {**ACME, "fact": "I left Acme", "invalid_at": "2026-02-15"}
+    answer = await world.tell("two", closing, reference_time="2026-04-01")
+    assert (answer.facts[0].uuid, answer.facts[0].outcome) == (first.facts[0].uuid, "updated")
+    assert [(one.fact, one.kind, one.replaced_by) for one in answer.retired] == [("I work at Acme", "retired", None)]
+    assert [(fact.invalid_at, fact.expired_at) for fact in world.facts] == [(at(2026, 2, 15), NOW)]
+    assert world.lines() == []
+
+
+async def test_an_end_in_the_future_leaves_the_fact_current_until_then(world: WritingWorld) -> None:
+    await world.tell("one", ACME)
+    await world.tell("two", {**ACME, "invalid_at": "2026-09"})
+    assert [(fact.invalid_at, fact.expired_at) for fact in world.facts] == [(at(2026, 9), None)]
+    assert world.lines() == ["me WORKS_AT Acme"]
+    assert world.lines(now=at(2026, 10)) == []
+
+
+async def test_an_earlier_period_does_not_close_the_present_one(world: WritingWorld) -> None:
+    await world.tell("one", {**ACME, "valid_at": "2020"})
+    answer = await world.tell("two", {**ACME, "valid_at": "2010", "invalid_at": "2012"})
+    assert (answer.facts[0].outcome, answer.retired) == ("created", [])
+    assert world.lines() == ["me WORKS_AT Acme"]
+
+
+async def test_another_target_at_the_same_time_is_a_possible_conflict_with_the_call_that_settles_it(
+    world: WritingWorld,
+) -> None:
+    old = await world.tell("one", ACME, reference_time="2026-01-01")
+    new = await world.tell("two", BETA, reference_time="2026-02-01")
+    conflict = the(new, "possible_conflict")
+    assert conflict.candidates == [f"{old.facts[0].uuid[:8]} I work at Acme (known from 2026-01-01, start unknown)"]
+    assert world.lines() == ["me WORKS_AT Acme", "me WORKS_AT Beta"]
+    settled = await world.tell("three", {**BETA, "replaces": old.facts[0].uuid[:8], "valid_at": "2026-02-01"})
+    assert (settled.facts[0].uuid, settled.facts[0].outcome) == (new.facts[0].uuid, "updated")
+    assert [(one.uuid, one.replaced_by) for one in settled.retired] == [(old.facts[0].uuid, new.facts[0].uuid)]
+    assert old.facts[0].uuid in conflict.call
+    assert world.lines() == ["me WORKS_AT Beta"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {**BETA, "kind": "plan"},
+        {**BETA, "kind": "event"},
+        {**BETA, "invalid_at": "2024"},
+        {**BETA, "source": "Tom"},
+        {**BETA, "relation": "VISITED"},
+        {**BETA, "replaces": "Acme"},
+    ],
+)
+async def test_no_conflict_for(world: WritingWorld, other: dict[str, Any]) -> None:
+    await world.tell("one", {**ACME, "valid_at": "2025"})
+    assert "possible_conflict" not in attention(await world.tell("two", other))
+
+
+async def test_another_value_of_the_same_state_is_a_possible_conflict(world: WritingWorld) -> None:
+    due = {"source": "Heron", "relation": "HAS_DEADLINE"}
+    await world.tell("one", {**due, "value": "2026-04-30"})
+    answer = await world.tell("two", {**due, "value": "2026-05-29"})
+    assert "possible_conflict" in attention(answer)
+
+
+async def test_at_most_five_conflicts_are_listed_and_none_of_the_same_call(world: WritingWorld) -> None:
+    tools = [{"source": "me", "relation": "USES", "target": f"Tool {letter}"} for letter in "ABCDEFG"]
+    first = await world.tell("one", *tools)
+    assert attention(first) == ["undeclared_endpoint"]
+    answer = await world.tell("two", {"source": "me", "relation": "USES", "target": "Zed"})
+    assert len(the(answer, "possible_conflict").candidates) == 5
+
+
+async def test_facts_of_one_call_follow_each_other(world: WritingWorld) -> None:
+    answer = await world.tell("one", {**ACME, "valid_at": "2024"}, {**BETA, "replaces": "current", "valid_at": "2025"})
+    assert [one.outcome for one in answer.facts] == ["created", "created"]
+    assert [one.uuid for one in answer.retired] == [answer.facts[0].uuid]
+    assert world.lines() == ["me WORKS_AT Beta"]
+    assert world.fact("me WORKS_AT Acme").invalid_at == at(2025)
+
+
+@pytest.mark.parametrize(
+    ("told", "said", "target"),
+    [
+        (
+            {"source": "Heron", "relation": "HAS_DEADLINE", "value": "2026-05"},
+            "Heron has deadline: 2026-05",
+            "deadline",
+        ),
+        ({"source": "Tom", "relation": "is_a_vegan"}, "Tom is a vegan", "vegan"),
+        ({"source": "Tom", "relation": "worksAt", "target": "Acme"}, "Tom works at Acme", "Acme"),
+        ({"source": "I", "relation": "LIKES", "target": "Tea"}, "me likes Tea", "Tea"),
+        ({**SLEEP}, "me: sleep 6.5 h", "sleep"),
+        ({**SLEEP, "value": "4-5", "unit": None}, "me: sleep 4-5", "sleep"),
+        ({"source": "me", "relation": "MOOD", "kind": "reading", "value": "6/10"}, "me: mood 6/10", "mood"),
+        (
+            {"source": "Heron", "relation": "HAS_BUDGET", "measure": "budget", "value": 7},
+            "Heron has budget: 7",
+            "budget",
+        ),
+    ],
+)
+async def test_what_was_left_out_is_made_up(world: WritingWorld, told: dict[str, Any], said: str, target: str) -> None:
+    answer = await world.tell("x", told)
+    assert (world.facts[0].text, world.facts[0].target_name, answer.facts[0].fact) == (said, target, said)
+
+
+async def test_readings_are_never_told_again(world: WritingWorld) -> None:
+    await world.tell("one", SLEEP)
+    answer = await world.tell("two", SLEEP)
+    assert answer.facts[0].outcome == "created"
+    assert len(world.facts) == 2
+    assert world.lines() == []
+
+
+async def test_the_last_three_readings_of_a_series_are_answered_in_order_of_time(world: WritingWorld) -> None:
+    for day, value in ((1, 5), (4, 8), (3, 7)):
+        await world.tell("x", {**SLEEP, "value": value}, reference_time=f"2026-03-0{day}")
+    answer = await world.tell("x", {**SLEEP, "value": 6}, reference_time="2026-03-02")
+    assert answer.facts[0].series == ["6 h (2026-03-02)", "7 h (2026-03-03)", "8 h (2026-03-04)"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "series"),
+    [("Sleep", "sleep"), ("hours of sleep", "sleep"), ("sleep duration", "sleep"), ("sleep quality", "sleep quality")],
+)
+async def test_near_measures_join_a_series_and_are_reported(world: WritingWorld, measure: str, series: str) -> None:
+    await world.tell("one", SLEEP)
+    answer = await world.tell("two", {**SLEEP, "measure": measure})
+    assert next(fact for fact in world.facts if fact.uuid == answer.facts[0].uuid).measure == series
+    reported = "near_measure" in attention(answer)
+    assert reported == (measure in {"hours of sleep", "sleep duration"})
+
+
+async def test_each_person_has_their_own_series(world: WritingWorld) -> None:
+    await world.tell("one", SLEEP)
+    answer = await world.tell("two", {**SLEEP, "source": "Tom"})
+    assert answer.facts[0].series == ["6.5 h (2026-06-01)"]
+
+
+@pytest.mark.parametrize("relation", ["WORK_AT", "WORKSAT", "WORKS_FOR", "WROKS_AT", "WORKED_AT"])
+async def test_a_relation_near_an_existing_one_is_reported_and_stored_as_sent(
+    world: WritingWorld, relation: str
+) -> None:
+    await world.tell("one", ACME)
+    answer = await world.tell("two", {**BETA, "source": "Tom", "relation": relation})
+    assert the(answer, "near_relation").candidates == ["WORKS_AT"]
+    assert {fact.relation for fact in world.facts} == {"WORKS_AT", relation}
+
+
+@pytest.mark.parametrize(
+    ("relation", "kind"), [("WILL_WORK_WITH", "state"), ("MANAGES", "state"), ("USE", "plan"), ("SUPERSEDED", "plan")]
+)
+async def test_other_relations_are_not_reported(world: WritingWorld, relation: str, kind: str) -> None:
+    await world.tell("one", ACME, {**ACME, "relation": "USES"}, {**ACME, "relation": "SUPERSEDES"})
+    answer = await world.tell("two", {**BETA, "relation": relation, "kind": kind})
+    assert "near_relation" not in attention(answer)
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        ("She said “no”", "She said “no”"),
+        ('she said "no"', "She said “no”"),
+        ("“no” —  and left", "“no” —\nand left"),
+        ("...and left.", "and left."),
+        ('"and left"', "and left"),
+    ],
+)
+async def test_a_quote_is_kept_with_its_place(world: WritingWorld, quote: str, found: str) -> None:
+    body = "😀 She said “no” —\nand left."
+    answer = await world.tell(body, {**ACME, "quote": quote})
+    fact = world.facts[0]
+    assert (fact.quote, body[fact.quote_start : fact.quote_end]) == (found, found)
+    assert fact.quote_episode_uuid == answer.episode_uuid
+
+
+async def test_a_quote_that_is_not_there_is_reported_and_not_kept(world: WritingWorld) -> None:
+    answer = await world.tell("I work there.", {**ACME, "quote": "I work elsewhere"})
+    assert "quote_not_found" in attention(answer)
+    assert world.facts[0].quote is None
+
+
+async def test_a_later_state_or_event_fulfils_a_plan(world: WritingWorld) -> None:
+    plan = await world.tell("one", {**ACME, "kind": "plan", "valid_at": "2026-09"})
+    done = await world.tell("two", {**ACME, "valid_at": "2026-05"})
+    assert [(one.uuid, one.replaced_by) for one in done.retired] == [(plan.facts[0].uuid, done.facts[0].uuid)]
+    assert attention(done) == []
+    assert world.lines() == ["me WORKS_AT Acme"]
+
+
+async def test_facts_are_found_by_meaning_at_once(world: WritingWorld) -> None:
+    answer = await world.tell("I work at Acme. It is fun.", ACME)
+    vectors = world.graph.tables.vectors
+    passages = [passage.uuid for passage in world.graph.tables.passages.values()]
+    assert vectors.keys() == {*passages, answer.facts[0].uuid, *world.graph.tables.entities}
+    assert len(passages) == 2
+    assert len(world.embedder.calls) == 1

@@ -1,0 +1,165 @@
+"""What add_memory refuses, and what it takes as it is."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from tests.builders import at
+from tests.unit.services.writing_world import WritingWorld
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.errors import InvalidInput, NotAllowed
+
+FACT = {"source": "me", "relation": "WORKS_AT", "target": "Acme"}
+
+
+@pytest.fixture
+def world() -> WritingWorld:
+    return WritingWorld(now=at(2026, 6))
+
+
+def fact(**changes: Any) -> dict[str, Any]:
+    return {"facts": [{**FACT, **changes}]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"episode_body": ""}, "episode_body is blank"),
+        ({"episode_body": " \n\t"}, "episode_body is blank"),
+        ({"episode_body": "a\0b"}, "episode_body holds a NUL"),
+        ({"episode_body": "a\ud800b"}, "episode_body holds a lone surrogate"),
+        ({"episode_body": "x" * 1_000_001}, r"1,000,001 characters, at most 1,000,000"),
+        ({"name": "a\0"}, "name holds a NUL"),
+        ({"name": "x" * 501}, "name has more than 500"),
+        ({"source_description": "\udfff"}, "source_description holds a lone surrogate"),
+        ({"steering": {"saga": "\0"}}, "steering.saga holds a NUL"),
+        ({"steering": {"\0": 1}}, "steering: a key holds a NUL"),
+        ({"uuid": "abc"}, "is not a uuid"),
+        ({"uuid": ""}, "is not a uuid"),
+        ({"uuid": "0b9e3c1e9f0a-4d55-8a0e-6f3f3f1f2a10"}, "is not a uuid"),
+        ({"reference_time": "yesterday"}, "^reference_time: 'yesterday' is not a date"),
+        ({"source": "podcast"}, "source 'podcast' is unknown; use text, message, json, fact_triple"),
+        ({"group_id": "a b"}, "is not a group name"),
+        ({"group_id": "a" * 65}, "is not a group name"),
+        ({"group_id": "0" * 32 + "_x"}, "reserved form"),
+        ({"entities": [{"name": "Sarah"}, {"name": " "}]}, r"^entities\[1\]\.name is blank"),
+        ({"entities": [{"name": "-_-"}]}, r"^entities\[0\]\.name is blank"),
+        ({"entities": [{"name": "Sarah", "aliases": ["Sare", ""]}]}, r"^entities\[0\]\.aliases\[1\] is blank"),
+        ({"entities": [{"name": "Sarah", "summary": "a\0"}]}, r"^entities\[0\]\.summary holds a NUL"),
+        ({"entities": [{"name": "S", "aliases": ["x"] * 51}]}, r"^entities\[0\]\.aliases: at most 50"),
+        ({"entities": [{"name": f"n{i}"} for i in range(501)]}, "^entities: at most 500"),
+        (fact(source=""), r"^facts\[0\]\.source is blank"),
+        (fact(target=" "), r"^facts\[0\]\.target is blank"),
+        (fact(target="x" * 201), r"^facts\[0\]\.target has 201 characters"),
+        (fact(relation="!!"), r"^facts\[0\]\.relation needs"),
+        (fact(valid_at="soon"), r"^facts\[0\]\.valid_at: 'soon' is not a date"),
+        (fact(invalid_at="2026-13"), r"^facts\[0\]\.invalid_at: '2026-13' is not a date"),
+        (fact(kind="reading"), r"^facts\[0\] is a reading without a value"),
+        (fact(value="x" * 201), r"^facts\[0\]\.value has more than 200"),
+        (fact(value=float("nan")), r"^facts\[0\]\.value is not a number"),
+        (fact(measure=""), r"^facts\[0\]\.measure is blank"),
+        (fact(replaces=[""]), r"^facts\[0\]\.replaces is blank"),
+        (fact(replaces=["x"] * 21), r"^facts\[0\]\.replaces: at most 20"),
+        (fact(quote="x" * 5_001), r"^facts\[0\]\.quote has more than 5,000"),
+    ],
+)
+async def test_bad_input_is_refused_in_words_and_nothing_is_stored(
+    world: WritingWorld, fields: dict[str, Any], message: str
+) -> None:
+    body = fields.pop("episode_body", "A note.")
+    facts = fields.pop("facts", [])
+    with pytest.raises(InvalidInput, match=message) as caught:
+        await world.tell(body, *facts, **fields)
+    assert len(caught.value.message) < 300
+    assert not world.graph.attempts
+    assert await world.journal.rows(0, 10) == []
+
+
+@pytest.mark.parametrize("field", [{"kind": "rumour"}, {"change": "undone"}, {"weight": 1}])
+async def test_unknown_kinds_and_fields_are_refused(world: WritingWorld, field: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        await world.tell("x", {**FACT, **field})
+
+
+async def test_a_reader_may_not_write(world: WritingWorld) -> None:
+    with pytest.raises(NotAllowed):
+        await world.tell("x", caller=Caller(read_only=True))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x" * 1_000_000,
+        "  padded \n",
+        "مرحبا بالعالم",
+        "😀👩‍👩‍👧",
+        "日本語。テスト。",
+        "a\u0301",
+        "\u202eabc",
+        "{}",
+        "[]",
+    ],
+)
+async def test_the_body_is_kept_verbatim(world: WritingWorld, body: str) -> None:
+    answer = await world.tell(body)
+    assert world.graph.tables.episodes[answer.episode_uuid].content == body
+
+
+@pytest.mark.parametrize("source", ["text", "message", "json", "fact_triple"])
+async def test_sources_are_upstreams(world: WritingWorld, source: str) -> None:
+    answer = await world.tell("x", source=source, source_description="chat")
+    episode = world.graph.tables.episodes[answer.episode_uuid]
+    assert (episode.source, episode.source_description) == (source, "chat")
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "kept"),
+    [
+        ("  My   note ", "x", "My note"),
+        (None, "I met Sarah\nin town", "2026-02-01 I met Sarah in town"),
+        ("", "one two three four five six seven eight nine ten", "2026-02-01 one two three four five six seven eight"),
+        (None, "x" * 500, "2026-02-01 " + "x" * 59 + "…"),
+    ],
+)
+async def test_a_name_left_out_is_made_from_date_and_first_words(
+    world: WritingWorld, name: str | None, body: str, kept: str
+) -> None:
+    answer = await world.tell(body, name=name, reference_time="2026-02-01")
+    assert answer.name == kept
+
+
+async def test_the_reference_time_is_now_if_left_out(world: WritingWorld) -> None:
+    assert (await world.tell("x")).valid_at == "2026-06-01T00:00:00+00:00"
+
+
+async def test_steering_parameters_are_kept_and_said_to_be_unused(world: WritingWorld) -> None:
+    answer = await world.tell("x", steering={"saga": "s", "excluded_entity_types": ["X"]})
+    assert answer.unused == ["excluded_entity_types", "saga"]
+    row = (await world.journal.rows(0, 1))[0]
+    assert row.intent.steering == {"saga": "s", "excluded_entity_types": ["X"]}
+    assert (await world.tell("x")).unused is None
+
+
+async def test_public_group_names_are_answered_and_stored_ids_used(world: WritingWorld) -> None:
+    answer = await world.tell("x", FACT, group_id="work", caller=Caller(principal="ann"))
+    stored = {episode.group_id for episode in world.graph.tables.episodes.values()}
+    assert answer.group_id == "work"
+    assert all(group.endswith("_work") and len(group) == 37 for group in stored)
+
+
+async def test_the_call_in_a_report_names_another_group(world: WritingWorld) -> None:
+    answer = await world.tell("x", FACT, group_id="work")
+    assert '"group_id":"work"' in answer.needs_attention[0].call
+    assert "group_id" not in (await world.tell("x", FACT)).needs_attention[0].call
+
+
+async def test_a_long_text_is_embedded_in_parts(world: WritingWorld) -> None:
+    answer = await world.tell("\n\n".join(f"Sentence {i}." for i in range(300)))
+    tables = world.graph.tables
+    assert len(tables.passages) == 300
+    without = await world.graph.passages(answer.episode_uuid, without_vector=True, limit=300)
+    assert len(without) == 44
+    claimed = await world.journal.claim_job("test", 60)
+    assert claimed is not None
+    assert claimed[2].kind == "embed_passages"
