@@ -1,6 +1,7 @@
 """Repeats, failures and races: kept or not kept, never half."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from tests.builders import a_write, an_episode, at, new_uuid
@@ -30,7 +31,7 @@ async def test_a_repeated_uuid_with_the_same_content_gives_the_first_answer(worl
 @pytest.mark.parametrize(
     "change", [{"name": "n"}, {"group_id": "work"}, {"reference_time": "2026"}, {"source": "json"}]
 )
-async def test_a_repeated_uuid_with_other_content_is_an_error(world: WritingWorld, change: dict[str, str]) -> None:
+async def test_a_repeated_uuid_with_other_content_is_an_error(world: WritingWorld, change: dict[str, Any]) -> None:
     await world.tell("x", FACT, uuid=UUID)
     with pytest.raises(ConflictingContent, match=UUID):
         await world.tell("x", FACT, uuid=UUID, **change)
