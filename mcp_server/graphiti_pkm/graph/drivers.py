@@ -193,7 +193,7 @@ def _check(name: str, answer: Any) -> None:
 
 
 class _Server(FalkorDB):
-    """falkordb's client over a pool of ours; its own constructor first asks the server, blocking, with other settings."""
+    """falkordb's client over our pool; its own constructor first asks the server, blocking, with other settings."""
 
     def __init__(self, connection: Redis) -> None:
         self.connection = connection

@@ -1,0 +1,169 @@
+"""What Graphiti's own code writes is readable, and what we write is readable to it."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from graphiti_core.edges import EntityEdge, EpisodicEdge
+from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
+from tests.builders import GROUP, RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, at, new_uuid
+
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.queries import EpisodeFilter, FactFilter, Window
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.graph.drivers import OneGraphDriver
+from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.store import FalkorStore
+
+FACTS = FactFilter(group_ids=(GROUP,), now=at(2026, 6))
+PAGE = Window(limit=100)
+
+
+@pytest.fixture
+async def driver(falkor_graph: FalkorStore) -> AsyncIterator[OneGraphDriver]:
+    driver = await falkor_graph.driver()
+    yield driver
+    await driver.close()
+
+
+def a_node(name: str, **fields: Any) -> EntityNode:
+    values = {"name": name, "group_id": GROUP, "labels": ["Person"], "summary": "", "created_at": RECORDED}
+    return EntityNode(**{**values, "name_embedding": [0.6, 0.8], **fields})
+
+
+def an_edge(source: EntityNode, target: EntityNode, **fields: Any) -> EntityEdge:
+    values = {
+        "source_node_uuid": source.uuid,
+        "target_node_uuid": target.uuid,
+        "group_id": GROUP,
+        "name": "MANAGES",
+        "fact": "Sarah manages Tom.",
+        "fact_embedding": [0.6, 0.8],
+        "episodes": ["e1"],
+        "created_at": RECORDED,
+        "valid_at": at(2025),
+    }
+    return EntityEdge(**{**values, **fields})
+
+
+async def test_facts_of_graphiti_with_attributes_unknown_to_us_are_read(
+    falkor_graph: FalkorStore, driver: OneGraphDriver
+) -> None:
+    sarah, tom = a_node("Sarah", attributes={"age": 41}), a_node("Tom", labels=[])
+    edge = an_edge(sarah, tom, attributes={"weight": 0.5, "kind": "strange", "value": 7, "tags": ["a", "b"]})
+    for one in (sarah, tom, edge):
+        await one.save(driver)
+
+    page = await falkor_graph.connections(tom.uuid, FACTS, PAGE)
+    assert page.total == 1
+    (fact,) = page.facts
+    assert (fact.source_name, fact.relation, fact.target_name) == ("Sarah", "MANAGES", "Tom")
+    assert (fact.kind, fact.value, fact.voided, fact.valid_at) == ("state", None, False, at(2025))
+    assert fact.attributes == {"weight": 0.5, "kind": "strange", "value": 7, "tags": ["a", "b"]}
+    assert page.keys[0][0] == 1
+
+    first, second = await falkor_graph.get_entities([sarah.uuid, tom.uuid], [GROUP])
+    assert (first.label, first.attributes, second.label) == ("Person", {"age": 41}, None)
+
+
+async def test_an_entity_of_graphiti_is_known_by_its_name(falkor_graph: FalkorStore, driver: OneGraphDriver) -> None:
+    sarah, other = a_node("Sarah Miller"), a_node("Sarah Miller", group_id="other")
+    for one in (sarah, other):
+        await one.save(driver)
+    key = name_key(GROUP, "sarah-miller")
+    found = await falkor_graph.get_names([key, name_key(GROUP, "Sarah")])
+    assert {name.entity_uuid for name in found.values()} == {sarah.uuid}
+    assert list(found) == [key]
+    ours = an_entity("Tom")
+    await falkor_graph.apply(a_write(ours, a_name(ours)), {})
+    assert await falkor_graph.get_names([key]) == found
+
+
+async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(
+    falkor_graph: FalkorStore, driver: OneGraphDriver
+) -> None:
+    sarah = a_node("Sarah")
+    note = EpisodicNode(
+        name="Note",
+        group_id=GROUP,
+        source=EpisodeType.message,
+        source_description="chat",
+        content="Sarah came.",
+        valid_at=at(2025),
+        created_at=RECORDED,
+        entity_edges=[],
+    )
+    mentions = [
+        EpisodicEdge(source_node_uuid=note.uuid, target_node_uuid=sarah.uuid, group_id=GROUP, created_at=RECORDED)
+        for _ in range(2)
+    ]
+    for one in (sarah, note, *mentions):
+        await one.save(driver)
+    ours = an_episode(uuid=note.uuid)
+    await falkor_graph.apply(a_write(a_mention(ours, an_entity(uuid=sarah.uuid))), {})
+
+    page = await falkor_graph.timeline(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), PAGE)
+    assert (page.total, len(page.episodes)) == (1, 1)
+    assert (page.episodes[0].content, page.episodes[0].source) == ("Sarah came.", "message")
+    assert (await falkor_graph.timeline_summary(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)))).total == 1
+    assert await falkor_graph.entity_support([sarah.uuid]) == {sarah.uuid: (1, 0)}
+
+
+async def test_the_groups_of_a_graph_that_graphiti_filled_are_seen(falkor_graph: FalkorStore) -> None:
+    await falkor_graph.ready()
+    database = await falkor_graph._db()
+    await database.command("GRAPH.DELETE", falkor_graph._graph_name)
+    text = "CREATE (:Entity {uuid: 'a', group_id: 'old'}), (:Episodic {uuid: 'b', group_id: 'older'})"
+    await database.write(Query("foreign", text, {}))
+    adopting = FalkorStore(falkor_graph._connect, falkor_graph._recover, falkor_graph._graph_name)
+    assert await adopting.groups() == ["old", "older"]
+    await adopting.close()
+
+
+async def test_graphiti_reads_what_we_wrote(falkor_graph: FalkorStore, driver: OneGraphDriver) -> None:
+    sarah, tom = an_entity("Sarah", label="Person", attributes={"age": 41}), an_entity("Tom")
+    episode = an_episode("Sarah manages Tom.")
+    fact = a_fact(sarah, tom, "MANAGES", valid_at=at(2025), episodes=(episode.uuid,), value="daily")
+    await falkor_graph.apply(a_write(episode, sarah, tom, fact, a_mention(episode, sarah)), {})
+
+    node = await EntityNode.get_by_uuid(driver, sarah.uuid)
+    assert (node.name, set(node.labels), node.attributes) == ("Sarah", {"Entity", "Person"}, {"age": 41})
+    edge = await EntityEdge.get_by_uuid(driver, fact.uuid)
+    assert (edge.fact, edge.valid_at, edge.episodes) == (fact.text, at(2025), [episode.uuid])
+    assert edge.attributes["value"] == "daily"
+    note = await EpisodicNode.get_by_uuid(driver, episode.uuid)
+    assert (note.content, note.entity_edges) == (episode.content, [fact.uuid])
+
+
+async def test_a_fact_that_graphiti_saves_again_keeps_what_is_ours(
+    falkor_graph: FalkorStore, driver: OneGraphDriver
+) -> None:
+    sarah = an_entity("Sarah")
+    fact = a_fact(sarah, sarah, "HAS_SLEEP", kind="reading", measure="sleep", value="6.5", unit="h", quote="6.5 h")
+    await falkor_graph.apply(a_write(sarah, fact), {})
+    edge = await EntityEdge.get_by_uuid(driver, fact.uuid)
+    edge.fact_embedding = [0.6, 0.8]
+    await edge.save(driver)
+    assert await falkor_graph.get_facts([fact.uuid], [GROUP]) == [fact]
+    assert list(await falkor_graph.search_facts(["sleep"], FACTS, 10)) == [fact.uuid]
+
+
+async def test_the_driver_keeps_every_group_in_one_graph(driver: OneGraphDriver) -> None:
+    assert driver.clone("other") is driver
+    assert driver._init_task is None
+    assert await driver.build_indices_and_constraints() is None
+
+
+async def test_the_driver_is_silent(driver: OneGraphDriver, capsys: pytest.CaptureFixture[str]) -> None:
+    await driver.health_check()
+    assert capsys.readouterr() == ("", "")
+
+
+async def test_the_driver_refuses_nul_instead_of_dropping_it(driver: OneGraphDriver) -> None:
+    with pytest.raises(InvalidInput):
+        await driver.execute_query("RETURN $text", text="a\x00b")
+
+
+def test_full_text_of_graphiti_asks_for_words_and_no_group(driver: OneGraphDriver) -> None:
+    assert driver.build_fulltext_query("will may-be (C++)", ["with-hyphen"]) == "(will | may | be | C)"
+    assert driver.build_fulltext_query("?!", [new_uuid()]) == ""
