@@ -87,7 +87,7 @@ class FactPlanner:
         self._close(told, closed)
         if not told.is_correction:
             for plan in rules.find_fulfilled(told, target.uuid, pool):
-                self.retirements.retire(plan, self._start(fact), fact)
+                self.retirements.fulfil(plan, fact)
         if validity.is_empty:
             self.outcome.attention.append(self._writer.empty_interval(told))
         if known is None:

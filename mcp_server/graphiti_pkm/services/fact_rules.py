@@ -189,9 +189,8 @@ def ended(fact: Fact, at: datetime, now: datetime) -> Fact | None:
 
     Ended at its very start it never held. The record retires it when the end has come.
     """
-    if fact.kind == "plan":  # a plan is over once it is met, whenever it was planned for
-        end = at if fact.valid_at is None else max(at, fact.valid_at)
-        return fact.model_copy(update={"invalid_at": end, "expired_at": now})
+    if fact.kind == "plan":  # met, dropped or moved: over in the record, whenever it was planned for
+        return fact.model_copy(update={"expired_at": now})
     if fact.valid_at is not None and at < fact.valid_at:
         return None
     end = at if fact.invalid_at is None else min(at, fact.invalid_at)

@@ -23,6 +23,7 @@ class Retirements:
     changes: list[FactChange] = field(default_factory=list)
     answers: list[RetiredFact] = field(default_factory=list)
     corrected_episodes: dict[str, None] = field(default_factory=dict)
+    fulfilled: int = 0
 
     def retire(self, old: Fact, at: datetime, by: Fact | None) -> bool:
         """End a fact at an instant; False if it starts only later and stays as it is."""
@@ -33,6 +34,13 @@ class Retirements:
         self._change(old, new_values, "retired", by)
         return True
 
+    def fulfil(self, plan: Fact, by: Fact) -> None:
+        """A plan has come about: over in the record, but nothing that was true has ended."""
+        plan = self.world.latest(plan)
+        self.world.change(rules.ended(plan, self.now, self.now) or plan)
+        self._record(plan, "retired", by)
+        self.fulfilled += 1
+
     def void(self, old: Fact, by: Fact) -> None:
         """Correct a fact: it never held, and its episodes are marked."""
         old = self.world.latest(old)
@@ -41,23 +49,29 @@ class Retirements:
 
     def _change(self, old: Fact, new_values: Fact, kind: Literal["retired", "voided"], by: Fact | None) -> None:
         self.world.change(new_values)
-        replaced_by = by.uuid if by else None
+        self._record(old, kind, by)
+        end = new_values.invalid_at
+        self.answers.append(
+            RetiredFact(
+                uuid=old.uuid,
+                fact=old.text,
+                invalid_at=iso(end) if end else None,
+                kind=kind,
+                replaced_by=by.uuid if by else None,
+            )
+        )
+
+    def _record(self, old: Fact, kind: Literal["retired", "voided"], by: Fact | None) -> None:
         self.changes.append(
             FactChange(
                 uuid=self.new_uuid(),
                 fact_uuid=old.uuid,
                 kind=kind,
                 episode_uuid=self.episode_uuid,
-                replaced_by=replaced_by,
+                replaced_by=by.uuid if by else None,
                 recorded_at=self.now,
                 previous_valid_at=old.valid_at,
                 previous_invalid_at=old.invalid_at,
                 previous_expired_at=old.expired_at,
-            )
-        )
-        end = new_values.invalid_at
-        self.answers.append(
-            RetiredFact(
-                uuid=old.uuid, fact=old.text, invalid_at=iso(end) if end else None, kind=kind, replaced_by=replaced_by
             )
         )

@@ -85,8 +85,9 @@ def _counts(plan: WritePlan, linked: Linked) -> list[str]:
         _list("entities", outcomes),
         _list("facts", facts),
         _list("old facts", retired),
-        _list("earlier episodes", Counter(linked=linked.episodes)),
-        _list("entities", Counter({"still being linked to earlier episodes": linked.entities_waiting})),
+        _list("plans", {"fulfilled": plan.retirements.fulfilled}),
+        _list("earlier episodes", {"linked": linked.episodes}),
+        _list("entities", {"still being linked to earlier episodes": linked.entities_waiting}),
     ]
     return [text for text in said if text] or ["text only"]
 
