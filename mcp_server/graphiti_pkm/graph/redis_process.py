@@ -23,6 +23,8 @@ STOP_SECONDS = 20.0
 
 _PREFIX = re.compile(r"\d+:[A-Z] \d\d \w{3} \d{4} [\d:.]+ [.*#-] ")
 _SKIPPED = "sending an error to its AOF-loading-client"
+_REPEATED = f"{_SKIPPED}: '-Constraint already exists'"
+"""FalkorDB writes the making of a constraint twice into the append-only file; the second is refused, and no loss."""
 _MAY_QUOTE = re.compile(r"['\"`]")
 _MODULE_MAY_QUOTE = re.compile(r"['\"`:{\[(]")
 _PR_SET_PDEATHSIG = 1
@@ -75,7 +77,7 @@ class DatabaseLog:
             # The rest of a message of several lines, which may be what a user wrote. Before Redis's own first line it
             # is the dynamic linker's, and worth keeping.
             return
-        if _SKIPPED in line:
+        if _SKIPPED in line and _REPEATED not in line:
             self.skipped_commands += 1
         self._write(scrub(line))
 
