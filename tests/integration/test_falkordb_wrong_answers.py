@@ -85,7 +85,8 @@ async def test_a_comparison_with_an_indexed_string_does_not_match_everything(fal
     episodes = [an_episode(f"Day {i}", valid_at=at(2025, 1, i)) for i in range(1, 21)]
     facts = [a_fact(hub, hub, text=f"Fact {i}", valid_at=at(2025, 1, i)) for i in range(1, 21)]
     passages = [a_passage(episode) for episode in episodes]
-    vectors = {record.uuid: vector(1.0, 0.0) for record in (*facts, *passages)}
+    uuids = [*(fact.uuid for fact in facts), *(passage.uuid for passage in passages)]
+    vectors = dict.fromkeys(uuids, vector(1.0, 0.0))
     mentions = [a_mention(episode, hub) for episode in episodes]
     await falkor_graph.apply(a_write(hub, *episodes, *facts, *passages, *mentions), vectors)
 

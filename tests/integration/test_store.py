@@ -6,6 +6,7 @@ import subprocess
 import sys
 from array import array
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.builders import (
@@ -245,7 +246,7 @@ async def test_as_of_lists_states_that_held_or_may_have(falkor_graph: FalkorStor
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     told = {"reference_time": at(2025, 6)}
 
-    def fact(text: str, **fields: object) -> Fact:
+    def fact(text: str, **fields: Any) -> Fact:
         return a_fact(sarah, tom, text=text, **fields)
 
     facts = [
