@@ -256,10 +256,8 @@ class FactPlanner:
     def _answer(self, told: ToldFact, fact: Fact, known: Fact | None, *, is_updated: bool) -> None:
         fact = self._world.latest(fact)
         updated = known is not None and (is_updated or fact.valid_at != known.valid_at)
-        series = None
-        if told.kind == "reading" and told.measure is not None:
-            readings = self._world.series(fact.source_uuid, told.measure)[-_SERIES_SHOWN:]
-            series = [self._reading(reading) for reading in readings]
+        is_reading = told.kind == "reading" and told.measure is not None
+        series = self._series(fact.source_uuid, told.measure or "") if is_reading else None
         self.outcome.results.append(
             FactResult(
                 uuid=fact.uuid,
@@ -270,6 +268,11 @@ class FactPlanner:
             )
         )
 
-    def _reading(self, reading: Fact) -> str:
-        said = " ".join(part for part in (reading.value, reading.unit) if part)
-        return f"{said} ({show_time(reading.valid_at or reading.created_at, self._at.zone)})"
+    def _series(self, source_uuid: str, measure: str) -> list[str]:
+        """The last values of a series with their dates, and the time of day where two share a date."""
+        readings = self._world.series(source_uuid, measure)[-_SERIES_SHOWN:]
+        times = [show_time(one.valid_at or one.created_at, self._at.zone) for one in readings]
+        days = [time.split()[0] for time in times]
+        shown = days if len(set(days)) == len(days) else times
+        values = [" ".join(part for part in (one.value, one.unit) if part) for one in readings]
+        return [f"{value} ({when})" for value, when in zip(values, shown, strict=True)]

@@ -47,13 +47,13 @@ async def test_the_conversation_gives_the_right_history() -> None:
 
 async def test_the_conversation_gives_the_right_series() -> None:
     _, answers = await conversation()
-    assert answers[0].facts[3].series == ["6.5 hours (2026-03-02 18:00)"]
+    assert answers[0].facts[3].series == ["6.5 hours (2026-03-02)"]
     assert answers[7].facts[1].series == [
-        "4-5 hours (2026-03-09 18:00)",
-        "7 (2026-04-20 18:00)",
-        "8 hours (2026-06-01 18:00)",
+        "4-5 hours (2026-03-09)",
+        "7 (2026-04-20)",
+        "8 hours (2026-06-01)",
     ]
-    assert answers[7].facts[2].series == ["7/10 (2026-03-09 18:00)", "3/10 (2026-06-01 18:00)"]
+    assert answers[7].facts[2].series == ["7/10 (2026-03-09)", "3/10 (2026-06-01)"]
 
 
 async def test_the_conversation_leaves_nothing_to_settle_and_one_entity_a_name() -> None:

@@ -223,6 +223,12 @@ async def test_the_last_three_readings_of_a_series_are_answered_in_order_of_time
     assert answer.facts[0].series == ["6 h (2026-03-02)", "7 h (2026-03-03)", "8 h (2026-03-04)"]
 
 
+async def test_readings_of_one_day_are_told_apart_by_time(world: WritingWorld) -> None:
+    await world.tell("x", {**SLEEP, "value": 5}, reference_time="2026-03-01T08:00")
+    answer = await world.tell("x", {**SLEEP, "value": 8}, reference_time="2026-03-01T20:30")
+    assert answer.facts[0].series == ["5 h (2026-03-01 08:00)", "8 h (2026-03-01 20:30)"]
+
+
 @pytest.mark.parametrize(
     ("measure", "series"),
     [("Sleep", "sleep"), ("hours of sleep", "sleep"), ("sleep duration", "sleep"), ("sleep quality", "sleep quality")],
