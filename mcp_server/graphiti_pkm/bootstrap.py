@@ -103,11 +103,12 @@ class _Connection:
         self._seen = self._database.incarnation
         return path
 
-    async def recover(self) -> None:
-        await self._database.recover()
+    async def recover(self) -> Path:
+        path = await self._database.recover()
         if self._database.incarnation != self._seen:
             self._seen = self._database.incarnation
             self.on_restart()
+        return path
 
 
 def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJournal) -> Memory:
