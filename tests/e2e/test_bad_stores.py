@@ -1,7 +1,9 @@
 """Damaged, newer, foreign and full stores under real server processes: what is said, what is kept, what helps."""
 
+import asyncio
 import random
 import resource
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -15,7 +17,7 @@ from tests.protocol.support import error_of
 
 from graphiti_pkm.graph.redis_socket import command
 
-NOTES = [f"Note {number}: Ines and Tom spoke about Heron." for number in range(12)]
+NOTES = [f"Note {number}: Ines and Tom spoke about Heron." for number in range(6)]
 ENTITIES = [{"name": name} for name in ("Ines", "Tom", "Heron")]
 
 
@@ -40,19 +42,31 @@ async def refusal(data_dir: Path) -> tuple[str, str]:
         return str(result.structured_content["code"]), message
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with the notes in it and a backup beside it, which nobody uses any more."""
+    directory = tmp_path_factory.mktemp("template") / "data"
+
+    async def tell() -> None:
+        async with over_stdio(directory) as client:
+            for note in NOTES:
+                await remember(client, note)
+            backed_up = await asyncio.to_thread(run, "backup", str(directory.with_name("backup")), data_dir=directory)
+            assert backed_up.returncode == 0, backed_up.stderr
+
+    asyncio.run(tell())
+    database_stopped(directory)
+    return directory
+
+
 @pytest.fixture
-async def told(data_dir: Path) -> Path:
-    """A data directory with the notes in it, which nobody uses any more."""
-    async with over_stdio(data_dir) as client:
-        for note in NOTES:
-            await remember(client, note)
-    database_stopped(data_dir)
+def told(template: Path, data_dir: Path) -> Path:
+    """A copy of it for one test."""
+    shutil.copytree(template, data_dir)
     return data_dir
 
 
-async def test_a_corrupted_journal_is_left_alone_and_restored_from_a_backup(told: Path, tmp_path: Path) -> None:
-    backup = tmp_path / "backup"
-    assert run("backup", str(backup), data_dir=told).returncode == 0
+async def test_a_corrupted_journal_is_left_alone_and_restored_from_a_backup(told: Path, template: Path) -> None:
     journal = told / "journal.sqlite3"
     damaged = b"damaged " * 64 + journal.read_bytes()[512:]
     journal.write_bytes(damaged)
@@ -66,7 +80,7 @@ async def test_a_corrupted_journal_is_left_alone_and_restored_from_a_backup(told
     assert status.stderr.startswith("graphiti-pkm: ")
     assert status.stderr.count("\n") == 1
 
-    restored = run("restore", str(backup), "--replace", data_dir=told)
+    restored = run("restore", str(template.with_name("backup")), "--replace", data_dir=told)
     assert restored.returncode == 0, restored.stderr
     async with over_stdio(told) as client:
         assert await contents(client) == sorted(NOTES)

@@ -1,6 +1,5 @@
 """What the embedded database needs of the platform and the data directory, checked before it is started."""
 
-import contextlib
 import ctypes
 import os
 import platform
@@ -16,6 +15,7 @@ from graphiti_pkm.errors import ConfigurationError, UnsupportedPlatform
 from graphiti_pkm.graph.flock import EXCLUSIVE, try_lock
 from graphiti_pkm.graph.redis_socket import candidate_directories, fits, socket_name
 
+DIRECTORY_REMEDY = "make it writable for this user, or choose another with --data-dir"
 ELSEWHERE = "run FalkorDB or this server in Docker, or use Neo4j"
 MIN_GLIBC = (2, 35)
 MIN_MACOS = 15
@@ -79,9 +79,13 @@ def require(data_dir: Path) -> None:
     for check in (*platform_checks(Host.here()), binaries_check()):
         if not check.ok:
             raise UnsupportedPlatform(f"The embedded database cannot run here: {check.detail}. To do: {check.remedy}.")
-    with contextlib.suppress(OSError):  # told by the check
+    try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for check in (directory_check(data_dir), socket_check(data_dir)):
+        making = None
+    except OSError as error:
+        making = Check("data directory", ok=False, detail=f"{data_dir}: {error.strerror}", remedy=DIRECTORY_REMEDY)
+    found = directory_check(data_dir)  # knows better why not, except that some file systems refuse even root
+    for check in (making if making and found.ok else found, socket_check(data_dir)):
         if not check.ok:
             raise ConfigurationError(f"The data directory cannot be used: {check.detail}. To do: {check.remedy}.")
 
@@ -172,8 +176,7 @@ def _loads(library: str) -> bool:
 
 def directory_check(data_dir: Path) -> Check:
     """Whether files can be made and locked there, or the directory itself can be made."""
-    name = "data directory"
-    remedy = "make it writable for this user, or choose another with --data-dir"
+    name, remedy = "data directory", DIRECTORY_REMEDY
     if not data_dir.exists():
         parent = next(above for above in data_dir.absolute().parents if above.exists())
         ok = parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)

@@ -18,7 +18,7 @@ from graphiti_pkm.errors import InvalidInput
 ME = "me"
 """How the group's one person is named inside a call, whatever they are called."""
 
-MAX_BODY = 1_000_000
+MAX_BODY = 2_000_000
 """Characters of an episode."""
 
 _MAX_ITEMS = 500

@@ -79,7 +79,7 @@ class GuardedTool(Tool):
                 return error_result(error.message, error.code)
             return result_of(await self.fn(call=Call(services, caller), **values))
         except PkmError as error:
-            return error_result(self.failure + error.message, error.code)
+            return error_result(self.failure + error.message + self._kept_nothing(error), error.code)
         except Exception:  # the edge: whatever went wrong inside, its text may hold content
             logger.exception("%s failed unexpectedly", self.name)
             return error_result(self.failure + self._unexpected(), "internal")
@@ -87,6 +87,12 @@ class GuardedTool(Tool):
     @property
     def _writes(self) -> bool:
         return self.annotations is None or not self.annotations.read_only_hint
+
+    def _kept_nothing(self, error: PkmError) -> str:
+        """What a wrong argument left behind, for a tool that adds, unless the message says it."""
+        adds = self._writes and not (self.annotations and self.annotations.destructive_hint)
+        told = "othing was stored" in error.message
+        return " Nothing was stored." if adds and isinstance(error, InvalidInput) and not told else ""
 
     def _unexpected(self) -> str:
         unknown = " It may or may not have been stored: look with get_episodes before sending it again."
