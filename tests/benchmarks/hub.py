@@ -100,7 +100,8 @@ def make_hub(size: int) -> Hub:
             )
         )
     mentions = [a_mention(episode, centre) for episode in episodes]
-    vectors = {record.uuid: _unit_vector(draw) for record in (centre, *neighbours, *facts)}
+    uuids = [one.uuid for one in (centre, *neighbours)] + [one.uuid for one in facts]
+    vectors = {uuid: _unit_vector(draw) for uuid in uuids}
     return Hub(centre, neighbours, facts, episodes, mentions, vectors)
 
 
@@ -141,7 +142,7 @@ async def _graphiti(opened: Memory) -> FalkorDriver:
     """Graphiti's driver as it comes, on a graph of its own in the same server."""
     client = FalkorDB(unix_socket_path=str(await opened.database.acquire()))  # type: ignore[no-untyped-call]
     driver = FalkorDriver(falkor_db=client, database="graphiti")
-    await driver.build_indices_and_constraints()
+    await driver.build_indices_and_constraints()  # type: ignore[no-untyped-call]
     return driver
 
 

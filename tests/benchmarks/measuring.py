@@ -73,4 +73,4 @@ async def in_turn(sides: Mapping[str, Side], rounds: int, warm_up: int = 3) -> d
 
 def ms(value: float) -> str:
     """Milliseconds for a reader."""
-    return f"{value:,.0f} ms" if value >= 100 else f"{value:.1f} ms"  # noqa: PLR2004
+    return f"{value:,.0f} ms" if value >= 100 else f"{value:.1f} ms"

@@ -1,5 +1,6 @@
 """A server process spoken to in plain lines of JSON: no client library's time is measured with it."""
 
+import contextlib
 import json
 import subprocess
 from collections.abc import Sequence
@@ -8,6 +9,15 @@ from types import TracebackType
 from typing import Any, Self
 
 PROTOCOL = "2025-11-25"
+
+
+class ToolFailed(Exception):
+    """The server answered a call with an error."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
 
 
 class StdioServer:
@@ -22,9 +32,15 @@ class StdioServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
 
     def close(self) -> None:
         """Let it end as a client does that has no more to ask."""
@@ -42,7 +58,8 @@ class StdioServer:
         """The structured answer of a tool."""
         result = self.ask("tools/call", name=tool, arguments=arguments)
         if result.get("isError"):
-            raise RuntimeError(f"{tool}: {result['content']}")
+            told = result.get("structuredContent") or {}
+            raise ToolFailed(told.get("code", "unknown"), told.get("error", str(result["content"])))
         answer: dict[str, Any] = result["structuredContent"]
         return answer
 

@@ -1,0 +1,118 @@
+"""Nothing acknowledged is lost, nothing is there twice, whoever is killed whenever."""
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from time import time_ns
+
+import pytest
+from tests.integration.embedded_support import end_database
+from tests.storm.dump import (
+    Dump,
+    differences,
+    dump,
+    repeated_facts,
+    repeated_names,
+    repeated_tokens,
+    several_current,
+)
+from tests.storm.notes import Diary
+from tests.storm.story import HOME, note, token
+from tests.storm.weather import WAYS, Storm
+
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.requests import AddMemory
+
+SECONDS = int(os.environ.get("STORM_SECONDS", "120"))
+LEAST_ACKNOWLEDGED = 2_000
+LEAST_KILLS = 15
+
+log = logging.getLogger(__name__)
+
+pytestmark = [pytest.mark.storm, pytest.mark.timeout(900)]
+
+
+@pytest.fixture
+async def data_dir(tmp_path: Path) -> AsyncIterator[Path]:
+    directory = tmp_path / "data"
+    yield directory
+    await end_database(directory)
+
+
+async def test_twenty_clients_under_random_kills_lose_and_repeat_nothing(data_dir: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "clients"
+    directory.mkdir()
+    storm = Storm(data_dir, directory, seed=time_ns())
+    with storm.clients():
+        storm.wait_until_all_write(240)
+        storm.rage(SECONDS)
+        storm.end(120)
+    told = storm.diaries()
+    acknowledged = [line for diary in told for line in diary.lines("acknowledged")]
+    log.warning("seed %d: %d acknowledged, kills %s", storm.seed, len(acknowledged), dict(storm.kills))
+    assert storm.deaths == []
+    async with open_memory(Settings(data_dir=data_dir)) as memory:
+        await _the_next_call_works(memory)
+        while await memory.jobs.run_once():
+            pass
+        graph = dump(await memory.database.acquire())
+        counts = await memory.journal.counts()
+    _nothing_is_lost(graph, told)
+    _nothing_is_repeated(graph, told)
+    assert (counts["intent"], counts["failed"], counts["jobs_failed"]) == (0, 0, 0)
+    assert len(acknowledged) >= LEAST_ACKNOWLEDGED
+    assert {kind: count for kind, count in storm.kills.items() if count < LEAST_KILLS} == {}
+    assert len(storm.kills) == 3
+
+    command = [str(Path(sys.executable).with_name("graphiti-pkm")), "rebuild", "--data-dir", str(data_dir)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: ASYNC221 nothing else runs
+    assert done.returncode == 0, done.stderr
+    async with open_memory(Settings(data_dir=data_dir)) as memory:
+        assert differences(graph, dump(await memory.database.acquire())) == []
+
+
+async def _the_next_call_works(memory: Memory) -> None:
+    arguments = note("afterwards", 0)
+    answer = await memory.services.writing.add_memory(LOCAL, AddMemory.model_validate(arguments))
+    assert answer.status == "stored"
+    found = await memory.services.searching.search_nodes(LOCAL, None, names=["Sarah Miller"])
+    assert found.returned
+
+
+def _nothing_is_lost(graph: Dump, told: list[Diary]) -> None:
+    episodes = {one["uuid"] for one in graph.of("Episodic")}
+    entities = {one["uuid"] for one in graph.of("Entity")}
+    facts = {one["uuid"]: one for one in graph.facts()}
+    mentions = set(graph.mentions())
+    passages = {one["episode_uuid"] for one in graph.of("Passage")}
+    for diary in told:
+        for line in [*diary.lines("acknowledged"), *diary.lines("pending")]:
+            assert line["uuid"] in episodes
+            assert line["uuid"] in passages
+            for uuid in line.get("entities", []):
+                assert uuid in entities
+                assert (line["uuid"], uuid) in mentions
+            for uuid in line.get("facts", []):
+                assert line["uuid"] in facts[uuid]["episodes"]
+
+
+def _nothing_is_repeated(graph: Dump, told: list[Diary]) -> None:
+    sent = [line for diary in told for line in diary.lines("sent")]
+    episodes = [one["uuid"] for one in graph.of("Episodic")]
+    assert len(set(episodes)) == len(episodes)
+    assert len(set(episodes) - {line["uuid"] for line in sent}) == 1, "only the call afterwards was not told"
+    assert repeated_tokens(graph, [token(line["client"], line["number"]) for line in sent]) == []
+    assert repeated_names(graph) == []
+    assert repeated_facts(graph) == []
+    assert several_current(graph, HOME) == []
+    assert len(set(graph.mentions())) == len(graph.mentions())
+
+
+def test_a_storm_has_twenty_clients_some_of_them_real_servers() -> None:
+    assert len(WAYS) == 20
+    assert set(WAYS) == {"words", "model", "stdio"}

@@ -1,0 +1,170 @@
+"""Twenty clients on one data directory, and random kill -9 of clients, database and watchdog."""
+
+import os
+import time
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, sleep
+
+from tests.storm.notes import Diary
+
+from graphiti_pkm.graph.redis_process import names_database
+from graphiti_pkm.graph.redis_socket import read_endpoint
+
+WAYS = ("words",) * 14 + ("model",) * 3 + ("stdio",) * 3
+"""How each of the clients writes."""
+KILLS = {"client": (2.5, 4.5), "database": (3.5, 6.0), "watchdog": (3.5, 6.0)}
+"""Shortest and longest time between two kills of a kind, in seconds."""
+_TICK = 0.05
+_ENOUGH_STARTS = 400
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Slot:
+    """A place that always has a client."""
+
+    way: str
+    name: str
+    process: "subprocess.Popen[bytes] | None" = None
+    is_killed: bool = False
+
+
+@dataclass
+class Storm:
+    """Starts clients, replaces those that were killed, and kills."""
+
+    data_dir: Path
+    directory: Path
+    seed: int
+    kills: "Counter[str]" = field(default_factory=Counter)
+    deaths: list[str] = field(default_factory=list)
+    """Clients that ended without being killed."""
+    starts: int = 0
+
+    def __post_init__(self) -> None:
+        self._draw = random.Random(self.seed)  # noqa: S311 a storm needs no secrets
+        self._slots = [Slot(way, f"{way}{number:02d}") for number, way in enumerate(WAYS)]
+        self._killed: set[int] = set()
+
+    def diaries(self) -> list[Diary]:
+        """What all clients told, also those that were killed."""
+        return [Diary(self.directory, slot.name) for slot in self._slots]
+
+    @contextmanager
+    def clients(self) -> Iterator[None]:
+        """All of them running; none is left afterwards, whatever happened."""
+        try:
+            self._keep_running()
+            yield
+        finally:
+            for slot in self._slots:
+                if slot.process is not None and slot.process.poll() is None:
+                    slot.process.kill()
+                    slot.process.wait()
+
+    def wait_until_all_write(self, seconds: float) -> None:
+        """Raises TimeoutError."""
+        deadline = monotonic() + seconds
+        while not all(diary.lines("acknowledged") for diary in self.diaries()):
+            self._keep_running()
+            if monotonic() > deadline:
+                raise TimeoutError("not every client got a note acknowledged")
+            sleep(0.5)
+
+    def rage(self, seconds: float) -> None:
+        """Kill for so long."""
+        end = monotonic() + seconds
+        due = {kind: monotonic() + self._draw.uniform(*between) for kind, between in KILLS.items()}
+        while monotonic() < end:
+            self._keep_running()
+            for kind, at in due.items():
+                if monotonic() >= at and self._kill(kind):
+                    (self.directory / "kills").open("a").write(f"{time.time()} {kind}\n")
+                    self.kills[kind] += 1
+                    due[kind] = monotonic() + self._draw.uniform(*KILLS[kind])
+            sleep(_TICK)
+
+    def end(self, seconds: float) -> None:
+        """Ask the clients to end, and wait for that. Raises TimeoutError."""
+        (self.directory / "stop").touch()
+        deadline = monotonic() + seconds
+        for slot in self._slots:
+            assert slot.process is not None
+            try:
+                slot.process.wait(max(0.1, deadline - monotonic()))
+            except subprocess.TimeoutExpired:
+                raise TimeoutError(f"client {slot.name} did not end") from None
+            self._look_at(slot)
+
+    def _keep_running(self) -> None:
+        for slot in self._slots:
+            if slot.process is None or slot.process.poll() is not None:
+                if slot.process is not None:
+                    self._look_at(slot)
+                self._start(slot)
+
+    def _look_at(self, slot: Slot) -> None:
+        assert slot.process is not None
+        servers = {line["pid"] for line in Diary(self.directory, slot.name).lines("server")}
+        was_killed = slot.is_killed or bool(servers & self._killed)
+        if slot.process.returncode != 0 and not was_killed:
+            self.deaths.append(f"{slot.name} ended with {slot.process.returncode}: see {slot.name}.errors")
+        self._killed -= servers
+
+    def _start(self, slot: Slot) -> None:
+        if self.starts > _ENOUGH_STARTS:
+            raise RuntimeError(f"clients do not stay: {self.deaths[-5:]}")
+        self.starts += 1
+        slot.is_killed = False
+        with (self.directory / f"{slot.name}.errors").open("ab") as errors:
+            slot.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.storm.client", slot.way, self.data_dir, self.directory, slot.name],
+                cwd=_ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                # Twenty processes on a few cores: BLAS threads of each would only fight.
+                env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+            )
+
+    def _kill(self, kind: str) -> bool:
+        """False if there is nothing to kill just now."""
+        if kind == "client":
+            return self._kill_client(self._draw.choice(self._slots))
+        known = read_endpoint(self.data_dir)
+        if known is None or not names_database(known.redis_pid, known.socket):
+            return False
+        pid = known.redis_pid if kind == "database" else known.watchdog_pid
+        return _killed(pid)
+
+    def _kill_client(self, slot: Slot) -> bool:
+        servers = Diary(self.directory, slot.name).lines("server")
+        if slot.way == "stdio" and servers and self._draw.random() < 0.5:
+            self._killed.add(servers[-1]["pid"])
+            return _is_ours(servers[-1]["pid"], self.data_dir) and _killed(servers[-1]["pid"])
+        assert slot.process is not None
+        slot.is_killed = True
+        return slot.process.poll() is None and _killed(slot.process.pid)
+
+
+def _killed(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _is_ours(pid: int, data_dir: Path) -> bool:
+    """True if that process still is a server of this storm."""
+    command = Path(f"/proc/{pid}/cmdline")
+    return command.exists() and os.fsencode(data_dir) in command.read_bytes()
