@@ -21,9 +21,12 @@ def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]
     nearest = (hit.start, hit.end) if hit else None
     if hit and hit.cosine >= _SURE:
         return nearest
-    spans = split_passages(content[:_SEARCHED])
-    place = best_sentence(_telling(terms), [content[span.start : span.end] for span in spans])
-    return nearest if place is None else (spans[place].start, spans[place].end)
+    words = _telling(terms)
+    first = _first_searched(content, words)
+    part = content[first : first + _SEARCHED]
+    spans = split_passages(part)
+    place = best_sentence(words, [part[span.start : span.end] for span in spans])
+    return nearest if place is None else (first + spans[place].start, first + spans[place].end)
 
 
 def shown_match(content: str, span: tuple[int, int] | None) -> str | None:
@@ -48,6 +51,17 @@ def excerpt(content: str, span: tuple[int, int] | None) -> str:
 def _telling(terms: Sequence[str]) -> Sequence[str]:
     told = [term for term in terms if len(term) >= _TELLING or not (term.isascii() and term.isalpha())]
     return told or terms
+
+
+def _first_searched(content: str, words: Sequence[str]) -> int:
+    """Where to begin: at the start, unless the words come only later in a very long content."""
+    if len(content) <= _SEARCHED:
+        return 0
+    lowered = content.lower()
+    at = min((place for word in words if (place := lowered.find(word)) >= 0), default=0)
+    if at < _SEARCHED:
+        return 0
+    return max(at - _MATCH, *(content.rfind(mark, 0, at) + len(mark) for mark in ("\n", ". ")))
 
 
 def _next_space(content: str, start: int) -> int:
