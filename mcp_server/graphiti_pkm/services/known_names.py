@@ -2,13 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from graphiti_pkm.domain.mentions import MentionFinder
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.ports import GraphReader
 from graphiti_pkm.domain.queries import NameBook
 from graphiti_pkm.domain.records import Name
-from graphiti_pkm.services.spelling import close_spelling, contains_name, deletions, name_words
+from graphiti_pkm.services.spelling import (
+    MOST_EXTRA_WORDS,
+    close_spelling,
+    contains_name,
+    deletions,
+    name_words,
+)
+
+Words: TypeAlias = tuple[str, ...]
 
 _MOST_COMPARED = 200
 _MOST_GROUPS = 64
@@ -22,7 +31,8 @@ class KnownNames:
         self._names: dict[str, Name] = {}
         self._main: dict[str, str] = {}
         self._finder = MentionFinder()
-        self._by_word: defaultdict[str, set[str]] = defaultdict(set)
+        self._by_words: defaultdict[Words, set[str]] = defaultdict(set)
+        self._by_edge: defaultdict[Words, set[str]] = defaultdict(set)
         self._by_spelling: defaultdict[str, set[str]] = defaultdict(set)
         for name in names:
             self.add(name)
@@ -38,8 +48,10 @@ class KnownNames:
         if not name.is_alias or name.entity_uuid not in self._main:
             self._main[name.entity_uuid] = name.text
         self._finder.add(name)
-        for word in name_words(name.text):
-            self._by_word[word].add(name.key)
+        words = tuple(name_words(name.text))
+        self._by_words[words].add(name.key)
+        for edge in _edges(words):
+            self._by_edge[edge].add(name.key)
         for form in deletions(normalise_name(name.text)):
             self._by_spelling[form].add(name.key)
 
@@ -73,13 +85,21 @@ class KnownNames:
             for key in self._by_spelling.get(form, ())
             if close_spelling(compared, normalise_name(self._names[key].text))
         }
+        words = tuple(name_words(text))
+        longer = self._by_edge.get(words, set())
+        shorter = {key for edge in _edges(words) for key in self._by_words.get(edge, ())}
         keys: list[str] = sorted(close)
-        for word in name_words(text):
-            for key in sorted(self._by_word.get(word, ()))[:_MOST_COMPARED]:
-                other = self._names[key].text
-                if contains_name(text, other) or contains_name(other, text):
-                    keys.append(key)
+        for key in sorted(longer | shorter)[:_MOST_COMPARED]:
+            other = self._names[key].text
+            if contains_name(text, other) or contains_name(other, text):
+                keys.append(key)
         return list(dict.fromkeys(self._names[key].entity_uuid for key in keys))
+
+
+def _edges(words: Words) -> set[Words]:
+    """The first and the last words, without one or two: by these a longer name is found for a shorter one."""
+    kept = range(max(1, len(words) - MOST_EXTRA_WORDS), len(words))
+    return {edge for count in kept for edge in (words[:count], words[-count:])}
 
 
 class NameBooks:

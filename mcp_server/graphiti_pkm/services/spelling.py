@@ -7,7 +7,7 @@ from graphiti_pkm.domain.names import fold, normalise_name, words_of
 
 _ONE_SLIP = 5
 _TWO_SLIPS = 9
-_MOST_EXTRA_WORDS = 2
+MOST_EXTRA_WORDS = 2
 _SHORTEST_WORD = 3
 _DIGITS = re.compile(r"\d+")
 
@@ -72,7 +72,7 @@ def contains_name(longer: str, shorter: str) -> bool:
         return False
     if max(map(len, theirs)) < _SHORTEST_WORD:
         return False
-    if len(fold(longer).split()) - len(fold(shorter).split()) > _MOST_EXTRA_WORDS:
+    if len(fold(longer).split()) - len(fold(shorter).split()) > MOST_EXTRA_WORDS:
         return False
     if _DIGITS.findall(longer) != _DIGITS.findall(shorter):
         return False
