@@ -20,7 +20,9 @@ LONG_TEXT = 20_000
 """Characters from which on work over a text leaves the event loop."""
 
 _RELATIONS = 1_000
-_FACTS_EACH = 200
+_REPLACEABLE_EACH = 200
+_CONFLICTING_EACH = 20
+"""Facts of a source and relation: which of them is replaced must be found, of conflicts some are enough."""
 _BETWEEN_EACH = 50
 _READINGS = 50
 _MEASURES = 200
@@ -111,7 +113,8 @@ class _Reading:
 
     async def facts(self, relations: Mapping[str, int]) -> list[Fact]:
         """Facts that the told ones may repeat, contradict or replace."""
-        with_relation: dict[tuple[str, str], None] = {}
+        replaceable: dict[tuple[str, str], None] = {}
+        conflicting: dict[tuple[str, str], None] = {}
         between: dict[tuple[str, str], None] = {}
         for fact in self.told.facts:
             source, target = self._uuid(fact.source), self._uuid(fact.target)
@@ -119,12 +122,18 @@ class _Reading:
                 continue
             near = near_relations(fact.relation, relations, is_plan=False) if fact.replaces else []
             same = [relation for relation in relations if same_relation(relation, fact.relation)]
-            with_relation.update(dict.fromkeys((source, relation) for relation in (*same, *near)))
+            related = replaceable if fact.replaces else conflicting
+            related.update(dict.fromkeys((source, relation) for relation in (*same, *near)))
             if target is not None:
                 between[source, target] = None
         prefixes = {prefix for fact in self.told.facts for text in fact.replaces if (prefix := as_uuid_prefix(text))}
         found = await asyncio.gather(
-            self._lists(self.graph.facts_with_relation, with_relation, _FACTS_EACH),
+            self._lists(self.graph.facts_with_relation, replaceable, _REPLACEABLE_EACH),
+            self._lists(
+                self.graph.facts_with_relation,
+                [pair for pair in conflicting if pair not in replaceable],
+                _CONFLICTING_EACH,
+            ),
             self._lists(self.graph.facts_between, between, _BETWEEN_EACH),
             *(self._by_prefix(prefix) for prefix in sorted(prefixes)),
         )
