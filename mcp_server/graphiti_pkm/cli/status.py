@@ -13,7 +13,9 @@ def status(settings: Settings, *, as_json: bool) -> int:
     """Print the state of the memory; 0 if it works, 1 if it does not."""
     found, memory_bytes = asyncio.run(_ask(settings))
     if as_json:
-        say_json({**found.model_dump(), "database_memory_bytes": memory_bytes})
+        # How long this command has run says nothing about the memory.
+        told = found.model_dump(exclude={"uptime_seconds"})
+        say_json({**told, "database_memory_bytes": memory_bytes})
     else:
         _print(found, memory_bytes)
     return 1 if found.status == "unavailable" else 0
@@ -26,12 +28,16 @@ async def _ask(settings: Settings) -> tuple[StatusResponse, int | None]:
 
 def _print(found: StatusResponse, memory_bytes: int | None) -> None:
     say(f"{found.status}: {found.message}")
+    say(f"  version   {found.version}")
     say(f"  data      {found.data_directory}")
     used = f", {memory_bytes / 1e6:.0f} MB" if memory_bytes else ""
     say(f"  database  {found.backend}{used}")
     say(f"  search    {found.search}")
-    for group, size in found.groups.items():
-        say(f"  group     {group}: {size}")
+    width = max(map(len, found.groups), default=0)
+    for position, (group, size) in enumerate(found.groups.items()):
+        say(f"  {'' if position else 'groups':<8}  {group:<{width}}  {size}")
+    if not found.groups:
+        say("  groups    none yet")
     say(f"  writes    {_counts(found.writes)}")
     say(f"  jobs      {_counts(found.jobs)}")
     for failure in found.failures:

@@ -88,16 +88,16 @@ class EmbeddedDatabase:
         return None if known is None else f"{known.redis_pid}-{known.started_at}"
 
     def last_repair(self) -> str | None:
-        """One line on the newest repair of the append-only file, None if there was none."""
+        """One line on the newest repair of the append-only file; None if there was none, or its original is gone."""
         done = aof.last_repair(self._data_dir)
-        if done is None:
+        if done is None or not (self._data_dir / done.original).exists():
             return None
         what = {
             "cut": f"cut from {done.bytes_before} to {done.bytes_after} bytes",
             "started_empty": f"could not be loaded ({done.bytes_before} bytes), the database started empty",
             "skipped": "held commands that could not be understood",
         }[done.outcome]
-        return f"{done.time}: the append-only file {what}; the original is kept in {done.original}"
+        return f"{done.time}: the append-only file {what}; the original is kept in {done.original} until you remove it"
 
     def is_whole(self) -> bool:
         """False from a repair of the append-only file until ``made_whole``: any part of the graph may be missing."""
