@@ -16,6 +16,9 @@ Every setting has four names. The first that is given wins: flag, environment, `
 directory upwards, or `--env-file`), YAML (`--config FILE` or `GRAPHITI_PKM_CONFIG`), default. `graphiti-pkm doctor`
 shows each effective value with its origin. There is no setting for a secret: nothing needs one.
 
+Nothing is reported to anybody: Graphiti's telemetry is off unless `GRAPHITI_TELEMETRY_ENABLED=true` stands in the
+environment.
+
 | setting (YAML) | flag | environment | default | meaning |
 |---|---|---|---|---|
 """

@@ -1,7 +1,6 @@
 """Which tools are offered: settings choose, an HTTP header may narrow."""
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
@@ -46,7 +45,6 @@ def test_unknown_names_are_errors_with_the_known_ones(settings: dict[str, object
     assert known in caught.value.message
 
 
-@requirement("G-70")
 def test_a_header_narrows_and_never_widens() -> None:
     on = select(Settings(toolsets=("reading",)), BOTH)
     assert [tool.name for tool in narrowed(on, "reading, writing", BOTH)] == ["search_nodes", "search_memory_facts"]

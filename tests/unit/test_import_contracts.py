@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,7 +34,6 @@ def test_the_package_keeps_its_import_contracts() -> None:
     assert result.returncode == 0, result.stdout
 
 
-@requirement("G-70")
 @pytest.mark.parametrize(
     ("module", "violation", "broken"),
     [

@@ -20,10 +20,13 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from graphiti_pkm.config import silence_dependencies
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph.queries_values import Query, Refused, Row, literal, rows
 
 _log = logging.getLogger(__name__)
+
+silence_dependencies()  # here, as whatever runs Graphiti's own code gets its driver from here
 
 MAX_CONNECTIONS = 24
 READ_TIMEOUT_MS = 20_000
