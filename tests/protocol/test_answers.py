@@ -25,6 +25,16 @@ async def test_connections_hold_every_field_of_a_fact_in_structured_content(clie
         assert "HUB" in (fact["source_node_name"], fact["target_node_name"])
 
 
+@requirement("T36")
+async def test_one_server_speaks_both_generations_of_the_protocol(world: World) -> None:
+    async with world.connect("auto") as newer, world.connect("legacy") as older:
+        assert (newer.protocol_version, older.protocol_version) == ("2026-07-28", "2025-11-25")
+        assert (await newer.list_tools()).tools == (await older.list_tools()).tools
+        asked = {"entity_uuid": HUB, "max_connections": 1}
+        answers = [await client.call_tool("get_entity_connections", asked) for client in (newer, older)]
+        assert answered(answers[0]) == answered(answers[1])
+
+
 @requirement("C24", "T04")
 async def test_text_is_compact_json_without_nulls_whole_uuids_and_the_asked_entity(client: Client) -> None:
     result = await client.call_tool("get_entity_connections", {"entity_uuid": HUB})
@@ -110,6 +120,23 @@ async def test_an_empty_answer_tells_what_the_group_holds(client: Client) -> Non
     answer = told(await client.call_tool("search_nodes", {"query": "Django", "group_ids": ["non-existent-group"]}))
     assert answer["total"] == 0
     assert answer["scope"]["group_ids"] == ["non-existent-group"]
+
+
+@requirement("C27")
+async def test_one_engine_stands_behind_the_three_searches(client: Client, world: World) -> None:
+    """They find by words when they cannot by meaning, and say so in the same words."""
+    searches = ("search_nodes", "search_memory_facts", "search_episodes")
+    for available in (True, False):
+        world.embedder.is_available = available
+        world.embedder.calls.clear()
+        answers = [
+            answered(await client.call_tool(search, {"query": "hub works django", "group_ids": GROUP}))
+            for search in searches
+        ]
+        assert all(answer["returned"] for answer in answers)
+        assert len({answer["scope"].get("note") for answer in answers}) == 1
+        assert (answers[0]["scope"].get("note") is None) is available
+        assert world.embedder.calls == ([["hub works django"]] * 3 if available else [])
 
 
 async def test_an_entity_and_an_episode_are_read_as_resources(client: Client) -> None:

@@ -104,6 +104,14 @@ async def test_the_limits_of_traversal_are_the_specified_ones() -> None:
     assert timeline == {"default": 20, "minimum": 1, "maximum": 100, "type": "integer"}
 
 
+@requirement("G-02")
+@pytest.mark.parametrize("name", ["get_entity_connections", "get_entity_timeline"])
+async def test_traversal_needs_an_entity_and_no_query(name: str) -> None:
+    schema = (await definition(name))["inputSchema"]
+    assert schema["required"] == ["entity_uuid"]
+    assert "query" not in schema["properties"]
+
+
 @pytest.mark.parametrize("name", TOOLS)
 async def test_input_schemas_hold_no_title_null_or_union_at_the_top(name: str) -> None:
     schema = (await definition(name))["inputSchema"]
@@ -195,6 +203,24 @@ async def test_the_default_is_the_toolset_memory_with_twelve_tools() -> None:
         "delete_entity_edge",
         "get_status",
     ]
+
+
+@requirement("G-83")
+def test_no_tool_reprocesses_episodes_builds_communities_or_adds_instructions_alone() -> None:
+    refused = re.compile("reprocess|reindex|extract|communit|cluster|instruction", re.IGNORECASE)
+    assert [name for name in TOOLS if refused.search(name)] == []
+    assert {"get_entity_connections", "get_entity_timeline"} <= set(TOOLS)
+
+
+@requirement("C27")
+async def test_the_three_searches_stand_in_the_guide_and_name_what_to_use_instead() -> None:
+    searches = {name for name in TOOLS if re.match("search|find", name)}
+    assert searches == {"search_nodes", "search_memory_facts", "search_episodes"}
+    for name in searches:
+        text = (await definition(name))["description"]
+        assert {other for other in TOOLS if other != name and f"{other} instead" in text}
+    guide = build_instructions(TOOLS)
+    assert all(f"- {name}: " in guide for name in searches)
 
 
 async def test_tools_and_instructions_fit_the_token_budget() -> None:

@@ -101,6 +101,7 @@ _CHOOSING = """\
 - get_entity_connections: all relationships of one entity, complete; for patterns and exploration
 - get_entity_timeline: all episodes of one entity, chronological
 - search_memory_facts: one specific question; ranked by the query, may miss
+- search_episodes: what was literally said, also without an entity
 - add_memory: store, after searching"""
 
 _WRITING = f"""\

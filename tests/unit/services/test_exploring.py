@@ -503,6 +503,7 @@ async def test_nothing_of_another_person_is_reached_by_uuid() -> None:
             await reading
 
 
+@requirement("G-02")
 async def test_traversal_asks_no_model_and_a_dead_database_is_said() -> None:
     world = await a_hub()
     world.embedder.calls.clear()
