@@ -91,7 +91,7 @@ class Resolution:
 
     def known(self, name: str) -> str | None:
         """The uuid of the entity that holds a name, if there is one by now."""
-        held = self._names.get(self._key(ME if name == ME else name))
+        held = self._names.get(self._key(name))
         return held.entity_uuid if held else None
 
     def resolve(self, name: str, *, is_declared: bool = False, is_derived: bool = False) -> Resolved:
