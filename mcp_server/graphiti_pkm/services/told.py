@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from uuid import UUID
@@ -14,17 +13,13 @@ from graphiti_pkm.domain.records import EpisodeSource, FactKind
 from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
 from graphiti_pkm.domain.times import parse_instant, show_time
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.request_checks import check_texts
 
 ME = "me"
 """How the group's one person is named inside a call, whatever they are called."""
 
-MAX_BODY = 2_000_000
-"""Characters of an episode."""
-
-_MAX_ITEMS = 500
 _MAX_ALIASES = 50
 _MAX_REPLACES = 20
-_MAX_LENGTHS = {"name": 500, "source_description": 2_000}
 _MAX_NAME = 200
 _MAX_QUOTE = 5_000
 _TITLE_WORDS = 8
@@ -38,7 +33,6 @@ _SOURCES: dict[str, EpisodeSource] = {
     "fact_triple": "fact_triple",
 }
 _SELF_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}")
 _BEFORE_NOUN = re.compile(r"(?:HAS|HAVE|HAD|IS|ARE|WAS|WERE|GOT)_(?:(?:A|AN|THE)_)?(?=.)")
 
@@ -100,7 +94,7 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
     Raises:
         InvalidInput: the first thing that is wrong, by its path in the arguments.
     """
-    _check_text(request)
+    check_texts(request)
     if not request.episode_body.strip():
         raise InvalidInput("episode_body is blank; send what was said. Nothing was stored.")
     source = _SOURCES.get(request.source)
@@ -295,38 +289,6 @@ def _uuid(text: str | None) -> str | None:
             "'0b9e3c1e-9f0a-4d55-8a0e-6f3f3f1f2a10'. Nothing was stored."
         )
     return str(UUID(text.strip()))
-
-
-def _check_text(request: AddMemory) -> None:
-    """Sizes first, so that nothing huge is looked at twice, then characters that no store can keep."""
-    if len(request.episode_body) > MAX_BODY:
-        raise InvalidInput(
-            f"episode_body has {len(request.episode_body):,} characters, at most {MAX_BODY:,} are kept; split it. "
-            "Nothing was stored."
-        )
-    for field, most in _MAX_LENGTHS.items():
-        if len(getattr(request, field) or "") > most:
-            raise InvalidInput(f"{field} has more than {most:,} characters.")
-    for field in ("entities", "facts"):
-        if len(getattr(request, field)) > _MAX_ITEMS:
-            raise InvalidInput(f"{field}: at most {_MAX_ITEMS} in one call.")
-    for path, text in _texts(request.model_dump(), ""):
-        if "\0" in text:
-            raise InvalidInput(f"{path} holds a NUL character, which cannot be stored. Nothing was stored.")
-        if _SURROGATE.search(text):
-            raise InvalidInput(f"{path} holds a lone surrogate, which is no character. Nothing was stored.")
-
-
-def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield f"{path or 'the call'}: a key", str(key)
-            yield from _texts(item, f"{path}.{key}".lstrip("."))
-    elif isinstance(value, (list, tuple)):
-        for i, item in enumerate(value):
-            yield from _texts(item, f"{path}[{i}]")
 
 
 def _title(body: str, at: datetime, zone: tzinfo) -> str:
