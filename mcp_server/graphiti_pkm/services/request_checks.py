@@ -15,7 +15,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_texts(request: AddMemory) -> None:
-    """Sizes first, so that nothing huge is looked at twice, then characters that no store can keep. Raises InvalidInput."""
+    """Refuse sizes first, so that nothing huge is looked at twice, then characters that no store can keep."""
     if len(request.episode_body) > MAX_BODY:
         raise InvalidInput(
             f"episode_body has {len(request.episode_body):,} characters, at most {MAX_BODY:,} are kept; split it. "
