@@ -5,178 +5,228 @@ import os
 import shutil
 import sys
 import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from mcp import Client, StdioServerParameters
 
 from graphiti_pkm.cli.examples import Example, read_examples
-from graphiti_pkm.cli.output import Progress, say
-from graphiti_pkm.config import Settings, environment_name
+from graphiti_pkm.cli.output import Progress, indented, say
+from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import PkmError
+from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, try_lock
+from graphiti_pkm.graph.watchdog import OWNER_LOCK
 
 JOURNAL, DECISIONS = "coaching-journal", "architecture-decisions"
+_WIDEST = 100
+_IDLE_SECONDS = 0.2
+_DATABASE_ENDS_SECONDS = 10.0
+
+Fact = Mapping[str, Any]
 
 
 def demo(settings: Settings, *, keep: bool, examples: Path | None) -> int:
     """Play the demo; 0 when every step answered."""
+    notes = read_examples(examples)
     directory = Path(tempfile.mkdtemp(prefix="pkm-demo-"))
     try:
-        asyncio.run(_play(directory, settings, read_examples(examples)))
+        asyncio.run(_Demo(directory, settings).play(notes))
     finally:
         if keep:
             say(f"\nKept in {directory}. Look again with: graphiti-pkm status --data-dir {directory}")
         else:
-            shutil.rmtree(directory, ignore_errors=True)
+            _remove(directory)
     return 0
 
 
-async def _play(directory: Path, settings: Settings, examples: list[Example]) -> None:
-    say("graphiti-pkm: a memory for your assistant. No key, no server, nothing leaves this machine.\n")
-    async with Client(_server(directory, settings)) as client:
-        await _load(client, examples)
-        await _search(client)
-        heron = await _connections(client)
-        await _timeline(client)
-        await _as_of(client)
-        await _add(client, heron)
-        await _ask_again(client, heron)
-        await _words(client)
-    say("\nThat was the main job. To connect your own assistant, see README.md: one command in its configuration.")
+class _Demo:
+    """The steps, each of which shows a question and its answer."""
+
+    def __init__(self, directory: Path, settings: Settings) -> None:
+        self._server = _server(directory, settings)
+        self._width = min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns)
+        self._numbers = count(1)
+
+    async def play(self, notes: list[Example]) -> None:
+        """Tell everything, then ask, add and ask again."""
+        say("graphiti-pkm: a memory for your assistant. No key, no server, nothing leaves this machine.\n")
+        async with Client(self._server) as client:
+            self._client = client
+            await self._tell(notes)
+            heron = await self._search()
+            await self._connections(heron)
+            await self._timeline()
+            await self._as_of()
+            await self._words()
+            await self._add(heron)
+            await self._ask_again(heron)
+        say("\nThat was the main job, with the calls your own assistant will make.")
+        say("To connect it, see README.md: one command in its configuration.")
+
+    async def _tell(self, notes: list[Example]) -> None:
+        say(f"Telling it {len(notes)} notes: half a year of a coaching journal, and a set of architecture decisions.")
+        progress, done = Progress("notes"), 0
+
+        async def tell(group: list[Example]) -> None:
+            nonlocal done
+            for note in group:  # in order: a later note may replace what an earlier one said
+                await self._call("add_memory", **note.arguments)
+                done += 1
+                progress(done, len(notes))
+
+        groups = sorted({note.group_id for note in notes})
+        try:
+            await asyncio.gather(*(tell([note for note in notes if note.group_id == group]) for group in groups))
+        finally:
+            seconds = progress.end()
+        say(f"All {done} are on disk, linked and searchable after {seconds:.1f} s.")
+
+    async def _search(self) -> str:
+        self._step('Search first: "Heron billing project"', "search_nodes")
+        answer = await self._call("search_nodes", query="Heron billing project", group_ids=JOURNAL, max_nodes=2)
+        for node in answer["nodes"]:
+            kinds = ", ".join(label for label in node["labels"] if label != "Entity")
+            also = f", also known as {', '.join(node['aliases'])}" if node.get("aliases") else ""
+            summary = f": {node['summary']}" if node.get("summary") else ""
+            say(indented(f"{node['name']} ({kinds}{also}){summary}", "   ", self._width))
+            for fact in node.get("facts") or []:
+                say(indented(fact, "     - ", self._width))
+        return await self._uuid("Heron", JOURNAL)
+
+    async def _connections(self, heron: str) -> None:
+        answer = await self._call("get_entity_connections", entity_uuid=heron)
+        self._step(
+            f"All that is known about {answer['entity']}: {answer['total']} facts, ended ones too",
+            "get_entity_connections",
+        )
+        self._facts(answer["facts"])
+
+    async def _timeline(self) -> None:
+        stress = await self._uuid("stress", JOURNAL)
+        answer = await self._call("get_entity_timeline", entity_uuid=stress)
+        self._step("How often was stress mentioned, month by month?", "get_entity_timeline")
+        for month, mentions in (answer.get("mentions_per_month") or {}).items():
+            say(f"   {month}  {'#' * mentions} {mentions}")
+        say(f"   {answer['total']} notes from {_day(answer['first_mention'])} to {_day(answer['last_mention'])}")
+
+    async def _as_of(self) -> None:
+        self._step("Which database did the booking module use on a given day?", "get_entity_connections, as_of")
+        booking = await self._uuid("booking module", DECISIONS)
+        for day in ("2025-04-01", "2026-01-01"):
+            answer = await self._call("get_entity_connections", entity_uuid=booking, as_of=day, relation="USES")
+            for fact in answer["facts"]:
+                because = f' - "{fact["quote"]}"' if fact.get("quote") else ""
+                say(indented(f"{fact['target_node_name']}{because}", f"   {day}  ", self._width))
+
+    async def _words(self) -> None:
+        question = "How much coffee do I drink?"
+        self._step(f'In your own words: "{question}"', "search_episodes")
+        answer = await self._call("search_episodes", query=question, group_ids=JOURNAL, max_episodes=3)
+        for episode in sorted(answer["episodes"], key=lambda episode: str(episode["valid_at"])):
+            words = f"{episode['match']} ({episode['name']})"
+            say(indented(words, f"   {_day(episode['valid_at'])}  ", self._width))
+
+    async def _add(self, heron: str) -> None:
+        body = "Heron's second release is due on 30 September, Ines leads it."
+        self._step(f'Add: "{body}"', "add_memory")
+        answer = await self._call(
+            "add_memory",
+            episode_body=body,
+            reference_time="2026-06-29T09:00:00+00:00",
+            group_id=JOURNAL,
+            facts=[
+                {
+                    "source": "Heron",
+                    "relation": "HAS_DEADLINE",
+                    "value": "2026-09-30",
+                    "fact": "The second release of Heron is due on 30 September 2026",
+                    "replaces": "current",
+                    "quote": "second release is due on 30 September",
+                },
+                {
+                    "source": "Ines",
+                    "relation": "LEADS",
+                    "target": "Heron",
+                    "fact": "Ines leads the second release of Heron",
+                },
+            ],
+        )
+        say(indented(answer["message"], "   ", self._width))
+        for retired in answer["retired"]:
+            say(indented(retired["fact"], "   no longer current: ", self._width))
+        if heron not in {entity["uuid"] for entity in answer["entities"]}:
+            raise PkmError("The new note was not linked to the Heron that is already known.")
+
+    async def _ask_again(self, heron: str) -> None:
+        self._step("Ask again: what is Heron's deadline, and what was it before?", "get_entity_connections")
+        answer = await self._call("get_entity_connections", entity_uuid=heron, relation="HAS_DEADLINE")
+        self._facts(answer["facts"])
+
+    def _step(self, text: str, tool: str) -> None:
+        heading = f"{next(self._numbers)}. {text}"
+        say(f"\n{heading}{tool:>{max(0, self._width - len(heading))}}" if len(heading) + len(tool) + 2 <= self._width
+            else f"\n{heading}  [{tool}]")  # fmt: skip
+
+    def _facts(self, facts: Sequence[Fact]) -> None:
+        rows = [(fact["status"], when(fact), fact["fact"]) for fact in facts]
+        states, times = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+        for state, at, text in rows:
+            say(indented(text, f"   {state:<{states}}  {at:<{times}}  ", self._width))
+
+    async def _uuid(self, name: str, group_id: str) -> str:
+        answer = await self._call("search_nodes", names=[name], group_ids=group_id)
+        if not answer["nodes"]:
+            raise PkmError(f"search_nodes does not find {name}, which the examples tell of.")
+        return str(answer["nodes"][0]["uuid"])
+
+    async def _call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self._client.call_tool(tool, arguments)
+        answer = result.structured_content
+        if result.is_error or not isinstance(answer, dict):
+            raise PkmError(f"{tool} failed: {(answer or {}).get('error', 'no answer')}")
+        return answer
+
+
+def when(fact: Fact) -> str:
+    """When a fact held or happened, as short as it can be said honestly."""
+    start, end = _day(fact.get("valid_at")), _day(fact.get("invalid_at"))
+    if start and end:
+        return f"{start} to {end}"
+    if start:
+        return start if fact["kind"] in {"event", "reading"} else f"since {start}"
+    if end:
+        return f"until {end}"
+    known = _day(fact.get("reference_time"))
+    return f"known {known}" if known else "start unknown"
+
+
+def _day(moment: str | None) -> str:
+    return (moment or "")[:10]
 
 
 def _server(directory: Path, settings: Settings) -> StdioServerParameters:
-    # The parent's settings are spelt out, so that the demo never touches the user's own memory.
-    environment = {
-        **os.environ,
-        environment_name("data_dir"): str(directory),
-        environment_name("log_level"): "error",
-        environment_name("idle_seconds"): "1",
-        environment_name("cache_dir"): str(settings.cache_dir),
-        environment_name("person"): "me",
-    }
-    if settings.model_dir is not None:
-        environment[environment_name("model_dir")] = str(settings.model_dir)
+    # Flags win over environment, .env and YAML: the demo neither touches the user's memory nor obeys its settings.
+    nothing = directory / "no-settings"
+    nothing.touch(mode=0o600)
+    flags = [
+        *("--env-file", str(nothing), "--data-dir", str(directory / "data"), "--cache-dir", str(settings.cache_dir)),
+        *("--transport", "stdio", "--log-level", "error", "--idle-seconds", str(_IDLE_SECONDS)),
+        *(("--model-dir", str(settings.model_dir)) if settings.model_dir is not None else ()),
+    ]
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "graphiti_pkm.cli.main", "serve", "--transport", "stdio"], env=environment
+        command=sys.executable, args=["-m", "graphiti_pkm.cli.main", "serve", *flags], cwd=directory
     )
 
 
-async def _load(client: Client, examples: list[Example]) -> None:
-    say(f"Telling it {len(examples)} notes: half a year of a coaching journal, and a set of architecture decisions.")
-    progress, done = Progress("notes"), 0
-
-    async def tell(group: list[Example]) -> None:
-        nonlocal done
-        for example in group:  # in order: a later note may replace what an earlier one said
-            await _call(client, "add_memory", **example.arguments)
-            done += 1
-            progress(done, len(examples))
-
-    groups = sorted({example.group_id for example in examples})
-    await asyncio.gather(*(tell([e for e in examples if e.group_id == group]) for group in groups))
-    say(f"  stored, searchable and on disk in {progress.end():.1f} s\n")
-
-
-async def _search(client: Client) -> None:
-    _step("search", 'Search first: "Heron billing project"')
-    answer = await _call(client, "search_nodes", query="Heron billing project", group_ids=JOURNAL, max_nodes=3)
-    for node in answer["nodes"]:
-        say(f"  {node['name']} [{', '.join(node['labels'])}] {node.get('summary') or ''}".rstrip())
-        for fact in node.get("facts") or []:
-            say(f"      {fact}")
-
-
-async def _connections(client: Client) -> str:
-    found = await _call(client, "search_nodes", names=["Heron"], group_ids=JOURNAL)
-    heron: str = found["nodes"][0]["uuid"]
-    answer = await _call(client, "get_entity_connections", entity_uuid=heron)
-    _step("connections", f"Everything it knows about {answer['entity']}: {answer['total']} facts, ended ones too")
-    for fact in answer["facts"]:
-        say(f"  {_interval(fact):<26} {fact['fact']}")
-    return heron
-
-
-async def _timeline(client: Client) -> None:
-    found = await _call(client, "search_nodes", names=["stress"], group_ids=JOURNAL)
-    answer = await _call(client, "get_entity_timeline", entity_uuid=found["nodes"][0]["uuid"])
-    _step("timeline", f"How often was stress mentioned? {answer['total']} notes since {answer['first_mention'][:10]}")
-    for month, count in (answer.get("mentions_per_month") or {}).items():
-        say(f"  {month}  {'#' * count} {count}")
-
-
-async def _as_of(client: Client) -> None:
-    _step("as of a day", "Which database did the booking module use?")
-    found = await _call(client, "search_nodes", names=["booking module"], group_ids=DECISIONS)
-    booking = found["nodes"][0]["uuid"]
-    for day in ("2025-04-01", "2026-01-01"):
-        answer = await _call(client, "get_entity_connections", entity_uuid=booking, as_of=day, relation="USES")
-        say(f"  on {day}: {'; '.join(fact['target_node_name'] for fact in answer['facts'])}")
-
-
-async def _add(client: Client, heron: str) -> None:
-    _step("add", '"Heron\'s second release is due on 30 September, Ines leads it."')
-    answer = await _call(
-        client,
-        "add_memory",
-        episode_body="Heron's second release is due on 30 September, Ines leads it.",
-        reference_time="2026-06-29T09:00:00+00:00",
-        group_id=JOURNAL,
-        facts=[
-            {
-                "source": "Heron",
-                "relation": "HAS_DEADLINE",
-                "value": "2026-09-30",
-                "fact": "The second release of Heron is due on 30 September 2026",
-                "replaces": "current",
-                "quote": "second release is due on 30 September",
-            },
-            {
-                "source": "Ines",
-                "relation": "LEADS",
-                "target": "Heron",
-                "fact": "Ines leads the second release of Heron",
-            },
-        ],
-    )
-    say(f"  {answer['message']}")
-    for retired in answer["retired"]:
-        say(f"  no longer current: {retired['fact']}")
-    if heron not in {entity["uuid"] for entity in answer["entities"]}:
-        raise PkmError("the note was not linked to the Heron that is already known")
-
-
-async def _ask_again(client: Client, heron: str) -> None:
-    _step("ask again", "What is Heron's deadline now, and what was it?")
-    answer = await _call(client, "get_entity_connections", entity_uuid=heron, relation="HAS_DEADLINE")
-    for fact in answer["facts"]:
-        say(f"  {fact['status']:<8} {_interval(fact):<26} {fact['fact']}")
-
-
-async def _words(client: Client) -> None:
-    _step("in your words", '"What helped me sleep better?"')
-    answer = await _call(
-        client, "search_episodes", query="What helped me sleep better?", group_ids=JOURNAL, max_episodes=3
-    )
-    for episode in answer["episodes"]:
-        say(f"  {episode['valid_at'][:10]} {episode['name']}: {episode.get('match') or ''}".replace("\n", " "))
-
-
-async def _call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    answer = result.structured_content
-    if result.is_error or not isinstance(answer, dict):
-        raise PkmError(f"{tool} failed: {(answer or {}).get('error', 'no answer')}")
-    return answer
-
-
-def _interval(fact: dict[str, Any]) -> str:
-    start = (fact.get("valid_at") or "")[:10] or "…"
-    end = (fact.get("invalid_at") or "")[:10]
-    if fact["kind"] in {"event", "reading"}:
-        return start
-    return f"{start} to {end}" if end else f"since {start}" if fact.get("valid_at") else "start unknown"
-
-
-def _step(name: str, text: str) -> None:
-    say(f"\n{name:>13} | {text}")
+def _remove(directory: Path) -> None:
+    """Wait until the database has left the directory, so that nothing of it remains, then remove it."""
+    if (directory / "data").is_dir():
+        owner = open_lock(directory / "data" / OWNER_LOCK)
+        deadline = time.monotonic() + _DATABASE_ENDS_SECONDS
+        while not try_lock(owner, EXCLUSIVE) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.close(owner)
+    shutil.rmtree(directory, ignore_errors=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import yaml
 from graphiti_pkm.errors import ConfigurationError
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+_FENCE = "---\n"
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,11 @@ class Example:
 
 
 def read_examples(directory: Path | None = None) -> list[Example]:
-    """All examples below a directory; a folder's name is its group. Default: ``examples/`` of the checkout."""
+    """All examples below a directory; a folder's name is its group. Default: ``examples/`` of the checkout.
+
+    Raises:
+        ConfigurationError: there are none, or one cannot be read.
+    """
     root = directory or REPOSITORY / "examples"
     examples = list(_read(root))
     if not examples:
@@ -34,19 +39,34 @@ def read_examples(directory: Path | None = None) -> list[Example]:
 
 def _read(root: Path) -> Iterator[Example]:
     for path in sorted(root.glob("*/*.md")):
-        front, body = split_front_matter(path.read_text(encoding="utf-8"))
-        arguments = {"episode_body": body, "group_id": path.parent.name, **front}
-        yield Example(path.parent.name, arguments)
+        try:
+            front, body = split_front_matter(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise ConfigurationError(
+                f"{path} cannot be read as Markdown with front matter between two --- lines ({type(error).__name__})."
+            ) from error
+        yield Example(path.parent.name, {"episode_body": body, "group_id": path.parent.name, **front})
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Front matter between two ``---`` lines, and the body after it; dates become ISO text."""
-    if not text.startswith("---\n"):
+    """Front matter between two ``---`` lines, and the body after it; dates become ISO text.
+
+    Raises:
+        ValueError: the front matter does not end, or is no mapping.
+        yaml.YAMLError: it is no YAML.
+    """
+    if not text.startswith(_FENCE):
         return {}, text.strip()
-    _, front, body = text.split("---\n", 2)
+    _, front, body = text.split(_FENCE, 2)
     loaded = yaml.safe_load(front) or {}
-    return {key: _plain(value) for key, value in loaded.items()}, body.strip()
+    if not isinstance(loaded, dict):
+        raise ValueError("front matter must hold `name: value` lines")  # noqa: TRY004  the file is wrong, not a type
+    return {str(key): _plain(value) for key, value in loaded.items()}, body.strip()
 
 
 def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list) else value
