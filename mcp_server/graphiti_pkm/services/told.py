@@ -292,7 +292,7 @@ def _uuid(text: str | None) -> str | None:
 
 
 def _title(body: str, at: datetime, zone: tzinfo) -> str:
-    first = " ".join(body[: _TITLE_CHARS * 4].split()[:_TITLE_WORDS])
+    first = " ".join(body[: _TITLE_CHARS * 4].split()[:_TITLE_WORDS]).rstrip(",;:")
     shown = first if len(first) <= _TITLE_CHARS else first[: _TITLE_CHARS - 1].rstrip() + "…"
     return f"{show_time(at, zone)[:10]} {shown}"
 
