@@ -1,12 +1,14 @@
 """Search by words and meaning over entities, facts and episodes, in stable pages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import EpisodeSearchResponse, FactSearchResponse, NodeSearchResponse
+from graphiti_pkm.domain.answers import EpisodeSearchResponse, EpisodeView, FactSearchResponse, NodeSearchResponse
 from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
+from graphiti_pkm.domain.records import Episode
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.candidates import Candidates, checked_text
 from graphiti_pkm.services.context import Context
@@ -192,31 +194,42 @@ class Searching(Reader):
         )
         found = await self._candidates.episodes(words, wanted)
         page = _slice(found.by_uuid, start)
-        shown_scores = page.scores()
-        views = []
-        for item in await self._graph.get_episodes(page.uuids(limit), groups):
-            span = matching_sentence(item.content, found.hits.get(item.uuid), words.terms)
-            shown = excerpt(item.content, span)
-            views.append(
-                self._views.episode(
-                    item,
-                    shown,
-                    complete=shown == item.content,
-                    match=shown_match(item.content, span),
-                    score=shown_scores[item.uuid],
-                )
-            )
-        kept = fit(item_sizes(views, groups), budget((EPISODES, limit)))
-        next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), filters)
+        episodes = await self._graph.get_episodes(page.uuids(limit), groups)
+        room = budget((EPISODES, limit))
+        # In a thread: the sentences of a hundred long episodes take seconds to look through.
+        views = await asyncio.to_thread(self._shown, episodes, found.hits, words.terms, page.scores(), groups, room)
+        next_cursor = page.cursor([view.uuid for view in views], page.uuids(limit), filters)
         return EpisodeSearchResponse(
-            message=_told("episode", kept, page.total),
+            message=_told("episode", len(views), page.total),
             total=page.total,
-            returned=kept,
+            returned=len(views),
             truncated=next_cursor is not None,
             next_cursor=next_cursor,
             scope=await self._scope(caller, groups, empty=not page.total, note=words.note),
-            episodes=views[:kept],
+            episodes=views,
         )
+
+    def _shown(
+        self,
+        episodes: Sequence[Episode],
+        hits: Mapping[str, EpisodeHit],
+        terms: Sequence[str],
+        scores: Mapping[str, float],
+        groups: Sequence[str],
+        room: int,
+    ) -> list[EpisodeView]:
+        """As many episodes as fit, each with its best sentence; what does not fit is not looked through."""
+        views: list[EpisodeView] = []
+
+        def each() -> Iterator[EpisodeView]:
+            for item in episodes:
+                span = matching_sentence(item.content, hits.get(item.uuid), terms)
+                content = excerpt(item.content, span)
+                whole, match = content == item.content, shown_match(item.content, span)
+                views.append(self._views.episode(item, content, complete=whole, match=match, score=scores[item.uuid]))
+                yield views[-1]
+
+        return views[: fit(item_sizes(each(), groups), room)]
 
     def _searched(self, caller: Caller, group_ids: GroupIds) -> tuple[str, ...]:
         """Searches without group_ids read the default group (C21)."""
