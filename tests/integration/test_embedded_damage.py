@@ -63,7 +63,17 @@ def unknown_command(data_dir: Path) -> None:
 
 def unreadable_query(data_dir: Path) -> None:
     path = part(data_dir, "incr")
-    path.write_bytes(path.read_bytes().replace(b"CREATE (:A {text: 'PLANTED 0007", b"CREATE x:A {text: 'PLANTED 0007"))
+    words = (b"GRAPH.QUERY", b"g", b"CREATE x:A {text: 'PLANTED'}")
+    command = b"*3\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+    path.write_bytes(path.read_bytes() + command)
+
+
+def unreadable_effect(data_dir: Path) -> None:
+    path = part(data_dir, "incr")
+    content = bytearray(path.read_bytes())
+    begin = content.index(b"\r\n", content.rindex(b"GRAPH.EFFECT", 0, content.index(b"PLANTED 0007")) + 21) + 2
+    content[begin] = 0xFF  # where the version of its format stands
+    path.write_bytes(content)
 
 
 def garbage_in_the_base(data_dir: Path) -> None:
@@ -91,7 +101,8 @@ def manifest_damaged(data_dir: Path) -> None:
         (garbage_in_the_middle, "cut", NODES // 4, NODES - 1),
         (zeros_at_the_end, "cut", NODES, NODES),
         (unknown_command, "started_empty", 0, 0),
-        (unreadable_query, "skipped", NODES - 1, NODES - 1),
+        (unreadable_query, "skipped", NODES, NODES),
+        (unreadable_effect, "started_empty", 0, 0),
         (garbage_in_the_base, "started_empty", 0, 0),
         (base_gone, "started_empty", 0, 0),
         (manifest_gone, "started_empty", 0, 0),
