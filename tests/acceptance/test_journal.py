@@ -14,7 +14,7 @@ from tests.acceptance.shared_data import shared_data
 from tests.e2e.support import call, database_stopped, over_stdio
 from tests.requirements import requirement
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 IN_FLIGHT = 12
 LINKING_SECONDS = 120
