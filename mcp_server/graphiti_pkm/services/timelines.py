@@ -51,6 +51,7 @@ class Timelines(Reader):
             "before": before,
         }
         start = self._start(cursor, filters)
+        linking = await self._linking(anchor)  # before the counts: once it is None they are final
         wanted = EpisodeFilter(
             group_ids=anchor.group_ids, recorded_until=start.now, valid_after=after, valid_before=before
         )
@@ -77,7 +78,7 @@ class Timelines(Reader):
             first_mention=summary.first and iso(summary.first),
             last_mention=summary.last and iso(summary.last),
             mentions_per_month=months,
-            linking=await self._linking(anchor),
+            linking=linking,
         )
 
     async def _linking(self, anchor: Anchor) -> str | None:
