@@ -9,9 +9,10 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
 from graphiti_pkm.cli.examples import Example, read_examples
 from graphiti_pkm.cli.output import Progress, indented, say
@@ -47,13 +48,21 @@ class _Demo:
 
     def __init__(self, directory: Path, settings: Settings) -> None:
         self._server = _server(directory, settings)
+        self._log = directory / "server.log"
         self._width = min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns)
         self._numbers = count(1)
 
     async def play(self, notes: list[Example]) -> None:
         """Tell everything, then ask, add and ask again."""
         say("graphiti-pkm: a memory for your assistant. No key, no server, nothing leaves this machine.\n")
-        async with Client(self._server) as client:
+        with self._log.open("w") as log:
+            # What the server logs when the demo is interrupted is nothing to read over.
+            await self._steps(notes, log)
+        say("\nThat was the main job, with the calls your own assistant will make.")
+        say("To connect it, see README.md: one command in its configuration.")
+
+    async def _steps(self, notes: list[Example], log: TextIO) -> None:
+        async with Client(stdio_client(self._server, errlog=log)) as client:
             self._client = client
             await self._tell(notes)
             heron = await self._search()
@@ -63,8 +72,6 @@ class _Demo:
             await self._words()
             await self._add(heron)
             await self._ask_again(heron)
-        say("\nThat was the main job, with the calls your own assistant will make.")
-        say("To connect it, see README.md: one command in its configuration.")
 
     async def _tell(self, notes: list[Example]) -> None:
         say(f"Telling it {len(notes)} notes: half a year of a coaching journal, and a set of architecture decisions.")

@@ -23,7 +23,8 @@ class _Version(argparse.Action):
     """Reads the installed version only when asked: the look-up would cost every start."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        parser.exit(message=f"graphiti-pkm {version('graphiti-pkm')}\n")
+        print("graphiti-pkm", version("graphiti-pkm"))  # noqa: T201  (an answer, so not on stderr as exit's message)
+        parser.exit()
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -1,0 +1,186 @@
+"""doctor and status on a healthy memory and on broken ones."""
+
+# ruff: noqa: ASYNC240 - a test may block its own loop for a file
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.support import call, database_stopped, over_stdio, run
+from tests.requirements import requirement
+
+CHECKS = [
+    "platform",
+    "C library",
+    "database binaries",
+    "library libgomp.so.1",
+    "library libssl.so.3",
+    "data directory",
+    "disk space",
+    "socket path",
+    "journal",
+    "model",
+    "database",
+]
+
+
+def lines_of(text: str) -> dict[str, str]:
+    """The checks of doctor's text: name to ``ok`` or ``BAD``, each on one line."""
+    found = {}
+    for line in text.partition("\n\n")[0].splitlines():
+        if not line.startswith("    "):
+            name, _, _ = line[4:].partition("  ")
+            found[name] = line[:3].strip()
+    return found
+
+
+def checked(data_dir: Path, code: int, **settings: object) -> dict[str, dict[str, Any]]:
+    """What doctor says to a machine, by check."""
+    told = run("doctor", "--json", data_dir=data_dir, **settings)
+    assert told.returncode == code
+    assert "Traceback" not in told.stderr
+    answer = json.loads(told.stdout)
+    assert answer["ok"] is (code == 0)
+    return {check["name"]: check for check in answer["checks"]}
+
+
+async def remember(data_dir: Path) -> None:
+    async with over_stdio(data_dir) as client:
+        await call(client, "add_memory", episode_body="Ines leads Heron.", entities=[{"name": "Ines"}])
+
+
+async def test_doctor_says_one_line_a_check_when_all_is_well(data_dir: Path) -> None:
+    fresh = run("doctor", data_dir=data_dir)
+    assert (fresh.returncode, fresh.stderr) == (0, "")
+    assert lines_of(fresh.stdout) == dict.fromkeys(CHECKS, "ok")
+    assert "\nAll is well.\n" in fresh.stdout
+    assert "->" not in fresh.stdout
+
+    await remember(data_dir)
+    used = run("doctor", data_dir=data_dir)
+    assert lines_of(used.stdout) == dict.fromkeys(CHECKS, "ok")
+    assert "whole; 1 " in used.stdout
+    assert "1 group\n" in used.stdout
+
+
+@requirement("T52")
+def test_doctor_tells_every_setting_with_its_origin_and_the_env_file_it_used(tmp_path: Path) -> None:
+    data_dir = tmp_path / "file"  # so that no database has to start
+    data_dir.write_text("")
+    env_file = tmp_path / "memory.env"
+    env_file.write_text("GRAPHITI_PKM_PERSON=Ada\n")
+    config = tmp_path / "memory.yaml"
+    config.write_text("port: 8123\n")
+    arguments = ("--env-file", str(env_file), "--config", str(config), "--timezone", "Europe/Berlin")
+    told = run("doctor", *arguments, data_dir=data_dir)
+    assert f".env used: {env_file}\n" in told.stdout
+    rows = [line.split(maxsplit=2) for line in told.stdout.splitlines()]
+    assert ["person", "Ada", f"{env_file}: GRAPHITI_PKM_PERSON"] in rows
+    assert ["port", "8123", str(config)] in rows
+    assert ["timezone", "Europe/Berlin", "flag"] in rows
+    assert ["data_dir", str(data_dir), "GRAPHITI_PKM_DATA_DIR"] in rows
+    assert ["host", "127.0.0.1", "default"] in rows
+
+    answer = json.loads(run("doctor", "--json", *arguments, data_dir=data_dir).stdout)
+    assert (answer["env_file"], answer["config_file"]) == (str(env_file), str(config))
+    assert answer["settings"]["timezone"] == {"value": "Europe/Berlin", "origin": "flag"}
+    assert answer["settings"]["log_level"] == {"value": "info", "origin": "default"}
+
+
+def test_a_model_directory_without_weights_is_named_with_its_remedy(tmp_path: Path, data_dir: Path) -> None:
+    told = run("doctor", data_dir=data_dir, model_dir=tmp_path / "nothing", cache_dir=tmp_path / "cache")
+    assert told.returncode == 1
+    assert lines_of(told.stdout)["model"] == "BAD"
+    assert "model_dir" in told.stdout
+    assert "-> " in told.stdout
+    check = checked(data_dir, 1, model_dir=tmp_path / "nothing", cache_dir=tmp_path / "cache")["model"]
+    assert "graphiti-pkm fetch-model" in check["remedy"]
+
+
+def test_a_directory_that_cannot_be_made_is_named_with_the_setting() -> None:
+    nowhere = Path("/proc/graphiti-pkm")  # not even root may make it
+    remedies = [check["remedy"] for check in checked(nowhere, 1).values() if not check["ok"]]
+    assert remedies
+    assert [remedy for remedy in remedies if "--data-dir" not in remedy] == []
+
+
+def test_a_data_directory_that_is_a_file_is_named_and_the_database_not_even_tried(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    checks = checked(file, 1)
+    assert checks["data directory"]["ok"] is False
+    assert "--data-dir" in checks["data directory"]["remedy"]
+    assert "database" not in checks
+
+
+async def test_a_damaged_journal_is_bad_and_restore_is_the_remedy(data_dir: Path) -> None:
+    await remember(data_dir)
+    journal = data_dir / "journal.sqlite3"
+    damaged = b"damaged " * 64 + journal.read_bytes()[512:]
+    journal.write_bytes(damaged)
+    checks = checked(data_dir, 1)
+    assert checks["journal"]["ok"] is False
+    assert "graphiti-pkm restore BACKUP --replace" in checks["journal"]["remedy"]
+    assert checks["model"]["ok"] is True
+    text = run("doctor", data_dir=data_dir)
+    assert text.returncode == 1
+    assert lines_of(text.stdout)["journal"] == "BAD"
+    assert journal.read_bytes() == damaged
+
+
+async def test_a_damage_inside_the_journal_that_a_start_passes_over_is_found(data_dir: Path) -> None:
+    await remember(data_dir)
+    database_stopped(data_dir)
+    journal = data_dir / "journal.sqlite3"
+    content = bytearray(journal.read_bytes())
+    page = 4096 * (len(content) // 4096 // 2)
+    content[page : page + 4096] = random.Random(3).randbytes(4096)  # noqa: S311  the same garbage each time
+    journal.write_bytes(content)
+    assert checked(data_dir, 1)["journal"]["ok"] is False
+
+
+async def test_a_repair_of_the_append_only_file_is_told_until_its_original_is_removed(data_dir: Path) -> None:
+    await remember(data_dir)
+    database_stopped(data_dir)
+    (increments,) = (data_dir / "appendonlydir").glob("*.incr.*")
+    increments.write_bytes(increments.read_bytes()[:-20])
+    told = checked(data_dir, 0)
+    assert told["database"]["ok"] is True
+    (original,) = data_dir.glob("appendonlydir-damaged-*")
+    assert original.name in told["last repair"]["detail"]
+    assert run("status", data_dir=data_dir).stdout.startswith("degraded: ")
+
+    for file in original.iterdir():
+        file.unlink()
+    original.rmdir()
+    assert "last repair" not in checked(data_dir, 0)
+    assert run("status", data_dir=data_dir).stdout.startswith("ok: ")
+
+
+async def test_status_tells_a_person_and_a_machine_what_the_memory_holds(data_dir: Path) -> None:
+    empty = run("status", data_dir=data_dir)
+    assert (empty.returncode, empty.stderr) == (0, "")
+    assert empty.stdout.startswith("ok: ")
+    assert "  groups    none yet\n" in empty.stdout
+
+    await remember(data_dir)
+    text = run("status", data_dir=data_dir)
+    assert text.returncode == 0
+    assert f"  data      {data_dir}\n" in text.stdout
+    assert "  groups    default  1 episode, 1 entity" in text.stdout
+
+    told = json.loads(run("status", "--json", data_dir=data_dir).stdout)
+    assert (told["status"], told["data_directory"], told["failures"]) == ("ok", str(data_dir), [])
+    assert sum(told["writes"].values()) == 1
+    assert told["groups"] == {"default": "1 episode, 1 entity, 0 facts"}
+    assert told["database_memory_bytes"] > 0
+
+
+@pytest.mark.parametrize("starts", [3])
+async def test_a_memory_that_is_stopped_and_started_reports_no_repair(data_dir: Path, starts: int) -> None:
+    for _ in range(starts):
+        told = json.loads(run("status", "--json", data_dir=data_dir).stdout)
+        assert (told["status"], told["failures"]) == ("ok", [])
+        database_stopped(data_dir)
