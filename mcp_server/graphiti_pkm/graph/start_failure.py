@@ -42,7 +42,7 @@ _ERRNOS = {
     errno.EROFS: "directory",
     errno.ENOENT: "directory",
 }
-_WHILE_LOADING = re.compile(r"append only file|Unknown command|AOF|RDB|loading the DB", re.IGNORECASE)
+_WHILE_LOADING = re.compile(r"append only file|Unknown command|AOF|RDB|loading the DB|GRAPH\.EFFECT", re.IGNORECASE)
 _KILLED = (0, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
 
 
