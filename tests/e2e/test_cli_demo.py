@@ -1,0 +1,106 @@
+"""The demo as a newcomer runs it: with the environment of a login, and settings that are none of its business."""
+
+import os
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.e2e.support import COMMAND, environment, processes_naming, run
+
+from graphiti_pkm.cli.examples import read_examples
+
+STEPS = [
+    "search_nodes",
+    "get_entity_connections",
+    "get_entity_timeline",
+    "get_entity_connections, as_of",
+    "search_episodes",
+    "add_memory",
+    "get_entity_connections",
+]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the demo printed, and the directory it had for temporary files."""
+    there = tmp_path_factory.mktemp("demo")
+    # What would break it if it obeyed: the server would offer nothing that writes, in another directory.
+    (there / ".env").write_text("GRAPHITI_PKM_READ_ONLY=true\n")
+    mine = environment(data_dir=there / "mine", tools="get_status", default_group="other", person="Ada")
+    done = subprocess.run(
+        [COMMAND, "demo"],
+        env=mine | {"TMPDIR": str(there)},
+        cwd=there,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout, there
+
+
+def step(output: str, number: int) -> list[str]:
+    """The lines of a step below its heading."""
+    (found,) = re.findall(rf"^{number}\. .*\n((?: .*\n)+)", output, re.MULTILINE)
+    return [str(line) for line in found.splitlines()]
+
+
+def test_it_plays_every_step_with_the_call_an_assistant_makes(played: tuple[str, Path]) -> None:
+    output, _ = played
+    assert [heading.split(maxsplit=1)[0] for heading in re.findall(r"^\d\. .*$", output, re.MULTILINE)] == [
+        f"{number}." for number in range(1, len(STEPS) + 1)
+    ]
+    headings = re.findall(r"^\d\. .*$", output, re.MULTILINE)
+    assert [re.split(r"\s{2,}", heading)[-1] for heading in headings] == STEPS
+    assert max(map(len, output.splitlines())) <= 100
+
+
+def test_it_tells_all_examples_and_finds_what_they_say(played: tuple[str, Path]) -> None:
+    output, _ = played
+    assert f"All {len(read_examples())} are on disk" in output
+    assert step(output, 1)[0] == "   Project Heron (Project, also known as Heron): Moves billing off the mainframe"
+    assert [line.split()[1] for line in step(output, 4)] == ["MySQL", "PostgreSQL"]
+    assert [line.split()[1] for line in step(output, 5)] == ["Three", "Two", "One"]
+
+
+def test_its_timeline_is_what_an_independent_count_over_the_files_gives(played: tuple[str, Path]) -> None:
+    mentions: Counter[str] = Counter()
+    for example in read_examples():
+        body = example.arguments["episode_body"].casefold()
+        if example.group_id == "coaching-journal" and "stress" in re.findall(r"\w+", body):
+            mentions[example.arguments["reference_time"][:7]] += 1
+    *months, total = step(played[0], 3)
+    assert [line.split() for line in months] == [
+        [month, "#" * count, str(count)] for month, count in sorted(mentions.items())
+    ]
+    assert total.strip().startswith(f"{sum(mentions.values())} notes from ")
+
+
+def test_the_superseded_deadlines_stay_with_the_time_they_held(played: tuple[str, Path]) -> None:
+    output, _ = played
+    assert step(output, 6)[-1] == "   no longer current: Project Heron is due on 29 May 2026"
+    assert [re.split(r"\s{2,}", line.strip()) for line in step(output, 7)] == [
+        ["current", "since 2026-06-29", "The second release of Heron is due on 30 September 2026"],
+        ["ended", "2026-03-02 to 2026-06-29", "Project Heron is due on 29 May 2026"],
+        ["ended", "until 2026-03-02", "Project Heron is due on 30 April 2026"],
+    ]
+
+
+def test_it_leaves_nothing_behind_and_never_touches_the_memory_of_its_user(played: tuple[str, Path]) -> None:
+    _, there = played
+    assert sorted(path.name for path in there.iterdir()) in ([".env"], [".env", f"graphiti-pkm-{os.geteuid()}"])
+    assert list(there.glob("graphiti-pkm-*/*.sock")) == []
+    assert processes_naming(there) == []
+
+
+def test_a_failure_is_one_line_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    notes = tmp_path / "notes" / "coaching-journal"
+    notes.mkdir(parents=True)
+    (notes / "one.md").write_text("---\nsource: pigeon\n---\nA note.")
+    failed = run("demo", "--examples", str(notes.parent), data_dir=tmp_path / "mine")
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("graphiti-pkm: add_memory failed: ")
+    assert failed.stderr.count("\n") == 1
+    assert not (tmp_path / "mine").exists()
