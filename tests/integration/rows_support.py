@@ -6,14 +6,17 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import pytest
 from mcp.client import Client
 from tests.integration.embedded_support import end_database
 from tests.protocol.support import answered
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.config import Settings
+from graphiti_pkm.graph.drivers import Database
+from graphiti_pkm.graph.queries_values import Query, Row
 from graphiti_pkm.server import build_server
 from graphiti_pkm.services.services import Services
 
@@ -71,3 +74,28 @@ async def in_one_task(context: AbstractAsyncContextManager[_T]) -> AsyncIterator
     finally:
         done.set()
         await task
+
+
+class Sent(NamedTuple):
+    """A query with what came back."""
+
+    query: Query
+    rows: list[Row]
+
+
+class Spy:
+    """Looks on while the database is asked; every query still runs."""
+
+    def __init__(self, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sent: list[Sent] = []
+        self._attempt = database.attempt
+        monkeypatch.setattr(database, "attempt", self.attempt)
+
+    async def attempt(self, *queries: Query, writing: bool = False) -> list[list[Row]]:
+        answers = await self._attempt(*queries, writing=writing)
+        self.sent += map(Sent, queries, answers)
+        return answers
+
+    def rows_with(self, column: str) -> int:
+        """The largest number of rows with this column that one query brought."""
+        return max((len(rows) for _, rows in self.sent if rows and column in rows[0]), default=0)

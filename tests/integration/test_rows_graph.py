@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -13,13 +13,13 @@ from graphiti_core.edges import EntityEdge
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_name, a_write, an_entity, at, new_uuid
 from tests.corpus import DJANGO, HUB, HUB_FACTS, HUB_FACTS_IN_OWN_GROUP, WEEKS, embeddings, hub, weeks
-from tests.integration.rows_support import World, a_world, in_one_task
+from tests.integration.rows_support import Spy, World, a_world, in_one_task
 from tests.protocol.support import error_of
 from tests.requirements import requirement
 
 from graphiti_pkm.errors import NotKept
 from graphiti_pkm.graph import mapping
-from graphiti_pkm.graph.drivers import Database, OneGraphDriver
+from graphiti_pkm.graph.drivers import OneGraphDriver
 from graphiti_pkm.graph.queries_values import Query, Row
 from graphiti_pkm.graph.store import FalkorStore
 from graphiti_pkm.services.commit import Committer
@@ -27,31 +27,6 @@ from graphiti_pkm.services.commit import Committer
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 HOSTILE = "X]->() DELETE n // \"'`}) DETACH DELETE n"
-
-
-class Sent(NamedTuple):
-    """A query with what came back."""
-
-    query: Query
-    rows: list[Row]
-
-
-class Spy:
-    """Looks on while the database is asked; every query still runs."""
-
-    def __init__(self, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.sent: list[Sent] = []
-        self._attempt = database.attempt
-        monkeypatch.setattr(database, "attempt", self.attempt)
-
-    async def attempt(self, *queries: Query, writing: bool = False) -> list[list[Row]]:
-        answers = await self._attempt(*queries, writing=writing)
-        self.sent += map(Sent, queries, answers)
-        return answers
-
-    def rows_with(self, column: str) -> int:
-        """The largest number of rows with this column that one query brought."""
-        return max((len(rows) for _, rows in self.sent if rows and column in rows[0]), default=0)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
