@@ -81,6 +81,8 @@ class Told:
     source: EpisodeSource
     source_description: str
     reference_time: datetime
+    is_dated: bool
+    """False when it is the time of the call: of calls at once, the order in which they are stored then counts."""
     entities: tuple[ToldEntity, ...]
     facts: tuple[ToldFact, ...]
     steering: dict[str, object]
@@ -112,6 +114,7 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
         source=source,
         source_description=request.source_description,
         reference_time=reference_time,
+        is_dated=bool(request.reference_time),
         entities=entities,
         facts=tuple(reader.fact(fact, i) for i, fact in enumerate(request.facts)),
         steering=dict(request.steering),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -127,6 +128,8 @@ class Writing:
                 return earlier
             await self._refuse_foreign(told)
             now = self._context.now()
+            if not told.is_dated:
+                told = replace(told, reference_time=now)
             at = Occurrence(group_id, None if public == settings.default_group else public, person, now, settings.zone)
             snapshot = await self._reader.read(group_id, told, person, vectors or {}, now)
             plan = plan_write(told, spans, at, snapshot, vectors or {})

@@ -1,6 +1,7 @@
 """Repeats, failures and races: kept or not kept, never half."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -117,3 +118,14 @@ async def test_embedding_happens_before_the_lock_and_known_names_are_not_embedde
     await world.tell("Sarah knows Tom.", FACT)
     await world.tell("Again.", {**FACT, "relation": "LIKES"})
     assert world.embedder.calls[1] == ["Again.", "Sarah likes Tom"]
+
+
+async def test_a_call_without_a_date_counts_from_when_it_is_stored_not_from_when_it_began_to_wait(
+    world: WritingWorld,
+) -> None:
+    world.clock.tick = timedelta(seconds=1)
+    await world.tell("one", {**FACT, "replaces": "current"})
+    (episode,) = world.graph.tables.episodes.values()
+    assert episode.valid_at == episode.created_at
+    await world.tell("two", {**FACT, "target": "Ann", "replaces": "current"})
+    assert world.lines() == ["Sarah KNOWS Ann"]
