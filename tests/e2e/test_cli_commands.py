@@ -105,16 +105,17 @@ def test_the_log_begins_with_version_data_directory_env_file_and_settings_with_t
     }
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_an_interrupted_server_ends_though_its_client_stays(transport: str, data_dir: Path) -> None:
+@pytest.mark.parametrize(("transport", "path"), [("stdio", None), ("http", "/mcp"), ("sse", "/sse")])
+def test_an_interrupted_server_ends_though_its_client_stays(transport: str, path: str | None, data_dir: Path) -> None:
+    port = free_port()
     with subprocess.Popen(
-        [COMMAND, "serve", "--transport", transport, "--port", str(free_port())],
+        [COMMAND, "serve", "--transport", transport, "--port", str(port)],
         env=environment(data_dir=data_dir),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as server:
-        first_line(server)
+        assert first_line(server).get("url") == (path and f"http://127.0.0.1:{port}{path}")
         until((data_dir / "database.json").exists, "the database to start")
         server.send_signal(signal.SIGINT)
         assert server.wait() in {130, -signal.SIGINT}

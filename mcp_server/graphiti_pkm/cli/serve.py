@@ -39,9 +39,20 @@ def _effective(loaded: LoadedSettings) -> dict[str, object]:
         "version": version("graphiti-pkm"),
         "data_dir": str(loaded.settings.data_dir),
         "transport": loaded.settings.transport,
+        **_address(loaded.settings),
         "env_file": str(loaded.env_file) if loaded.env_file else None,
         "settings": changed,
     }
+
+
+def _address(settings: Settings) -> dict[str, str]:
+    """What a client is given to connect to."""
+    if settings.transport == "stdio":
+        return {}
+    from graphiti_pkm.http import SSE_PATH  # noqa: PLC0415  (stdio answers sooner without a web server)
+
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return {"url": f"http://{host}:{settings.port}{SSE_PATH if settings.transport == 'sse' else settings.path}"}
 
 
 def _open(settings: Settings) -> AbstractAsyncContextManager[Services]:
