@@ -4,8 +4,10 @@ import random
 from typing import Any
 
 GROUPS = ("storm-a", "storm-b")
-PEOPLE = ("Sarah Miller", "Tom Baker", "Ann Lee", "Priya Nair", "Jon Snow", "Eva Lind", "Omar Sy", "Mei Chen")
-PROJECTS = ("Project Atlas", "Blue Harbor", "Data Lake", "Night Train")
+_FIRST = ("Sarah", "Tom", "Ann", "Priya", "Jon", "Eva")
+_LAST = ("Miller", "Baker", "Lee", "Nair")
+PEOPLE = tuple(f"{first} {last}" for first in _FIRST for last in _LAST)
+PROJECTS = ("Project Atlas", "Blue Harbor", "Data Lake", "Night Train", "Copper Kettle", "Winter Garden")
 CITIES = ("Berlin", "New York", "Porto", "Sankt Gallen")
 HOME = "LIVES_IN"
 """Each fact of this relation replaces the current one, so that of each person at most one is current."""
@@ -23,7 +25,6 @@ def note(client: str, number: int) -> dict[str, Any]:
     project, city = draw.choice(PROJECTS), draw.choice(CITIES)
     facts: list[dict[str, Any]] = [
         {"source": _spelt(draw, one), "relation": "WORKS_ON", "target": _spelt(draw, project)},
-        {"source": "me", "relation": "SLEPT", "kind": "reading", "measure": "sleep", "value": number % 9, "unit": "h"},
         {"source": one, "relation": "MET", "target": other, "kind": "event", "fact": f"{one} met {other}, {number}."},
     ]
     if draw.random() < 0.3:

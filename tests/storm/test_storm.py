@@ -80,7 +80,9 @@ async def _the_next_call_works(memory: Memory) -> None:
     arguments = note("afterwards", 0)
     answer = await memory.services.writing.add_memory(LOCAL, AddMemory.model_validate(arguments))
     assert answer.status == "stored"
-    found = await memory.services.searching.search_nodes(LOCAL, None, names=["Sarah Miller"])
+    found = await memory.services.searching.search_nodes(
+        LOCAL, None, names=["Sarah Miller"], group_ids=[arguments["group_id"]]
+    )
     assert found.returned
 
 

@@ -1,7 +1,6 @@
 """Twenty clients on one data directory, and random kill -9 of clients, database and watchdog."""
 
 import os
-import time
 import random
 import signal
 import subprocess
@@ -11,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 
 from tests.storm.notes import Diary
 
@@ -20,7 +19,7 @@ from graphiti_pkm.graph.redis_socket import read_endpoint
 
 WAYS = ("words",) * 14 + ("model",) * 3 + ("stdio",) * 3
 """How each of the clients writes."""
-KILLS = {"client": (2.5, 4.5), "database": (3.5, 6.0), "watchdog": (3.5, 6.0)}
+KILLS = {"client": (3.0, 6.0), "database": (4.5, 8.0), "watchdog": (4.5, 8.0)}
 """Shortest and longest time between two kills of a kind, in seconds."""
 _TICK = 0.05
 _ENOUGH_STARTS = 400
@@ -88,8 +87,7 @@ class Storm:
             self._keep_running()
             for kind, at in due.items():
                 if monotonic() >= at and self._kill(kind):
-                    (self.directory / "kills").open("a").write(f"{time.time()} {kind}\n")
-                    self.kills[kind] += 1
+                    self._note(kind)
                     due[kind] = monotonic() + self._draw.uniform(*KILLS[kind])
             sleep(_TICK)
 
@@ -135,6 +133,11 @@ class Storm:
                 # Twenty processes on a few cores: BLAS threads of each would only fight.
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
             )
+
+    def _note(self, kind: str) -> None:
+        self.kills[kind] += 1
+        with (self.directory / "kills").open("a", encoding="utf-8") as file:
+            file.write(f"{time()} {kind}\n")
 
     def _kill(self, kind: str) -> bool:
         """False if there is nothing to kill just now."""
