@@ -1,9 +1,10 @@
-"""Database rows to records and back, in Graphiti's names and formats.
+"""Database rows to records and back; Graphiti's own parsers read what Graphiti may have written.
 
-Graphiti's own parsers would read the same and check everything twice: half the time of a page.
+The parsers are imported on first use: graphiti_core takes half a second, and ``drivers`` has loaded it by then.
 """
 
-from datetime import datetime
+import functools
+from types import ModuleType
 from typing import Any, get_args
 
 from graphiti_pkm.domain.records import (
@@ -27,60 +28,66 @@ _EPISODE_SOURCES = frozenset({"text", "message", "json", "fact_triple"})
 _FACT_FIELDS = ("kind", "voided", *_TEXTS, *_OFFSETS)
 
 
+@functools.cache
+def _parsers() -> ModuleType:
+    from graphiti_core.driver import record_parsers  # noqa: PLC0415 slow to import, see above
+
+    return record_parsers
+
+
 def entity(row: Row) -> Entity:
     """From the columns ``queries.ENTITY_COLUMNS``; the first label beside ``Entity`` is its type."""
-    own = {"Entity", f"Entity_{row['group_id'].replace('-', '')}"}  # Graphiti's label of a group is no type
+    node = _parsers().entity_node_from_record({**row, "attributes": dict(row["attributes"])})
     return Entity(
-        uuid=row["uuid"],
-        group_id=row["group_id"],
-        name=row["name"],
-        label=next((label for label in row["labels"] if label not in own), None),
-        summary=row["summary"],
-        created_at=_instant(row["created_at"]),
-        attributes=dict(row["attributes"]),
+        uuid=node.uuid,
+        group_id=node.group_id,
+        name=node.name,
+        label=next((label for label in node.labels if label != "Entity"), None),
+        summary=node.summary,
+        created_at=as_utc(node.created_at),
+        attributes=node.attributes,
     )
 
 
 def episode(row: Row) -> Episode:
     """From the columns ``queries.EPISODE_COLUMNS``; a source Graphiti does not know counts as text."""
+    source = row["source"] if row["source"] in _EPISODE_SOURCES else "text"
+    node = _parsers().episodic_node_from_record({**row, "source": source})
     return Episode(
-        uuid=row["uuid"],
-        group_id=row["group_id"],
-        name=row["name"],
-        content=row["content"],
-        source=row["source"] if row["source"] in _EPISODE_SOURCES else "text",
-        source_description=row["source_description"],
-        valid_at=_instant(row["valid_at"]),
-        created_at=_instant(row["created_at"]),
+        uuid=node.uuid,
+        group_id=node.group_id,
+        name=node.name,
+        content=node.content,
+        source=node.source.value,
+        source_description=node.source_description,
+        valid_at=as_utc(node.valid_at),
+        created_at=as_utc(node.created_at),
         corrected=row["corrected"],
     )
 
 
 def fact(row: Row) -> Fact:
     """From the columns ``queries.FACT_COLUMNS``; what is not ours and not Graphiti's stays in ``attributes``."""
-    known, attributes = _own_fields(dict(row["attributes"]))
+    edge = _parsers().entity_edge_from_record({**row, "attributes": dict(row["attributes"])})
+    known, attributes = _own_fields(edge.attributes)
     return Fact(
-        uuid=row["uuid"],
-        group_id=row["group_id"],
-        source_uuid=row["source_node_uuid"],
-        target_uuid=row["target_node_uuid"],
+        uuid=edge.uuid,
+        group_id=edge.group_id,
+        source_uuid=edge.source_node_uuid,
+        target_uuid=edge.target_node_uuid,
         source_name=row["source_name"] or "",
         target_name=row["target_name"] or "",
-        relation=row["name"],
-        text=row["fact"],
-        valid_at=row["valid_at"] and _instant(row["valid_at"]),
-        invalid_at=row["invalid_at"] and _instant(row["invalid_at"]),
-        reference_time=row["reference_time"] and _instant(row["reference_time"]),
-        created_at=_instant(row["created_at"]),
-        expired_at=row["expired_at"] and _instant(row["expired_at"]),
-        episodes=tuple(row["episodes"]),
+        relation=edge.name,
+        text=edge.fact,
+        valid_at=edge.valid_at and as_utc(edge.valid_at),
+        invalid_at=edge.invalid_at and as_utc(edge.invalid_at),
+        reference_time=edge.reference_time and as_utc(edge.reference_time),
+        created_at=as_utc(edge.created_at),
+        expired_at=edge.expired_at and as_utc(edge.expired_at),
+        episodes=tuple(edge.episodes),
         attributes=attributes,
         **known,
     )
-
-
-def _instant(text: str) -> datetime:
-    return as_utc(datetime.fromisoformat(text))
 
 
 def _own_fields(properties: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

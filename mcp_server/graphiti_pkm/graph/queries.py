@@ -58,7 +58,7 @@ EPISODE_COLUMNS = """
   coalesce(e.content, '') AS content,
   coalesce(e.source, 'text') AS source, coalesce(e.source_description, '') AS source_description,
   coalesce(e.created_at, e.valid_at) AS created_at, coalesce(e.valid_at, e.created_at) AS valid_at,
-  coalesce(s.corrected, false) AS corrected"""
+  [] AS entity_edges, coalesce(s.corrected, false) AS corrected"""
 
 STARTS = "coalesce(e.valid_at, '')"
 KNOWN_FROM = "coalesce(e.valid_at, e.reference_time)"
