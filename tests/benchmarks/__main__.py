@@ -1,0 +1,43 @@
+"""Run benchmarks and print their table: ``python -m tests.benchmarks [name …] [--write]``."""
+
+import argparse
+import asyncio
+import importlib
+import logging
+import os
+from pathlib import Path
+from time import perf_counter
+
+from tests.benchmarks.measuring import Figure
+from tests.benchmarks.report import machine, page, table
+
+NAMES = ("hub", "adding", "ingest", "startup", "cold", "footprint")
+PAGE = Path(__file__).resolve().parents[2] / "DOCS" / "benchmarks.md"
+
+
+def main() -> None:
+    """Every figure stands beside the other side of its ratio, measured in the same run."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(NAMES)}; all without any")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name} (only with all of them)")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(NAMES):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    if options.write and options.names:
+        parser.error("--write wants all benchmarks")
+    logging.basicConfig(level=logging.WARNING)
+    logging.getLogger("graphiti_pkm").setLevel(logging.WARNING)
+    figures: list[Figure] = []
+    load = os.getloadavg()[0]
+    for name in options.names or NAMES:
+        begun = perf_counter()
+        found: list[Figure] = asyncio.run(importlib.import_module(f"tests.benchmarks.{name}").figures())
+        print(f"\n{name}, {perf_counter() - begun:.0f} s\n\n{table(found)}", flush=True)  # noqa: T201 a command line speaks
+        figures += found
+    print(f"\n{machine(load)}")  # noqa: T201 same
+    if options.write:
+        PAGE.write_text(page(figures, load), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""From the start of the server to its first answer, on data that nobody has open."""
+
+import random
+from array import array
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from time import perf_counter
+
+from tests.benchmarks.measuring import Figure, ms
+from tests.benchmarks.startup import COMMAND
+from tests.benchmarks.stdio import StdioServer
+from tests.benchmarks.world import data_directory
+from tests.builders import DAY_ONE, a_passage, a_write, an_episode
+from tests.integration.embedded_support import stopped
+
+from graphiti_pkm.bootstrap import open_memory
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.passages import split_passages
+from graphiti_pkm.domain.records import Episode, Vectors, WriteIntent
+from graphiti_pkm.services.commit import Committer
+
+SIZES = (1_000, 10_000, 100_000)
+_EPISODES_A_WRITE = 50
+_DIMENSION = 384
+_SEARCH = "How did the harbour project go?"
+_WORDS = [
+    "harbour",
+    "project",
+    "plan",
+    "coffee",
+    "river",
+    "meeting",
+    "sleep",
+    "budget",
+    "team",
+    "letter",
+    "morning",
+    "walk",
+    "train",
+    "garden",
+    "music",
+    "winter",
+    "question",
+    "answer",
+    "paper",
+    "window",
+    "table",
+    "doctor",
+    "market",
+    "summer",
+    "friend",
+    "travel",
+]
+
+
+async def figures() -> list[Figure]:
+    """Each size in a data directory of its own, filled through the journal."""
+    found = []
+    for size in SIZES:
+        async with data_directory() as directory:
+            await _fill(directory, size)
+            await stopped(directory)
+            whole, search = _first_answers(directory)
+        what = f"cold start with {size:,} passages"
+        found.append(Figure(f"{what}, to the first answer of search_episodes", ms(whole)))
+        found.append(Figure(f"{what}, the next search", ms(search)))
+    return found
+
+
+def _first_answers(directory: Path) -> tuple[float, float]:
+    """Milliseconds from the start of the process to the answer of a search, and of one more."""
+    begun = perf_counter()
+    with StdioServer([str(COMMAND), "serve", "--data-dir", str(directory)]) as server:
+        server.initialize()
+        first = server.call("search_episodes", query=_SEARCH)
+        between = perf_counter()
+        assert first["episodes"]
+        server.call("search_episodes", query=f"{_SEARCH} And the garden?")
+        after = perf_counter()
+        server.close()
+    return 1000 * (between - begun), 1000 * (after - between)
+
+
+async def _fill(directory: Path, passages: int) -> None:
+    async with open_memory(Settings(data_dir=directory, idle_seconds=0.5)) as opened:
+        committer = Committer(opened.context)
+        for write, vectors in _writes(passages):
+            await committer.commit(write, vectors)
+            await opened.recovery._mark_durable()
+
+
+def _writes(passages: int) -> Iterator[tuple[WriteIntent, Vectors]]:
+    draw = random.Random(passages)  # noqa: S311 the same data in every run
+    left = passages
+    number = 0
+    while left:
+        episodes: list[Episode] = []
+        sentences = []
+        vectors: Vectors = {}
+        while left and len(episodes) < _EPISODES_A_WRITE:
+            text = " ".join(f"{' '.join(draw.choices(_WORDS, k=10)).capitalize()}." for _ in range(min(8, left)))
+            episode = an_episode(
+                text, group_id="default", name=f"Entry {number}", valid_at=DAY_ONE + timedelta(hours=number)
+            )
+            number += 1
+            episodes.append(episode)
+            for span in split_passages(text)[:left]:
+                passage = a_passage(episode, span.start, span.end, paragraph=span.paragraph, sentence=span.sentence)
+                sentences.append(passage)
+                vectors[passage.uuid] = _unit_vector(draw)
+                left -= 1
+        yield a_write(*episodes, *sentences), vectors
+
+
+def _unit_vector(draw: random.Random) -> "array[float]":
+    values = [draw.random() - 0.5 for _ in range(_DIMENSION)]
+    length = sum(value * value for value in values) ** 0.5
+    return array("f", [value / length for value in values])

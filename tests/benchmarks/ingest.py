@@ -1,0 +1,82 @@
+"""The journal through MCP, one entry after the other and eight in flight, against the embedder alone."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
+
+from tests.benchmarks.measuring import Aim, Figure
+from tests.benchmarks.texts import Entry, journal
+from tests.benchmarks.world import call, client_of, memory
+
+from graphiti_pkm.domain.passages import split_passages
+from graphiti_pkm.models.local import LocalEmbedder
+
+IN_FLIGHT = 8
+_PIECE = 100
+"""Entries of one side before it is the other's turn, so that whatever else the machine does falls on both."""
+
+Do = Callable[[Entry], Awaitable[object]]
+
+
+async def figures() -> list[Figure]:
+    """Each way of sending stands against the embedder asked in the same way, and against its one big batch."""
+    entries = journal()
+    found = []
+    for in_flight in (1, IN_FLIGHT):
+        async with memory() as opened, client_of(opened) as client:
+            alone = LocalEmbedder(opened.context.settings)
+
+            async def add(entry: Entry) -> None:
+                await call(client, "add_memory", episode_body=entry.text, reference_time=entry.date)
+
+            async def embed(entry: Entry) -> None:
+                await alone.embed(_sentences([entry]))
+
+            await asyncio.gather(add(Entry("1659-01-01", "Ready.")), alone.embed(["Ready."]))
+            ours = theirs = bulk = 0.0
+            for begin in range(0, len(entries), _PIECE):
+                piece = entries[begin : begin + _PIECE]
+                ours += await _timed(add, piece, in_flight)
+                theirs += await _timed(embed, piece, in_flight)
+                if in_flight > 1:
+                    bulk += await _one_batch(LocalEmbedder(opened.context.settings), piece)
+            await alone.close()
+        count = len(_sentences(entries))
+        way = "one after the other" if in_flight == 1 else f"{in_flight} in flight"
+        what = f"{len(entries)} journal entries ({count:,} sentences) through MCP, {way}"
+        found.append(_figure(f"{what}, against the same calls of the embedder", count, ours, theirs, Aim(">=", 0.75)))
+        if bulk:
+            found.append(_figure(f"{what}, against one batch", count, ours, bulk, None))
+    return found
+
+
+def _figure(what: str, sentences: int, ours: float, theirs: float, aim: Aim | None) -> Figure:
+    return Figure(
+        what, f"{sentences / ours:.0f} sentences/s", f"{sentences / theirs:.0f} sentences/s", theirs / ours, aim
+    )
+
+
+def _sentences(entries: Sequence[Entry]) -> list[str]:
+    return [entry.text[span.start : span.end] for entry in entries for span in split_passages(entry.text)]
+
+
+async def _timed(do: Do, entries: Sequence[Entry], in_flight: int) -> float:
+    """Seconds for all entries with so many at once."""
+    waiting = iter(entries)
+
+    async def worker() -> None:
+        for entry in waiting:
+            await do(entry)
+
+    begun = perf_counter()
+    await asyncio.gather(*(worker() for _ in range(in_flight)))
+    return perf_counter() - begun
+
+
+async def _one_batch(embedder: LocalEmbedder, entries: Sequence[Entry]) -> float:
+    await embedder.embed(["Ready."])
+    begun = perf_counter()
+    await embedder.embed(_sentences(entries))
+    taken = perf_counter() - begun
+    await embedder.close()
+    return taken
