@@ -1,10 +1,14 @@
 """One data directory with a server process on it for each module of these tests."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.e2e.support import Served, database_stopped, serving
+
+# A shell's background job, as CI may be one, ignores SIGINT and hands that on to the processes we mean to interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")
