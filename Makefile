@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-PYTEST := $(BIN)/python -m pytest
+PYTEST := $(BIN)/python -m pytest -rs
 
 .PHONY: demo test check lint storm bench docs snapshots clean
 
