@@ -1,7 +1,8 @@
 """Contract of ``Graph``: timelines, recent episodes, and what an episode holds."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.fakes import FakeEmbedder
 from graphiti_pkm.domain.ports import Graph
 from graphiti_pkm.domain.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
 from graphiti_pkm.domain.records import Entity, Episode
+from graphiti_pkm.domain.times import month_key
 
 INSTANT = datetime(2025, 6, 1, 12, 30, 0, 500, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -165,30 +167,40 @@ async def test_an_episode_that_does_not_mention_the_entity_is_not_in_its_timelin
     assert (await graph.timeline("nothing", wanted(), Window(limit=10))).total == 0
 
 
-async def test_the_summary_counts_mentions_by_hour(graph: Graph) -> None:
+async def test_the_summary_counts_mentions_so_that_months_can_be_told_in_any_zone(graph: Graph) -> None:
     sarah = an_entity("Sarah")
-    instants = [at(1898, 5, 1, 23, 59), at(2025, 3, 1, 10, 5), at(2025, 3, 1, 10, 55), at(2025, 3, 1, 11)]
+    instants = [
+        at(1898, 5, 1, 23, 59),
+        at(2024, 12, 31, 9, 59),
+        at(2024, 12, 31, 10),
+        at(2025, 1, 15, 12),
+        at(2025, 1, 16, 12),
+        at(2025, 3, 1, 10, 5),
+        at(2025, 3, 1, 10, 55),
+    ]
     await put_told(graph, sarah, *(an_episode(valid_at=instant) for instant in reversed(instants)))
     await put_told(graph, sarah, an_episode(valid_at=at(2020), group_id="t2"))
-    assert await graph.timeline_summary(sarah.uuid, wanted()) == TimelineSummary(
-        first=instants[0],
-        last=instants[3],
-        total=4,
-        by_hour=((at(1898, 5, 1, 23), 1), (at(2025, 3, 1, 10), 2), (at(2025, 3, 1, 11), 1)),
-    )
+    summary = await graph.timeline_summary(sarah.uuid, wanted())
+    assert (summary.first, summary.last, summary.total) == (instants[0], instants[-1], 7)
+    for zone in (UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))):
+        expected = Counter(month_key(instant, zone) for instant in instants)
+        counted: Counter[str] = Counter()
+        for instant, count in summary.counts:
+            counted[month_key(instant, zone)] += count
+        assert counted == expected
 
 
 async def test_the_summary_obeys_the_filter(graph: Graph) -> None:
     await load(graph, weeks())
     summary = await graph.timeline_summary(DJANGO, wanted(valid_after=at(2025, 1, 13), valid_before=at(2025, 2, 3)))
     assert (summary.first, summary.last, summary.total) == (at(2025, 1, 13), at(2025, 1, 27), 3)
-    assert sum(count for _, count in summary.by_hour) == 3
+    assert sum(count for _, count in summary.counts) == 3
     assert (await graph.timeline_summary(DJANGO, wanted(group_ids=("t2",)))).total == 5
     assert (await graph.timeline_summary(DJANGO, wanted(recorded_until=at(2020)))).total == 0
 
 
 async def test_an_entity_never_mentioned_has_an_empty_summary(graph: Graph) -> None:
-    empty = TimelineSummary(first=None, last=None, total=0, by_hour=())
+    empty = TimelineSummary(first=None, last=None, total=0, counts=())
     assert await graph.timeline_summary("nothing", wanted()) == empty
 
 

@@ -192,7 +192,7 @@ class Reads:
             first=min(instants, default=None),
             last=max(instants, default=None),
             total=len(instants),
-            by_hour=tuple(sorted(hours.items())),
+            counts=tuple(sorted(hours.items())),
         )
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:

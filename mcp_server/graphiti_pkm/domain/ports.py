@@ -114,7 +114,7 @@ class GraphReader(Protocol):
         ...
 
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
-        """First and last mention, and the instants of all mentions counted by UTC day (bounded by days)."""
+        """First and last mention, how many there are, and enough to count them by month in any zone."""
         ...
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:

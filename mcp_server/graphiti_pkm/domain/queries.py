@@ -95,8 +95,8 @@ class TimelineSummary(Record):
     first: datetime | None
     last: datetime | None
     total: int
-    by_hour: tuple[tuple[datetime, int], ...]
-    """Start of each UTC hour with a mention and the count, oldest first: enough to count months in any zone."""
+    counts: tuple[tuple[datetime, int], ...]
+    """Mentions in spans that cross no month in any zone: an instant inside each and the count, oldest first."""
 
 
 class EpisodeHit(Record):

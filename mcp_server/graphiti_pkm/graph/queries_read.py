@@ -232,8 +232,8 @@ def neighbour_counts(entity_uuid: str, wanted: FactFilter, limit: int) -> Query:
     matched, values = _connected(entity_uuid, wanted)
     return Query(
         "neighbours",
-        f"""{matched} WITH o.uuid AS uuid, coalesce(o.name, '') AS name, count(e) AS facts
-        RETURN uuid, name, facts ORDER BY facts DESC, name, uuid LIMIT $limit""",
+        f"""{matched} WITH o, count(e) AS facts
+        RETURN o.uuid AS uuid, coalesce(o.name, '') AS name, facts ORDER BY facts DESC, name, uuid LIMIT $limit""",
         {**values, "limit": limit},
     )
 
@@ -281,17 +281,16 @@ def _episode_page(name: str, wanted: EpisodeFilter, window: Window) -> tuple[Que
     )
 
 
-def timeline_summary(entity_uuid: str, wanted: EpisodeFilter) -> tuple[Query, Query]:
-    """First, last and total; mentions by UTC hour."""
+def timeline_summary(entity_uuid: str, wanted: EpisodeFilter) -> Query:
+    """First, last and number of the mentions in each UTC hour near the ends of a month and in the days between."""
     matched, values = _matching_episodes(wanted.model_copy(update={"entity_uuid": entity_uuid}))
-    instants = f"{matched} WITH DISTINCT e WITH coalesce(e.valid_at, e.created_at) AS va"
-    return (
-        Query("mentions", f"{instants} RETURN min(va) AS first, max(va) AS last, count(va) AS total", values),
-        Query(
-            "mentions by hour",
-            f"{instants} WITH substring(va, 0, 13) AS hour, count(va) AS n RETURN hour, n ORDER BY hour",
-            values,
-        ),
+    return Query(
+        "mentions by span",
+        f"""{matched} WITH DISTINCT e WITH coalesce(e.valid_at, e.created_at) AS va
+        WITH va, CASE WHEN substring(va, 8, 2) IN ['01', '28', '29', '30', '31'] THEN left(va, 13) ELSE left(va, 7) END
+          AS span
+        RETURN span, min(va) AS first, max(va) AS last, count(va) AS n ORDER BY first""",
+        values,
     )
 
 

@@ -15,8 +15,10 @@ from graphiti_pkm.domain.queries import (
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import as_utc
 from graphiti_pkm.graph import mapping, queries_read
-from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.reading import Connected
+
+_MONTH = len("2026-03")
 
 
 class Traversals(Connected):
@@ -58,12 +60,12 @@ class Traversals(Connected):
         )
 
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
-        (span,), hours = await (await self._db()).read_apart(*queries_read.timeline_summary(entity_uuid, wanted))
+        (spans,) = await (await self._db()).read(queries_read.timeline_summary(entity_uuid, wanted))
         return TimelineSummary(
-            first=_instant(span, "first"),
-            last=_instant(span, "last"),
-            total=span["total"],
-            by_hour=tuple((datetime.fromisoformat(row["hour"]).replace(tzinfo=UTC), row["n"]) for row in hours),
+            first=_instant(spans[0]["first"]) if spans else None,
+            last=max(_instant(row["last"]) for row in spans) if spans else None,
+            total=sum(row["n"] for row in spans),
+            counts=tuple((_inside(row["span"]), row["n"]) for row in spans),
         )
 
     async def episode_entities(
@@ -87,5 +89,10 @@ class Traversals(Connected):
         return {uuid: distances[uuid] for uuid in entity_uuids if uuid in distances}
 
 
-def _instant(row: Row, column: str) -> datetime | None:
-    return as_utc(datetime.fromisoformat(row[column])) if row[column] is not None else None
+def _instant(text: str) -> datetime:
+    return as_utc(datetime.fromisoformat(text))
+
+
+def _inside(span: str) -> datetime:
+    """An instant in an hour, or in the middle of a month."""
+    return datetime.fromisoformat(f"{span}-15" if len(span) == _MONTH else span).replace(tzinfo=UTC)

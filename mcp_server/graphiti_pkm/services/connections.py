@@ -1,5 +1,6 @@
 """Every fact of an entity, in pages: current first, then newest."""
 
+import asyncio
 from collections.abc import Sequence
 
 from graphiti_pkm.domain.access import Caller
@@ -63,8 +64,10 @@ class Connections(Reader):
             direction=direction,
             relations=relations,
         )
-        page = await self._graph.connections(anchor.uuid, wanted, Window(limit=limit + 1, after=start.after))
-        neighbours = await self._neighbours(anchor, wanted, start) if page.total else None
+        page, neighbours = await asyncio.gather(
+            self._graph.connections(anchor.uuid, wanted, Window(limit=limit + 1, after=start.after)),
+            self._neighbours(anchor, wanted, start),
+        )
         views = [self._views.fact(fact, start.now, as_of=instant, asked=anchor.uuid) for fact in page.facts[:limit]]
         room = budget((CONNECTIONS, limit))
         listed = _listed(neighbours, room // _NEIGHBOUR_SHARE)
@@ -93,6 +96,8 @@ class Connections(Reader):
         if start.after is not None:
             return None
         counts = await self._graph.neighbour_counts(anchor.uuid, wanted, _NEIGHBOURS + 1)
+        if not counts:
+            return None
         return [NeighbourView(uuid=item.entity_uuid, name=clipped(item.name, 200), facts=item.facts) for item in counts]
 
     async def _connections_told(self, anchor: Anchor, count: int) -> str:

@@ -1,5 +1,6 @@
 """The episodes that mention an entity, in time."""
 
+import asyncio
 from collections import Counter
 from typing import Literal, TypeAlias
 from zoneinfo import ZoneInfo
@@ -56,10 +57,11 @@ class Timelines(Reader):
             group_ids=anchor.group_ids, recorded_until=start.now, valid_after=after, valid_before=before
         )
         newest = order == "newest_window"
-        page = await self._graph.timeline(
-            anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest)
+        page, summary, linking = await asyncio.gather(
+            self._graph.timeline(anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest)),
+            self._graph.timeline_summary(anchor.uuid, wanted),
+            self._linking(anchor),
         )
-        summary = await self._graph.timeline_summary(anchor.uuid, wanted)
         months = mentions_per_month(summary, self._context.settings.zone) if start.after is None else None
         room = budget((TIMELINE, limit), (CONTENT, chars)) - text_size(months or {})
         views = [self._views.episode_start(episode, chars, room // 2) for episode in page.episodes[:limit]]
@@ -103,8 +105,8 @@ class Timelines(Reader):
 def mentions_per_month(summary: TimelineSummary, zone: ZoneInfo) -> dict[str, int]:
     """Mentions counted by month of ``zone``, oldest first; beyond 120 months with mentions the older ones by year."""
     months: Counter[str] = Counter()
-    for hour, count in summary.by_hour:
-        months[month_key(hour, zone)] += count
+    for instant, count in summary.counts:
+        months[month_key(instant, zone)] += count
     ordered = sorted(months)
     counted: Counter[str] = Counter()
     for month in ordered:
