@@ -193,7 +193,8 @@ class _Demo:
         result = await self._client.call_tool(tool, arguments)
         answer = result.structured_content
         if result.is_error or not isinstance(answer, dict):
-            raise PkmError(f"{tool} failed: {(answer or {}).get('error', 'no answer')}")
+            reason = (answer or {}).get("error", "no answer")
+            raise PkmError(f"{tool} failed: {reason} With --keep, the demo leaves its server.log.")
         return answer
 
 
