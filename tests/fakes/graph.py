@@ -128,6 +128,9 @@ def _keep_vector(db: Tables, uuid: str, vectors: Vectors) -> None:
 def _claim(db: Tables, name: Name) -> None:
     """The first holder of a key stays."""
     holder = db.names.get(name.key)
+    if holder is not None and holder.entity_uuid == name.entity_uuid:
+        spellings = {*holder.spellings, *name.spellings, name.text} - {holder.text}
+        name = name.model_copy(update={"text": holder.text, "spellings": tuple(sorted(spellings))})
     if holder is None or (holder.entity_uuid == name.entity_uuid and holder != name):
         db.names[name.key] = name
         db.book_versions[name.group_id] = next(db.versions)

@@ -99,9 +99,12 @@ class Reads:
     async def aliases(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
         db = await self._db()
         return {
-            uuid: sorted(name.text for name in db.names.values() if name.entity_uuid == uuid and name.is_alias)[
-                :limit_each
-            ]
+            uuid: sorted(
+                text
+                for name in db.names.values()
+                if name.entity_uuid == uuid
+                for text in ((name.text,) if name.is_alias else ()) + name.spellings
+            )[:limit_each]
             for uuid in entity_uuids
         }
 

@@ -100,7 +100,8 @@ def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:
 
 
 def _alias_text(db: Tables, entity_uuid: str) -> str:
-    return " ".join(name.text for name in db.names.values() if name.entity_uuid == entity_uuid)
+    names = [name for name in db.names.values() if name.entity_uuid == entity_uuid]
+    return " ".join(text for name in names for text in (name.text, *name.spellings))
 
 
 def _joined(text: str) -> str:

@@ -69,10 +69,13 @@ class MentionFinder:
             self.add(name)
 
     def add(self, name: Name) -> None:
-        """Find this name as well; names that are never linked are ignored."""
-        if not name.is_linkable:
-            return
-        text = _composed(name.text)
+        """Find this name as well, in each of its spellings; names that are never linked are ignored."""
+        if name.is_linkable:
+            for spelling in (name.text, *name.spellings):
+                self._add(spelling, name.entity_uuid)
+
+    def _add(self, spelling: str, entity_uuid: str) -> None:
+        text = _composed(spelling)
         words = [word.group() for word in _words(text)]
         folded = [_folded(word) for word in words]
         whole = "".join(folded)
@@ -80,7 +83,7 @@ class MentionFinder:
             return
         offsets = list(accumulate(map(len, folded), initial=0))
         pattern = _Pattern(
-            entity_uuid=name.entity_uuid,
+            entity_uuid=entity_uuid,
             joints=frozenset(offsets),
             capitals=tuple((at, word) for at, word in zip(offsets, words, strict=False) if word != word.lower()),
         )

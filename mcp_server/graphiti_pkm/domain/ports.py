@@ -67,7 +67,7 @@ class GraphReader(Protocol):
         ...
 
     async def aliases(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
-        """Aliases of each entity in alphabetical order."""
+        """Aliases of each entity, and other spellings of its names, in alphabetical order."""
         ...
 
     async def name_book(self, group_id: str, known_version: int | None) -> NameBook | None:
@@ -192,8 +192,9 @@ class GraphWriter(Protocol):
         """Put the whole intent and its marker into the graph; harmless when repeated.
 
         A write whose marker is there is left alone: repeating it brings neither older values nor anything
-        forgotten back. A name stays with its first holder. A record without a vector keeps the one it has. What
-        hangs on a record that is not there (mention, fact, passage, update) is left out.
+        forgotten back. A name stays with its first holder, as first spelt, and gathers spellings. A record without a
+        vector keeps the one it has. What hangs on a record that is not there (mention, fact, passage, update) is left
+        out.
 
         Raises:
             Unavailable: the database could not be reached or died; the intent may be partly there.

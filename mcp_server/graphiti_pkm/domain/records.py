@@ -68,6 +68,9 @@ class Name(Record):
     key: str
     group_id: str
     text: str
+    """As it was first spelt."""
+    spellings: tuple[str, ...] = ()
+    """Other spellings that callers gave: a text is compared with each, as capitals and spaces in them count."""
     entity_uuid: str
     is_alias: bool = False
     is_linkable: bool = True

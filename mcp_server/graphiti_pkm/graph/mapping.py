@@ -113,6 +113,7 @@ def name(row: Row) -> Name:
         key=row["key"],
         group_id=row["group_id"],
         text=row["text"],
+        spellings=tuple(sorted({*(row["spellings"] or ())} - {row["text"]})),
         entity_uuid=row["entity_uuid"],
         is_alias=bool(row["is_alias"]),
         is_linkable=bool(row["is_linkable"]),

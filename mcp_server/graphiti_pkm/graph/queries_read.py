@@ -17,8 +17,8 @@ from graphiti_pkm.graph.queries import (
 from graphiti_pkm.graph.queries_values import Query, digest
 
 NAME_COLUMNS = """
-  k.key AS key, k.group_id AS group_id, k.text AS text, k.entity_uuid AS entity_uuid, k.is_alias AS is_alias,
-  k.is_linkable AS is_linkable"""
+  k.key AS key, k.group_id AS group_id, k.text AS text, k.spellings AS spellings, k.entity_uuid AS entity_uuid,
+  k.is_alias AS is_alias, k.is_linkable AS is_linkable"""
 
 _IN_GROUPS = "coalesce(e.group_id, '') IN $groups"
 _NOT_VOIDED = "NOT coalesce(e.voided, false)"
@@ -125,7 +125,10 @@ def aliases(entity_uuid: str, limit: int) -> Query:
     """In alphabetical order."""
     return Query(
         "aliases",
-        "MATCH (k:Name {entity_uuid: $entity}) WHERE k.is_alias RETURN k.text AS text ORDER BY text LIMIT $limit",
+        """MATCH (k:Name {entity_uuid: $entity})
+        UNWIND CASE WHEN k.is_alias THEN [k.text] ELSE [] END
+          + [s IN coalesce(k.spellings, []) WHERE s <> k.text] AS text
+        RETURN DISTINCT text ORDER BY text LIMIT $limit""",
         {"entity": entity_uuid, "limit": limit},
     )
 

@@ -27,11 +27,14 @@ MERGE (s:SearchText {id: r.uuid})
 SET s.scope = r.scope, s.text = r.text, s.corrected = coalesce(s.corrected, false) OR r.corrected
 MERGE (s)-[:OF]->(e)"""
 
-NAMES = """MERGE (k:Name {id: r.id}) ON CREATE SET k.key = r.key, k.entity_uuid = r.entity_uuid, k.group_id = r.group_id
-WITH k, r WHERE k.entity_uuid = r.entity_uuid
-SET k.text = r.text, k.is_alias = r.is_alias, k.is_linkable = r.is_linkable"""
+NAMES = """MERGE (k:Name {id: r.id})
+ON CREATE SET k.key = r.key, k.entity_uuid = r.entity_uuid, k.group_id = r.group_id, k.text = r.text
+WITH k, r, coalesce(k.spellings, []) AS known WHERE k.entity_uuid = r.entity_uuid
+SET k.spellings = known + [s IN r.spellings WHERE NOT s IN known], k.is_alias = r.is_alias,
+  k.is_linkable = r.is_linkable"""
+"""Spellings gather, whichever write comes first."""
 
-ALIAS_TEXTS = """MATCH (k:Name {id: r.id}) WHERE k.entity_uuid = r.entity_uuid
+ALIAS_TEXTS = """MATCH (k:Name {id: r.name_id}) WHERE k.entity_uuid = r.entity_uuid
 MATCH (n:Entity {uuid: r.entity_uuid})
 MERGE (s:SearchText {id: r.id}) SET s.scope = r.scope, s.text = r.search_text
 MERGE (s)-[:OF]->(n)"""

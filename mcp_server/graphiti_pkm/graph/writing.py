@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from graphiti_pkm.domain.records import Entity, Vector, Vectors, WriteIntent
+from graphiti_pkm.domain.records import Entity, Name, Vector, Vectors, WriteIntent
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
 from graphiti_pkm.graph import mapping, queries_write
@@ -17,6 +17,8 @@ from graphiti_pkm.graph.reading import Connected
 from graphiti_pkm.graph.search import is_direction
 
 _log = logging.getLogger(__name__)
+
+_SPELLING = "\x1f"
 
 DURABLE_TIMEOUT_MS = 5_000
 """Under ``appendfsync everysec`` the answer takes up to a second."""
@@ -95,7 +97,7 @@ def _write(
         (queries_write.DIMENSION, [] if new_dimension is None else [new_dimension]),
         (queries_write.EPISODES, _episodes(intent)),
         *_entities(intent, vectors, outdated),
-        (queries_write.NAMES, [{**dict(name), "id": digest(name.key)} for name in intent.names]),
+        (queries_write.NAMES, _names(intent)),
         (queries_write.ALIAS_TEXTS, _aliases(intent)),
         (queries_write.FACTS, _facts(intent, vectors)),
         (queries_write.FACT_UPDATES, _fact_updates(intent)),
@@ -147,18 +149,34 @@ def _entities(intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[s
         yield queries_write.entities(label, removed), rows
 
 
+def _names(intent: WriteIntent) -> list[object]:
+    """The text is among the spellings, for the case that the name is there in another."""
+    return [
+        {**dict(name), "id": digest(name.key), "spellings": list(dict.fromkeys((name.text, *name.spellings)))}
+        for name in intent.names
+    ]
+
+
 def _aliases(intent: WriteIntent) -> list[object]:
-    """Each alias is a search text of its own: the entity's need not be known to add one."""
+    """Each alias and spelling is a search text of its own: the entity's need not be known to add one."""
     return [
         {
-            **dict(name),
-            "id": digest(name.key),
+            "name_id": digest(name.key),
+            "entity_uuid": name.entity_uuid,
+            "id": digest(key),
             "scope": scope(name.group_id, "entity"),
-            "search_text": searchable(name.text),
+            "search_text": searchable(text),
         }
         for name in intent.names
-        if name.is_alias
+        for key, text in _search_texts(name)
     ]
+
+
+def _search_texts(name: Name) -> Iterator[tuple[str, str]]:
+    if name.is_alias:
+        yield name.key, name.text
+    for spelling in name.spellings:
+        yield f"{name.key}{_SPELLING}{spelling}", spelling
 
 
 def _facts(intent: WriteIntent, vectors: Vectors) -> list[object]:

@@ -40,14 +40,26 @@ class KnownNames:
     def __len__(self) -> int:
         return len(self._names)
 
-    def add(self, name: Name) -> None:
-        """Know one more name; one that is known stays as it is."""
-        if name.key in self._names or not name.is_linkable:
-            return
-        self._names[name.key] = name
+    def add(self, name: Name) -> list[str]:
+        """Know one more name, or more spellings of one that is known; returns the spellings that are new."""
+        if not name.is_linkable:
+            return []
+        spellings = dict.fromkeys((name.text, *name.spellings))
+        known = self._names.get(name.key)
+        if known is None:
+            self._names[name.key] = name
+            self._finder.add(name)
+            self._index(name)
+            return list(spellings)
+        new = [spelling for spelling in spellings if spelling not in _spelt(known)]
+        if new:
+            self._names[name.key] = known.model_copy(update={"spellings": (*known.spellings, *new)})
+            self._finder.add(self._names[name.key])
+        return new
+
+    def _index(self, name: Name) -> None:
         if not name.is_alias or name.entity_uuid not in self._main:
             self._main[name.entity_uuid] = name.text
-        self._finder.add(name)
         words = tuple(name_words(name.text))
         self._by_words[words].add(name.key)
         for edge in _edges(words):
@@ -58,10 +70,7 @@ class KnownNames:
     def updated(self, book: NameBook) -> "KnownNames":
         """These names brought to the state of the book: the same object, unless names have gone."""
         latest = {name.key: name for name in book.names}
-        gone = any(
-            key not in latest or latest[key].entity_uuid != name.entity_uuid or latest[key].text != name.text
-            for key, name in self._names.items()
-        )
+        gone = any(key not in latest or not _continues(latest[key], name) for key, name in self._names.items())
         known = KnownNames() if gone else self
         for name in book.names:
             known.add(name)
@@ -94,6 +103,16 @@ class KnownNames:
             if contains_name(text, other) or contains_name(other, text):
                 keys.append(key)
         return list(dict.fromkeys(self._names[key].entity_uuid for key in keys))
+
+
+def _continues(latest: Name, known: Name) -> bool:
+    """Whether a name is still the same one, perhaps with more spellings."""
+    same = latest.entity_uuid == known.entity_uuid and latest.text == known.text
+    return same and set(known.spellings) <= set(latest.spellings)
+
+
+def _spelt(name: Name) -> set[str]:
+    return {name.text, *name.spellings}
 
 
 def _edges(words: Words) -> set[Words]:

@@ -83,11 +83,15 @@ class Resolution:
         """Take in the entities of the call: all names first, so that an alias never wins over a name."""
         entities = list(declared)
         for entity in entities:
-            self._describe(self.resolve(entity.name, is_declared=True), entity)
+            resolved = self.resolve(entity.name, is_declared=True)
+            self._describe(resolved, entity)
+            if entity.name != ME:
+                self._spell(resolved, entity.name)
         for entity in entities:
             resolved = self.resolve(entity.name)
             for alias in entity.aliases:
                 self._claim(resolved, alias)
+                self._spell(resolved, alias)
 
     def known(self, name: str) -> str | None:
         """The uuid of the entity that holds a name, if there is one by now."""
@@ -148,14 +152,26 @@ class Resolution:
                 is_alias=is_alias,
                 is_linkable=is_linkable and not is_person,
             )
-            self._names[key] = name
-            resolved.new_names.append(name)
+            self._store(resolved, name)
         elif held.entity_uuid == resolved.entity.uuid:
             if held.is_linkable and not is_linkable:  # a known entity turns out to be the person
-                self._names[key] = held.model_copy(update={"is_linkable": False})
-                resolved.new_names.append(self._names[key])
+                self._store(resolved, held.model_copy(update={"is_linkable": False}))
         else:
             self.taken.append(TakenAlias(text, resolved.entity.name, held.entity_uuid))
+
+    def _spell(self, resolved: Resolved, text: str) -> None:
+        """Keep how a declared name or alias is spelt: capitals and spaces decide which texts it matches.
+
+        An end of a fact is not: a "rose" there is a slip for Rose, not a reason to link every rose.
+        """
+        held = self._names[self._key(text)]
+        if held.entity_uuid == resolved.entity.uuid and text not in (held.text, *held.spellings):
+            self._store(resolved, held.model_copy(update={"spellings": (*held.spellings, text)}))
+
+    def _store(self, resolved: Resolved, name: Name) -> None:
+        """New, or with new values: then it takes the place of the one in this call."""
+        self._names[name.key] = name
+        resolved.new_names = [*(one for one in resolved.new_names if one.key != name.key), name]
 
     def _is_person(self, resolved: Resolved) -> bool:
         held = self._names.get(self._key(ME))

@@ -1,14 +1,14 @@
 """add_memory: one call is checked, embedded, planned and committed as a whole."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.names import fold, name_key
 from graphiti_pkm.domain.passages import Span, split_passages
 from graphiti_pkm.domain.records import BackLinkJob, Mention, Name, Vector
 from graphiti_pkm.domain.requests import AddMemory
@@ -159,16 +159,15 @@ class Writing:
 
     async def _back_links(self, plan: WritePlan, known: KnownNames) -> tuple[list[Mention], list[BackLinkJob]]:
         """Links from earlier episodes to what is new: the first at once, the rest by a job for each entity."""
-        by_entity: dict[str, list[Name]] = {}
+        by_entity: dict[str, list[str]] = {}
         for name in plan.new_names:
-            known.add(name)
-            if name.is_linkable:
-                by_entity.setdefault(name.entity_uuid, []).append(name)
+            if spellings := known.add(name):
+                by_entity.setdefault(name.entity_uuid, []).extend(spellings)
         if not by_entity:
             return [], []
         now = plan.episode.created_at
         before = now + timedelta(microseconds=1)  # what was recorded in this very instant is earlier, too
-        texts = {uuid: tuple(name.text for name in names) for uuid, names in by_entity.items()}
+        texts = {uuid: _searched(spellings) for uuid, spellings in by_entity.items()}
         seen: dict[str, set[str]] = {}
 
         def is_named(entity_uuid: str, content: str) -> bool:
@@ -192,6 +191,11 @@ class Writing:
             if links.next_after is not None
         ]
         return mentions, jobs
+
+
+def _searched(spellings: Iterable[str]) -> tuple[str, ...]:
+    """One of those that full text cannot tell apart."""
+    return tuple({fold(spelling): spelling for spelling in spellings}.values())
 
 
 async def _split(body: str) -> list[Span]:

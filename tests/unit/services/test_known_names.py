@@ -77,3 +77,20 @@ async def test_books_of_groups_are_apart() -> None:
     books = NameBooks(graph)
     assert (await books.of("t1")).mentioned("Tom, Sarah Chen") == {SARAH.uuid}
     assert (await books.of("t2")).mentioned("Tom, Sarah Chen") == {there.uuid}
+
+
+def test_more_spellings_of_a_known_name_are_told_apart_and_matched() -> None:
+    hall = an_entity("Whitehall")
+    known = KnownNames([a_name(hall)])
+    assert known.mentioned("at White Hall") == set()
+    assert known.add(a_name(hall, spellings=("White Hall",))) == ["White Hall"]
+    assert known.add(a_name(hall, spellings=("White Hall",))) == []
+    assert known.mentioned("at White Hall") == known.mentioned("at Whitehall") == {hall.uuid}
+    assert known.updated(book(2, [a_name(hall, spellings=("White Hall", "white-hall"))])) is known
+    assert known.mentioned("at white-hall") == {hall.uuid}
+    assert known.updated(book(3, [a_name(hall)])).mentioned("at White Hall") == set()
+
+
+def test_a_name_journalled_before_there_were_spellings_has_none() -> None:
+    older = a_name(an_entity("Whitehall")).model_dump(exclude={"spellings"})
+    assert Name.model_validate(older).spellings == ()

@@ -255,3 +255,52 @@ async def test_next_steps_only_where_something_is_missing(world: WritingWorld) -
     assert (await world.tell("x", KNOWS)).next_steps is None
     assert "search_nodes" in ((await world.tell("x", entities=[{"name": "Zanzibar"}])).next_steps or "")
     assert (await world.tell("Zanzibar", entities=[{"name": "Zanzibar"}])).next_steps is None
+
+
+@pytest.mark.parametrize(
+    ("name", "alias", "earlier"),
+    [
+        ("Whitehall", "White Hall", "By coach to White Hall."),
+        ("Redis", "redis", "we run redis"),
+        ("userservice", "user service", "The user-service is down."),
+        ("userservice", "user-service", "The user service is down."),
+    ],
+)
+async def test_an_alias_that_is_only_another_spelling_is_matched_and_listed(
+    world: WritingWorld, name: str, alias: str, earlier: str
+) -> None:
+    told = await world.tell(earlier)
+    answer = await world.tell("x", entities=[{"name": name, "aliases": [alias]}])
+    uuid = answer.entities[0].uuid
+    assert (told.episode_uuid, uuid) in world.graph.tables.mentions
+    later = await world.tell(earlier)
+    assert (later.episode_uuid, uuid) in world.graph.tables.mentions
+    assert await world.graph.aliases([uuid], 10) == {uuid: [alias]}
+    assert answer.needs_attention == []
+
+
+async def test_a_known_name_gains_spellings_one_by_one(world: WritingWorld) -> None:
+    told = [await world.tell(f"{spelling} answers.") for spelling in ("user service api", "User-ServiceAPI")]
+    first = await world.tell("x", entities=[{"name": "userserviceapi"}])
+    uuid = first.entities[0].uuid
+    for spelling in ("user service api", "User-ServiceAPI"):
+        answer = await world.tell("x", entities=[{"name": "userserviceapi", "aliases": [spelling]}])
+        assert [(one.uuid, one.outcome) for one in answer.entities] == [(uuid, "matched")]
+    assert {(one.episode_uuid, uuid) for one in told} <= world.graph.tables.mentions.keys()
+    assert (await world.graph.aliases([uuid], 10))[uuid] == ["User-ServiceAPI", "user service api"]
+    await world.tell("x", entities=[{"name": "userserviceapi", "aliases": ["user service api"]}])
+    assert [row.intent.names for row in world.journal.table.values()][-1] == ()
+
+
+async def test_the_name_of_a_declared_entity_is_a_spelling_as_well(world: WritingWorld) -> None:
+    first = await world.tell("x", entities=[{"name": "Postgres"}])
+    await world.tell("x", entities=[{"name": "postgres"}])
+    later = await world.tell("we moved to postgres")
+    assert (later.episode_uuid, first.entities[0].uuid) in world.graph.tables.mentions
+
+
+async def test_an_end_of_a_fact_in_another_spelling_is_no_new_spelling(world: WritingWorld) -> None:
+    first = await world.tell("x", entities=[{"name": "Rose"}])
+    await world.tell("x", {**KNOWS, "source": "rose"})
+    later = await world.tell("a rose is a rose")
+    assert (later.episode_uuid, first.entities[0].uuid) not in world.graph.tables.mentions
