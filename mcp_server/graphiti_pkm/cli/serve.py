@@ -1,5 +1,6 @@
 """``serve``: the MCP server; what is heavy is imported when the first client has its list of tools."""
 
+import gc
 import logging
 import signal
 import sys
@@ -57,6 +58,9 @@ def _address(settings: Settings) -> dict[str, str]:
 
 def _open(settings: Settings) -> AbstractAsyncContextManager[Services]:
     # Called in a thread: this import brings the database client, Graphiti and numpy.
-    from graphiti_pkm.bootstrap import open_services  # noqa: PLC0415
-
+    try:
+        from graphiti_pkm.bootstrap import open_services  # noqa: PLC0415
+    finally:
+        gc.freeze()
+        gc.enable()  # switched off by ``main`` for as long as there are only imports
     return open_services(settings)

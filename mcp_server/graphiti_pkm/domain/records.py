@@ -24,7 +24,7 @@ EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 class Record(BaseModel):
     """Base of all records: immutable and closed."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Episode(Record):
