@@ -47,7 +47,7 @@ async def test_the_last_manager_is_current_the_one_before_ended_and_the_wrong_on
     async with over_http(server.endpoint) as client:
         assert await managers(client) == [
             ("Henrik", "current", "2026-05-01", None),
-            ("Henrik", "planned", "2026-05-01", None),
+            ("Henrik", "ended", "2026-05-01", None),
             ("Ines", "ended", None, "2026-05-01"),
             ("Priya", "voided", None, None),
         ]
@@ -70,7 +70,7 @@ async def test_each_manager_is_answered_for_the_days_they_held(answers: list[dic
 def test_a_correction_voids_and_a_change_retires(answers: list[dict[str, Any]]) -> None:
     retired = [[(day(fact["invalid_at"]), fact["kind"]) for fact in answer["retired"]] for answer in answers]
     assert retired[3] == [(None, "voided")]
-    assert retired[6] == [("2026-05-01", "retired")]
+    assert retired[6] == [("2026-05-01", "retired"), (None, "fulfilled")]
     assert retired[2] == [("2026-03-16", "retired")]
     assert [count for count, facts in enumerate(retired) if facts] == [2, 3, 6]
 

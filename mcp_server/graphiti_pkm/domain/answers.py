@@ -168,7 +168,8 @@ class RetiredFact(Answer):
     uuid: str
     fact: str
     invalid_at: str | None = None
-    kind: Literal["retired", "voided"]
+    kind: Literal["retired", "voided", "fulfilled"]
+    """``fulfilled``: a plan that has come about."""
     replaced_by: str | None = None
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 
 from graphiti_pkm.domain.answers import Attention
 from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.domain.times import show_time, show_validity
+from graphiti_pkm.domain.times import iso, show_time, show_validity
 from graphiti_pkm.services.replacement import Unsettled
 from graphiti_pkm.services.told import ME, ToldFact
 
@@ -94,10 +94,14 @@ class AttentionWriter:
             call=f"If ended: {call}. {_NOTHING} if both hold.",
         )
 
-    def unsettled(self, fact: ToldFact, found: Unsettled) -> Attention:
-        """A ``replaces`` that ended nothing."""
+    def unsettled(self, fact: ToldFact, found: Unsettled, start: datetime, stored_uuid: str) -> Attention:
+        """A ``replaces`` that ended nothing; ``start``: when the old fact would end.
+
+        A correction is then stored beside what it corrects: once settled it takes that one's place and time.
+        """
         reason = {
             "several": f"{_quoted(found.wanted)} fits several facts; none was ended",
+            "other_source": f"{_quoted(found.wanted)} may mean a fact of another source; none was ended",
             "none": f"{_quoted(found.wanted)} fits no fact; none was ended",
             "ends_nothing": f"a {fact.kind} ends nothing; {_quoted(found.wanted)} was left as it is",
         }[found.problem]
@@ -107,6 +111,12 @@ class AttentionWriter:
             told["replaces"] = candidates[0].uuid if len(candidates) == 1 else "ONE_OF_THE_UUIDS"
         if fact.is_correction:
             told["change"] = "corrected"
+            if candidates:
+                told["replaces"] = [told["replaces"], stored_uuid]
+            if fact.valid_at is not None:
+                told["valid_at"] = self._instant(fact.valid_at)
+        elif fact.kind == "state":
+            told["valid_at"] = self._instant(start)
         call = self._add(f"Replaced: {_cut(fact.text)}", facts=[told])
         if found.problem == "ends_nothing":
             settle = f"If it was wrong: {self._add('Corrected.', facts=[{**told, 'change': 'corrected'}])}"
@@ -131,12 +141,53 @@ class AttentionWriter:
     def empty_ending(self, fact: ToldFact, old: Fact, at: datetime, *, is_ended: bool) -> Attention:
         """A replaced fact would end at or before its own start."""
         told = {**_triple(fact), "fact": fact.text, "replaces": old.uuid, "change": "corrected"}
-        outcome = "ended at its own start, so it never held" if is_ended else "not ended, because it starts later"
+        outcome = (
+            "ended at its own start, so it never held" if is_ended else "not ended, because it holds from later on"
+        )
         return Attention(
             what="empty_interval",
             detail=f"the new start {show_time(at, self._zone)} leaves the old fact no time: {outcome}",
             candidates=[self.line(old)],
             call=f"If the old one was wrong: {self._add('Corrected.', facts=[told])}. {_NOTHING} otherwise.",
+        )
+
+    def held_later(self, fact: ToldFact, held: Sequence[Fact]) -> Attention:
+        """An end before the facts it may close were known to hold."""
+        told = {**_triple(fact), "fact": held[0].text, "replaces": held[0].uuid, "change": "corrected"}
+        if fact.invalid_at is not None:
+            told["invalid_at"] = self._instant(fact.invalid_at)
+        return Attention(
+            what="possible_conflict",
+            detail=f"facts[{fact.number}] ends before the same was known to hold; stored as an earlier time",
+            candidates=[self.line(old) for old in held[:_MOST_CANDIDATES]],
+            call=f"If it had ended by then: {self._add('Corrected.', facts=[told])}. {_NOTHING} if it holds again.",
+        )
+
+    def start_kept(self, fact: ToldFact, known: Fact) -> Attention:
+        """A start other than the known one, or later than the fact was known to hold."""
+        told = {**_triple(fact), "fact": known.text, "replaces": known.uuid, "change": "corrected"}
+        if fact.valid_at is not None:
+            told["valid_at"] = self._instant(fact.valid_at)
+        return Attention(
+            what="possible_conflict",
+            detail=f"facts[{fact.number}].valid_at is not when the same was known to hold; it keeps its start",
+            candidates=[self.line(known)],
+            call=f"If the earlier was wrong: {self._add('Corrected.', facts=[told])}. {_NOTHING} otherwise.",
+        )
+
+    def planned_later(self, fact: ToldFact, plans: Sequence[Fact]) -> Attention:
+        """Plans for much later than what happened."""
+        told = {**_triple(fact), "kind": "state", "fact": fact.text}
+        told["replaces"] = plans[0].uuid if len(plans) == 1 else [plan.uuid for plan in plans]
+        if fact.kind == "event":
+            told["kind"] = "event"
+        if fact.valid_at is not None:
+            told["valid_at"] = self._instant(fact.valid_at)
+        return Attention(
+            what="possible_conflict",
+            detail=f"{_cut(fact.text)}: planned for much later; the plan was left open",
+            candidates=[self.line(plan) for plan in plans[:_MOST_CANDIDATES]],
+            call=f"If this is what was planned: {self._add('As planned.', facts=[told])}. {_NOTHING} otherwise.",
         )
 
     def line(self, fact: Fact) -> str:
@@ -147,6 +198,10 @@ class AttentionWriter:
         """A fact with its validity."""
         when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, self._zone)
         return f"{_cut(fact.text)} ({when})"
+
+    def _instant(self, at: datetime) -> str:
+        """A time as it can be sent again, without loss."""
+        return iso(at) if at.second or at.microsecond else show_time(at, self._zone)
 
     def _add(self, body: str, **fields: object) -> str:
         arguments: dict[str, object] = {"episode_body": body, **fields}

@@ -12,7 +12,7 @@ from graphiti_pkm.services import fact_rules as rules
 from graphiti_pkm.services.attention import AttentionWriter
 from graphiti_pkm.services.fact_world import FactWorld
 from graphiti_pkm.services.quotes import locate_quote
-from graphiti_pkm.services.replacement import Replaced, as_uuid_prefix, find_replaced
+from graphiti_pkm.services.replacement import Ends, Replaced, as_uuid_prefix, find_replaced, is_current_word
 from graphiti_pkm.services.resolution import Resolution
 from graphiti_pkm.services.retirement import Retirements
 from graphiti_pkm.services.spelling import near_measure, near_relations, same_relation
@@ -75,24 +75,22 @@ class FactPlanner:
         target = self._resolution.resolve(told.target, is_derived=not told.has_target).entity
         pool = self._pool(told, source.uuid)
         replaced = self._replaced(told, source.uuid, target.uuid, pool)
+        validity, reference_time = self._validity(told, replaced, pool)
         gone = {fact.uuid for fact in replaced.facts}
         pool = [fact for fact in pool if fact.uuid not in gone]
-        validity, reference_time = self._validity(told, replaced)
-        closed = [] if gone else rules.find_closed(told, target.uuid, pool)
-        known = closed[0] if closed else None
-        if known is None:
-            known = rules.find_duplicate(told, validity, reference_time, target.uuid, pool)
+        closed = rules.Closed() if gone else rules.find_closed(told, target.uuid, pool, self._at.zone)
+        known = next(iter(closed.ended), None) or rules.find_duplicate(
+            told, validity, reference_time, target.uuid, pool, self._at.episode_uuid
+        )
         fact = self._told_again(told, known) if known else self._new(told, source, target, validity, reference_time)
-        self._end_old(told, fact, replaced)
+        self._end_old(told, fact, replaced, self._new_start(told, fact, is_again=known is not None))
         self._close(told, closed)
-        if not told.is_correction:
-            for plan in rules.find_fulfilled(told, target.uuid, pool):
-                self.retirements.fulfil(plan, fact)
+        self._fulfil(told, fact, pool)
         if validity.is_empty:
             self.outcome.attention.append(self._writer.empty_interval(told))
         if known is None:
             self._report(told, fact, sent_measure, pool, is_handled=bool(gone))
-        self._answer(told, fact, known, is_updated=bool(closed))
+        self._answer(told, fact, known, is_updated=bool(closed.ended))
 
     def _in_series(self, told: ToldFact, source_uuid: str) -> ToldFact:
         """A reading goes to the series it belongs to, under that series' name."""
@@ -114,14 +112,27 @@ class FactPlanner:
         pools = [pool, self._world.with_relation(source_uuid, near)] if near else [pool]
         prefixes = tuple(prefix for text in told.replaces if (prefix := as_uuid_prefix(text)))
         by_uuid = [fact for fact in self._world.known if prefixes and fact.uuid.startswith(prefixes)]
-        return find_replaced(told, target_uuid, pools, by_uuid, self._resolution.known, self._at.now)
+        rivals = self._world.into(target_uuid, told.relation, not_from=source_uuid) if told.has_target else []
+        ends = Ends(source_uuid, target_uuid)
+        return find_replaced(told, ends, pools, rivals, by_uuid, self._resolution.known, self._at.now, self._at.zone)
 
-    def _validity(self, told: ToldFact, replaced: Replaced) -> tuple[rules.Validity, datetime]:
+    def _validity(self, told: ToldFact, replaced: Replaced, pool: list[Fact]) -> tuple[rules.Validity, datetime]:
         if told.is_correction and replaced.facts:
             old = replaced.facts[0]
             validity = rules.corrected_validity(told, old, self._at.reference_time)
             return validity, old.reference_time or self._at.reference_time
-        return rules.validity_of(told, self._at.reference_time), self._at.reference_time
+        validity = rules.validity_of(told, self._at.reference_time)
+        if told.kind == "state" and validity.valid_at is not None and validity.invalid_at is None:
+            ended_too_early = [fact for fact in replaced.facts if self._end_of(fact, validity.valid_at) is None]
+            series = pool if any(is_current_word(text) for text in told.replaces) else []
+            end = rules.end_before_later(validity.valid_at, ended_too_early, series)
+            validity = replace(validity, invalid_at=end)
+        return validity, self._at.reference_time
+
+    def _end_of(self, old: Fact, start: datetime) -> datetime | None:
+        """When a replaced fact ends; None if it is known to hold only later."""
+        at = rules.end_of(old, start, self._at.zone)
+        return None if rules.ended(old, at, self._at.now) is None else at
 
     def _told_again(self, told: ToldFact, known: Fact) -> Fact:
         """A known fact gains the episode, and its start if that was unknown."""
@@ -130,10 +141,16 @@ class FactPlanner:
         )
         changes: dict[str, object] = {"episodes": episodes}
         start, end = told.valid_at, known.invalid_at
-        if known.valid_at is None and start is not None and (end is None or start < end):
+        told_at = known.reference_time
+        is_open_start = known.valid_at is None and (told_at is None or start is None or start <= told_at)
+        if start is not None and is_open_start and (end is None or start < end):
             changes["valid_at"] = start
         fact = known.model_copy(update=changes)
         self._world.change(fact)
+        if start is not None and fact.valid_at != start and not told.replaces:
+            is_same_day = told_at is not None and rules.coincide(start, told_at, self._at.zone)
+            if fact.valid_at is not None or not is_same_day:
+                self.outcome.attention.append(self._writer.start_kept(told, fact))
         return fact
 
     def _new(
@@ -173,58 +190,65 @@ class FactPlanner:
         self.outcome.texts[fact.uuid] = fact.text
         return fact
 
-    def _start(self, fact: Fact) -> datetime:
-        """When what it replaces ends."""
-        return fact.valid_at or self._at.reference_time
+    def _new_start(self, told: ToldFact, fact: Fact, *, is_again: bool) -> datetime:
+        """When what it replaces ends: what has held for long takes another's place only when that is told."""
+        return (told.valid_at if is_again else fact.valid_at) or self._at.reference_time
 
-    def _end_old(self, told: ToldFact, fact: Fact, replaced: Replaced) -> None:
+    def _end_old(self, told: ToldFact, fact: Fact, replaced: Replaced, start: datetime) -> None:
         for old in replaced.facts:
             if told.is_correction:
                 self.retirements.void(old, fact)
             else:
-                self._supersede(told, old, fact)
+                self._supersede(told, old, fact, start)
         for name in replaced.unrecorded:
-            self._record_ended(told, name, fact)
+            self._record_ended(told, name, fact, start)
         for unsettled in replaced.unsettled:
-            self.outcome.attention.append(self._writer.unsettled(told, unsettled))
+            self.outcome.attention.append(self._writer.unsettled(told, unsettled, start, fact.uuid))
 
-    def _supersede(self, told: ToldFact, old: Fact, fact: Fact) -> None:
-        start = self._start(fact)
-        is_ended = self.retirements.retire(old, start, fact)
-        if old.kind != "plan" and old.valid_at is not None and start <= old.valid_at:
+    def _supersede(self, told: ToldFact, old: Fact, fact: Fact, start: datetime) -> None:
+        is_ended = self.retirements.retire(old, rules.end_of(old, start, self._at.zone), fact)
+        if not is_ended or (old.kind != "plan" and old.valid_at is not None and start <= old.valid_at):
             self.outcome.attention.append(self._writer.empty_ending(told, old, start, is_ended=is_ended))
 
-    def _record_ended(self, told: ToldFact, name: str, fact: Fact) -> None:
+    def _record_ended(self, told: ToldFact, name: str, fact: Fact, start: datetime) -> None:
         """A named old target or value that was never recorded: unknown start, ended where the new fact starts."""
         target = self._resolution.resolve(name).entity if told.has_target else None
-        old = self._add(
-            fact.model_copy(
-                update={
-                    "uuid": self._new_uuid(),
-                    "target_uuid": target.uuid if target else fact.target_uuid,
-                    "target_name": target.name if target else fact.target_name,
-                    "text": fact_text(
-                        fact.source_name, fact.relation, target.name if target else None, None if target else name, None
-                    ),
-                    "kind": "state",
-                    "value": None if target else name,
-                    "unit": None,
-                    **dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")),
-                    "valid_at": None,
-                    "invalid_at": None,
-                    "reference_time": self._at.reference_time,
-                    "episodes": (self._at.episode_uuid,),
-                    "created_at": self._at.now,
-                    "expired_at": None,
-                }
-            )
+        old = fact.model_copy(
+            update={
+                "uuid": self._new_uuid(),
+                "target_uuid": target.uuid if target else fact.target_uuid,
+                "target_name": target.name if target else fact.target_name,
+                "text": fact_text(
+                    fact.source_name, fact.relation, target.name if target else None, None if target else name, None
+                ),
+                "kind": "state",
+                "value": None if target else name,
+                "unit": None,
+                **dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")),
+                "valid_at": None,
+                "invalid_at": None,
+                "reference_time": self._at.reference_time,
+                "episodes": (self._at.episode_uuid,),
+                "created_at": self._at.now,
+                "expired_at": None,
+            }
         )
-        self.retirements.retire(old, self._start(fact), fact)
+        self.outcome.texts[old.uuid] = old.text
+        self.retirements.record_ended(old, start, fact)
 
-    def _close(self, told: ToldFact, closed: list[Fact]) -> None:
-        for old in closed:
+    def _close(self, told: ToldFact, closed: rules.Closed) -> None:
+        for old in closed.ended:
             if told.invalid_at is not None:
-                self.retirements.retire(old, told.invalid_at, None)
+                self.retirements.retire(old, rules.end_of(old, told.invalid_at, self._at.zone), None)
+        if closed.held_later:
+            self.outcome.attention.append(self._writer.held_later(told, closed.held_later))
+
+    def _fulfil(self, told: ToldFact, fact: Fact, pool: list[Fact]) -> None:
+        fulfilled = rules.find_fulfilled(told, fact, pool, self._at.zone)
+        for plan in fulfilled.met:
+            self.retirements.fulfil(plan, fact)
+        if fulfilled.maybe:
+            self.outcome.attention.append(self._writer.planned_later(told, fulfilled.maybe))
 
     def _report(
         self, told: ToldFact, fact: Fact, sent_measure: str | None, pool: list[Fact], *, is_handled: bool

@@ -1,14 +1,22 @@
 """The rules of the design for facts: validity, duplicates, conflicts, endings. Pure functions over records."""
 
+import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, tzinfo
 
-from graphiti_pkm.domain.names import fold, normalise_name
 from graphiti_pkm.domain.records import Fact, FactUpdate
+from graphiti_pkm.domain.times import show_time
 from graphiti_pkm.services.told import ToldFact
 
 MAX_CONFLICTS = 5
+LONG_BEFORE = timedelta(days=31)
+"""What happens earlier than this before its planned time may be something else than what was planned."""
+
+_PLAIN_QUOTES = str.maketrans("‘’‚‛“”„‟«»", "'" * 4 + '"' * 6)
+_AROUND_SLASH = re.compile(r"\s*/\s*")
+_SENTENCE_ENDS = ".,;:!…。！ "
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,24 @@ def known_start(
     return reference_time if invalid_at is None or reference_time < invalid_at else None
 
 
+def known_from(fact: Fact) -> datetime | None:
+    """From when a known fact counts."""
+    return known_start(fact.valid_at, fact.invalid_at, fact.reference_time)
+
+
+def coincide(one: datetime, other: datetime, zone: tzinfo) -> bool:
+    """Whether two instants may be one, as far as they were told: a midnight stands for its day, else a minute."""
+    return one == other or _falls_in(one, other, zone) or _falls_in(other, one, zone)
+
+
+def end_of(fact: Fact, at: datetime, zone: tzinfo) -> datetime:
+    """When a fact ends that is told to end at an instant: on the day it was told, not before it was."""
+    told_at = fact.reference_time
+    if fact.valid_at is None and told_at is not None and at < told_at and coincide(at, told_at, zone):
+        return told_at
+    return at
+
+
 def overlap(
     start: datetime | None, end: datetime | None, other_start: datetime | None, other_end: datetime | None
 ) -> bool:
@@ -85,21 +111,15 @@ def still_holds(fact: Fact, now: datetime) -> bool:
 
 
 def same_value(one: str | None, other: str | None) -> bool:
-    """Values as text, whatever case and spaces; 6 and 6.0 are one."""
+    """Values as text, never as numbers: 3.1 and 3.10 are two versions, BBB and BBB- two ratings."""
     if one is None or other is None:
         return one is other
-    if normalise_name(one) == normalise_name(other) and fold(one) == fold(other):
-        return True
-    try:
-        return float(one) == float(other)
-    except ValueError:
-        return False
+    return same_text(_AROUND_SLASH.sub("/", one), _AROUND_SLASH.sub("/", other))
 
 
 def same_text(one: str, other: str) -> bool:
-    """Texts whatever case, punctuation and spaces; those without a word are compared as they are."""
-    folded = fold(one)
-    return folded == fold(other) if folded else one == other
+    """Texts whatever case, spaces, the end of the sentence and quotes around it; every other sign counts."""
+    return _compared(one) == _compared(other)
 
 
 def says_the_same(told: ToldFact, fact: Fact) -> bool:
@@ -110,9 +130,17 @@ def says_the_same(told: ToldFact, fact: Fact) -> bool:
 
 
 def find_duplicate(
-    told: ToldFact, validity: Validity, reference_time: datetime, target_uuid: str, candidates: Iterable[Fact]
+    told: ToldFact,
+    validity: Validity,
+    reference_time: datetime,
+    target_uuid: str,
+    candidates: Iterable[Fact],
+    episode_uuid: str,
 ) -> Fact | None:
-    """The known fact that the call tells again; readings are never told again."""
+    """The known fact that the call tells again; readings are never told again.
+
+    An event is the same only at the same told instant: without one, only in the very same episode.
+    """
     if told.kind == "reading":
         return None
     start = known_start(validity.valid_at, validity.invalid_at, reference_time)
@@ -122,21 +150,33 @@ def find_duplicate(
         if fact.kind == "plan" and not is_open(fact):
             continue
         if told.kind == "event":
-            if fact.valid_at == validity.valid_at:
+            if fact.valid_at == validity.valid_at and (told.valid_at is not None or episode_uuid in fact.episodes):
                 return fact
             continue
-        fact_start = known_start(fact.valid_at, fact.invalid_at, fact.reference_time)
-        if overlap(start, validity.invalid_at, fact_start, fact.invalid_at):
+        if overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at):
             return fact
     return None
 
 
-def find_closed(told: ToldFact, target_uuid: str, candidates: Iterable[Fact]) -> list[Fact]:
-    """The open facts that the call tells again in order to give their end."""
+@dataclass(frozen=True)
+class Closed:
+    """Open facts told again in order to give their end, and those that were known to hold after it."""
+
+    ended: tuple[Fact, ...] = ()
+    held_later: tuple[Fact, ...] = ()
+
+
+def find_closed(told: ToldFact, target_uuid: str, candidates: Iterable[Fact], zone: tzinfo) -> Closed:
+    """The open facts that the call tells again in order to give their end.
+
+    What is known to hold after that end is another period: it is left open, and in doubt if the call tells no start.
+    """
     end = told.invalid_at
     if end is None or told.is_correction or told.kind not in {"state", "plan"}:
-        return []
-    return [
+        return Closed()
+    if told.valid_at is not None and told.valid_at >= end:
+        return Closed()
+    again = [
         fact
         for fact in candidates
         if fact.target_uuid == target_uuid
@@ -145,8 +185,10 @@ def find_closed(told: ToldFact, target_uuid: str, candidates: Iterable[Fact]) ->
         and (told.value is None or same_value(told.value, fact.value))
         and (fact.invalid_at is None or fact.invalid_at > end)
         and (fact.valid_at is None or fact.valid_at < end)
-        and (told.valid_at is None or told.valid_at < end)
     ]
+    later = [fact for fact in again if fact.kind == "state" and _is_before(end_of(fact, end, zone), known_from(fact))]
+    ended = tuple(fact for fact in again if fact not in later)
+    return Closed(ended, () if ended or told.valid_at is not None else tuple(later))
 
 
 def find_conflicts(
@@ -166,32 +208,55 @@ def find_conflicts(
         and overlap(
             start,
             validity.invalid_at,
-            known_start(fact.valid_at, fact.invalid_at, fact.reference_time),
+            known_from(fact),
             fact.invalid_at,
         )
     ]
     return conflicts[:MAX_CONFLICTS]
 
 
-def find_fulfilled(told: ToldFact, target_uuid: str, candidates: Iterable[Fact]) -> list[Fact]:
-    """Open plans that a state or event brings about."""
-    if told.kind not in {"state", "event"}:
-        return []
-    return [
-        fact
-        for fact in candidates
-        if fact.kind == "plan" and is_open(fact) and fact.target_uuid == target_uuid and not _other_value(told, fact)
+@dataclass(frozen=True)
+class Fulfilled:
+    """Open plans that came about, and those that are planned for much later."""
+
+    met: tuple[Fact, ...] = ()
+    maybe: tuple[Fact, ...] = ()
+
+
+def find_fulfilled(told: ToldFact, fact: Fact, candidates: Iterable[Fact], zone: tzinfo) -> Fulfilled:
+    """Open plans that a state or event brings about: none that was made only after it began."""
+    if told.kind not in {"state", "event"} or told.is_correction:
+        return Fulfilled()
+    start = fact.valid_at or fact.reference_time
+    plans = [
+        plan
+        for plan in candidates
+        if plan.kind == "plan"
+        and is_open(plan)
+        and plan.target_uuid == fact.target_uuid
+        and not _other_value(told, plan)
+        and not _precedes(start, plan.reference_time, zone)
     ]
+    maybe = tuple(plan for plan in plans if start and plan.valid_at and plan.valid_at - start > LONG_BEFORE)
+    return Fulfilled(tuple(plan for plan in plans if plan not in maybe), maybe)
+
+
+def end_before_later(start: datetime, replaced: Iterable[Fact], series: Iterable[Fact]) -> datetime | None:
+    """Where a state told late ends: at the first that is known to follow it; None if all it replaces came before."""
+    later = [at for fact in replaced if (at := _state_start(fact)) is not None and at > start]
+    if not later:
+        return None
+    return min([*later, *(at for fact in series if (at := _state_start(fact)) is not None and at > start)])
 
 
 def ended(fact: Fact, at: datetime, now: datetime) -> Fact | None:
-    """The fact as it is once it ends at an instant; None if it starts only later.
+    """The fact as it is once it ends at an instant; None if it starts, or is known to hold, only later.
 
     Ended at its very start it never held. The record retires it when the end has come.
     """
     if fact.kind == "plan":  # met, dropped or moved: over in the record, whenever it was planned for
         return fact.model_copy(update={"expired_at": now})
-    if fact.valid_at is not None and at < fact.valid_at:
+    if _is_before(at, known_from(fact)):
         return None
     end = at if fact.invalid_at is None else min(at, fact.invalid_at)
     return fact.model_copy(update={"invalid_at": end, "expired_at": now if end <= now else None})
@@ -216,3 +281,32 @@ def update_of(fact: Fact) -> FactUpdate:
 
 def _other_value(told: ToldFact, fact: Fact) -> bool:
     return told.value is not None and fact.value is not None and not same_value(told.value, fact.value)
+
+
+def _is_before(at: datetime, start: datetime | None) -> bool:
+    return start is not None and at < start
+
+
+def _precedes(one: datetime | None, other: datetime | None, zone: tzinfo) -> bool:
+    return one is not None and other is not None and one < other and not coincide(one, other, zone)
+
+
+def _state_start(fact: Fact) -> datetime | None:
+    return known_from(fact) if fact.kind == "state" and not fact.voided else None
+
+
+def _falls_in(coarse: datetime, exact: datetime, zone: tzinfo) -> bool:
+    if coarse.second or coarse.microsecond:
+        return False
+    return show_time(exact, zone).startswith(show_time(coarse, zone))
+
+
+def _compared(text: str) -> str:
+    compared = " ".join(unicodedata.normalize("NFC", text).casefold().translate(_PLAIN_QUOTES).split())
+    while True:
+        shorter = compared.rstrip(_SENTENCE_ENDS) or compared
+        if len(shorter) > 1 and shorter[0] == shorter[-1] and shorter[0] in "'\"":
+            shorter = shorter[1:-1].strip() or shorter
+        if shorter == compared:
+            return compared
+        compared = shorter

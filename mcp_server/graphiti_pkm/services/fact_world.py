@@ -65,6 +65,16 @@ class FactWorld:
             if fact.source_uuid == source_uuid and any(same_relation(fact.relation, one) for one in wanted)
         ]
 
+    def into(self, target_uuid: str, relation: str, *, not_from: str) -> list[Fact]:
+        """Facts of other sources with this relation to a target, newest first."""
+        return [
+            fact
+            for fact in self._newest_first()
+            if fact.target_uuid == target_uuid
+            and fact.source_uuid != not_from
+            and same_relation(fact.relation, relation)
+        ]
+
     def series(self, source_uuid: str, measure: str) -> list[Fact]:
         """Readings of one series in order of time."""
         readings = [

@@ -3,19 +3,25 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Literal
 
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services.fact_rules import is_current, same_value, still_holds
+from graphiti_pkm.services.fact_rules import coincide, is_current, same_value, still_holds
+from graphiti_pkm.services.spelling import says_of_source
 from graphiti_pkm.services.told import ToldFact
 
 CURRENT = "current"
 _UUID_START = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]+)*-?")
 _WHOLE_UUID = 36
 
-Problem = Literal["several", "none", "ends_nothing"]
+Problem = Literal["several", "none", "ends_nothing", "other_source"]
+
+
+def is_current_word(text: str) -> bool:
+    """Whether ``replaces`` means whatever is current."""
+    return text.lower() == CURRENT
 
 
 def as_uuid_prefix(text: str) -> str | None:
@@ -34,6 +40,14 @@ class Unsettled:
 
 
 @dataclass(frozen=True)
+class Ends:
+    """The entities that a told fact joins."""
+
+    source_uuid: str
+    target_uuid: str
+
+
+@dataclass(frozen=True)
 class Replaced:
     """What ``replaces`` comes to."""
 
@@ -45,21 +59,25 @@ class Replaced:
 
 def find_replaced(
     told: ToldFact,
-    target_uuid: str,
+    ends: Ends,
     pools: Sequence[Sequence[Fact]],
+    rivals: Sequence[Fact],
     by_uuid: Sequence[Fact],
     known: Callable[[str], str | None],
     now: datetime,
+    zone: tzinfo,
 ) -> Replaced:
     """The old facts that a told fact ends or corrects.
 
     ``pools``: facts of the same source, those of the same relation (or series) first, those of near relations after
-    them; newest first. ``by_uuid``: facts whose uuids ``replaces`` may name. ``known``: entity uuid of a name.
+    them; newest first. ``rivals``: facts of other sources with the same relation and target, for one source may take
+    the place of another: Tom manages me, no longer Maria. ``by_uuid``: facts whose uuids ``replaces`` may name.
+    ``known``: entity uuid of a name.
     """
     facts: dict[str, Fact] = {}
     unrecorded: list[str] = []
     unsettled: list[Unsettled] = []
-    finder = _Finder(told, target_uuid, by_uuid, known, now)
+    finder = _Finder(told, ends, rivals, by_uuid, known, now, zone)
     for wanted in told.replaces:
         found = next((hit for pool in pools if (hit := finder.find(wanted, pool)) is not None), None)
         if isinstance(found, Unsettled):
@@ -69,23 +87,24 @@ def find_replaced(
         elif finder.may_record(wanted):
             unrecorded.append(wanted)
         else:
-            unsettled.append(
-                Unsettled(wanted, "none", tuple(fact for pool in pools for fact in pool if still_holds(fact, now)))
-            )
+            held = [fact for pool in pools for fact in pool if still_holds(fact, now)]
+            unsettled.append(Unsettled(wanted, "none", tuple(held)))
     return Replaced(tuple(facts.values()), tuple(unrecorded), tuple(unsettled))
 
 
 @dataclass(frozen=True)
 class _Finder:
     told: ToldFact
-    target_uuid: str
+    ends: Ends
+    rivals: Sequence[Fact]
     by_uuid: Sequence[Fact]
     known: Callable[[str], str | None]
     now: datetime
+    zone: tzinfo
 
     def may_record(self, wanted: str) -> bool:
         """Only a named target or value of something that changed, never of a plan, a reading or a correction."""
-        if wanted.lower() == CURRENT or self.told.is_correction or self.told.kind in {"plan", "reading"}:
+        if is_current_word(wanted) or self.told.is_correction or self.told.kind in {"plan", "reading"}:
             return False
         return as_uuid_prefix(wanted) is None or len(wanted) < _WHOLE_UUID
 
@@ -93,7 +112,7 @@ class _Finder:
         """The facts meant (none: they ended before); None if nothing fits."""
         if self.told.kind == "reading" and not self.told.is_correction:
             return Unsettled(wanted, "ends_nothing")
-        if wanted.lower() == CURRENT:
+        if is_current_word(wanted):
             return self._current(wanted, pool)
         named = self._named(wanted, pool)
         if not named:
@@ -103,18 +122,69 @@ class _Finder:
     def _current(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...] | Unsettled | None:
         others = [fact for fact in pool if self.told.is_correction or not self._is_itself(fact)]
         if self.told.is_correction and self.told.kind in {"reading", "event"}:
-            of_kind = [fact for fact in others if fact.kind == self.told.kind and not fact.voided]
-            newest = max(of_kind, key=lambda fact: (fact.valid_at or self.now, fact.created_at), default=None)
-            return None if newest is None else (newest,)
+            return self._one(wanted, [fact for fact in others if fact.kind == self.told.kind and not fact.voided])
         kind = "plan" if self.told.kind == "plan" else "state"
         open_ones = [fact for fact in others if fact.kind == kind and still_holds(fact, self.now)]
         current = [fact for fact in open_ones if is_current(fact, self.now)] or open_ones
-        if not current and self.told.is_correction:
-            current = [fact for fact in others if not fact.voided]
+        if self.told.is_correction:
+            current = self._narrowed(current, [fact for fact in others if fact.kind == kind and not fact.voided])
+        moved = [fact for fact in current if fact.target_uuid != self.ends.target_uuid]
+        rivals = self._open_rivals() if moved or not current else []
+        if rivals:
+            return Unsettled(wanted, "several" if current else "other_source", (*current, *rivals))
         if not current:
             repeated = any(still_holds(fact, self.now) and self._is_itself(fact) for fact in pool)
             return () if repeated and not self.told.is_correction else None
         return tuple(current) if _is_one_statement(current) else Unsettled(wanted, "several", tuple(current))
+
+    def _open_rivals(self) -> list[Fact]:
+        """Current facts of other sources, where "current" may mean one of theirs."""
+        if self.told.kind != "state" or says_of_source(self.told.relation):
+            return []
+        return [fact for fact in self.rivals if fact.kind == "state" and still_holds(fact, self.now)]
+
+    def _narrowed(self, current: list[Fact], all_states: list[Fact]) -> list[Fact]:
+        """Which states a correction means: of the same target or start, if it names one, before the current one."""
+        told = self.told
+        named = [fact for fact in all_states if told.has_target and fact.target_uuid == self.ends.target_uuid]
+        at_start = [fact for fact in all_states if self._is_at_told_start(fact)]
+        meant = [fact for fact in named if fact in at_start] or [*named, *(f for f in at_start if f not in named)]
+        if not meant:
+            return current or all_states
+        holding = [fact for fact in meant if fact in current]
+        if holding:
+            return holding
+        has_time = told.valid_at is not None or told.invalid_at is not None
+        return meant if has_time else [*meant, *current]
+
+    def _one(self, wanted: str, found: list[Fact]) -> tuple[Fact, ...] | Unsettled | None:
+        """The one event or reading that a correction means, by target, value and date; "current" is the newest."""
+        told = self.told
+        named = [
+            fact
+            for fact in found
+            if (
+                fact.target_uuid == self.ends.target_uuid
+                if told.kind == "event"
+                else told.valid_at is not None and same_value(told.value, fact.value)
+            )
+        ]
+        at_start = [fact for fact in found if self._is_at_told_start(fact)]
+        meant = (
+            [fact for fact in named if fact in at_start]
+            or (at_start if told.kind == "reading" else [])
+            or [*named, *(fact for fact in at_start if fact not in named)]
+            or found
+        )
+        if meant == found and told.has_replaces and told.kind == "reading":  # "current", said so
+            meant = sorted(found, key=lambda fact: (fact.valid_at or self.now, fact.created_at))[-1:]
+        if len(meant) > 1:
+            return Unsettled(wanted, "several", tuple(meant))
+        return tuple(meant) or None
+
+    def _is_at_told_start(self, fact: Fact) -> bool:
+        start = self.told.valid_at
+        return start is not None and fact.valid_at is not None and coincide(start, fact.valid_at, self.zone)
 
     def _named(self, wanted: str, pool: Sequence[Fact]) -> list[Fact]:
         prefix = as_uuid_prefix(wanted)
@@ -133,13 +203,17 @@ class _Finder:
                 or normalise_name(fact.target_name) == name
                 or self._has_value(fact, wanted)
             )
+        ] + [
+            fact
+            for fact in self.rivals
+            if not fact.voided and (fact.source_uuid == entity_uuid or normalise_name(fact.source_name) == name)
         ]
 
     def _has_value(self, fact: Fact, wanted: str) -> bool:
         if fact.value is None:
             return False
         with_unit = f"{fact.value} {fact.unit}" if fact.unit else fact.value
-        return same_value(fact.value, wanted) or normalise_name(with_unit) == normalise_name(wanted)
+        return any(same_value(said, wanted) for said in (fact.value, with_unit, with_unit.replace(" ", "")))
 
     def _chosen(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | Unsettled:
         told = self.told
@@ -150,7 +224,9 @@ class _Finder:
                 or named
             )
             if told.kind in {"reading", "event"}:
-                preferred = [max(preferred, key=lambda fact: (fact.valid_at or self.now, fact.created_at))]
+                at_start = [fact for fact in preferred if self._is_at_told_start(fact)]
+                preferred = at_start if len(at_start) == 1 else preferred
+                return tuple(preferred) if len(preferred) == 1 else Unsettled(wanted, "several", tuple(preferred))
             return tuple(preferred) if _is_one_statement(preferred) else Unsettled(wanted, "several", tuple(preferred))
         states = [fact for fact in named if fact.kind == "state" and told.kind != "plan"]
         plans = [fact for fact in named if fact.kind == "plan"]
@@ -164,7 +240,7 @@ class _Finder:
 
     def _is_itself(self, fact: Fact) -> bool:
         return (
-            fact.target_uuid == self.target_uuid
+            (fact.source_uuid, fact.target_uuid) == (self.ends.source_uuid, self.ends.target_uuid)
             and fact.kind == self.told.kind
             and (self.told.value is None or same_value(self.told.value, fact.value))
         )

@@ -23,10 +23,9 @@ class Retirements:
     changes: list[FactChange] = field(default_factory=list)
     answers: list[RetiredFact] = field(default_factory=list)
     corrected_episodes: dict[str, None] = field(default_factory=dict)
-    fulfilled: int = 0
 
     def retire(self, old: Fact, at: datetime, by: Fact | None) -> bool:
-        """End a fact at an instant; False if it starts only later and stays as it is."""
+        """End a fact at an instant; False if it starts, or is known to hold, only later and stays as it is."""
         old = self.world.latest(old)
         new_values = rules.ended(old, at, self.now)
         if new_values is None:
@@ -39,7 +38,13 @@ class Retirements:
         plan = self.world.latest(plan)
         self.world.change(rules.ended(plan, self.now, self.now) or plan)
         self._record(plan, "retired", by)
-        self.fulfilled += 1
+        self.answers.append(RetiredFact(uuid=plan.uuid, fact=plan.text, kind="fulfilled", replaced_by=by.uuid))
+
+    def record_ended(self, old: Fact, at: datetime, by: Fact) -> None:
+        """Add a fact that was never recorded, ended at an instant: nothing tells that it held later."""
+        self.world.add(old)
+        new_values = rules.ended(old.model_copy(update={"reference_time": None}), at, self.now) or old
+        self._change(old, new_values.model_copy(update={"reference_time": old.reference_time}), "retired", by)
 
     def void(self, old: Fact, by: Fact) -> None:
         """Correct a fact: it never held, and its episodes are marked."""

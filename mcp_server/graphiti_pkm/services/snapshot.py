@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from graphiti_pkm.domain.names import measure_key, name_key
 from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.domain.queries import EntityFilter
+from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Fact, Name, Vector
 from graphiti_pkm.services.known_names import KnownNames, NameBooks
 from graphiti_pkm.services.replacement import as_uuid_prefix
@@ -24,6 +24,8 @@ _REPLACEABLE_EACH = 200
 _CONFLICTING_EACH = 20
 """Facts of a source and relation: which of them is replaced must be found, of conflicts some are enough."""
 _BETWEEN_EACH = 50
+_RIVALS_EACH = 50
+"""Facts of other sources with the same relation and target, of which one may be replaced; named ones are all read."""
 _READINGS = 50
 _MEASURES = 200
 _NEAREST_EACH = 5
@@ -78,7 +80,7 @@ class SnapshotReader:
         around = [*matched, *sorted(mentioned - matched)][:_MOST_RELATED]
         entities, facts, measures, nearest, newest = await asyncio.gather(
             self._graph.get_entities(sorted(matched), [group_id]),
-            reading.facts(relations),
+            reading.facts(relations, now),
             reading.measures(),
             reading.nearest(vectors),
             self._graph.newest_facts(around, [group_id], now, _RELATED_EACH),
@@ -111,17 +113,21 @@ class _Reading:
     person: str
     names: Mapping[str, Name]
 
-    async def facts(self, relations: Mapping[str, int]) -> list[Fact]:
+    async def facts(self, relations: Mapping[str, int], now: datetime) -> list[Fact]:
         """Facts that the told ones may repeat, contradict or replace."""
+        rivals: dict[tuple[str, tuple[str, ...]], None] = {}
         replaceable: dict[tuple[str, str], None] = {}
         conflicting: dict[tuple[str, str], None] = {}
         between: dict[tuple[str, str], None] = {}
         for fact in self.told.facts:
             source, target = self._uuid(fact.source), self._uuid(fact.target)
+            same = [relation for relation in relations if same_relation(relation, fact.relation)]
+            if target is not None and fact.replaces and fact.has_target and same:
+                rivals[target, tuple(same)] = None
+                between.update({(old, target): None for text in fact.replaces if (old := self._uuid(text))})
             if source is None:
                 continue
             near = near_relations(fact.relation, relations, is_plan=False) if fact.replaces else []
-            same = [relation for relation in relations if same_relation(relation, fact.relation)]
             related = replaceable if fact.replaces else conflicting
             related.update(dict.fromkeys((source, relation) for relation in (*same, *near)))
             if target is not None:
@@ -136,6 +142,7 @@ class _Reading:
             ),
             self._lists(self.graph.facts_between, between, _BETWEEN_EACH),
             *(self._by_prefix(prefix) for prefix in sorted(prefixes)),
+            *(self._into(target, same, now) for target, same in rivals),
         )
         return [fact for facts in found for fact in facts]
 
@@ -184,6 +191,11 @@ class _Reading:
         if not wanted:
             return []
         return [fact for facts in await read(self.group_id, wanted, limit_each) for fact in facts]
+
+    async def _into(self, target_uuid: str, relations: tuple[str, ...], now: datetime) -> list[Fact]:
+        wanted = FactFilter(group_ids=(self.group_id,), now=now, direction="in", relations=relations)
+        page = await self.graph.connections(target_uuid, wanted, Window(limit=_RIVALS_EACH))
+        return [fact for fact in page.facts if not fact.voided]
 
     async def _by_prefix(self, prefix: str) -> list[Fact]:
         uuids = await self.graph.find_uuids("fact", prefix, [self.group_id], 2)

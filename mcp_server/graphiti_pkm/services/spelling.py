@@ -13,6 +13,7 @@ _DIGITS = re.compile(r"\d+")
 
 _EMPTY_WORDS = words_of("the a an of and von van de la le der die das mr mrs ms dr sir")
 _OPEN_PLACES = words_of("at for in on with")
+_OF_THE_SOURCE = words_of("AT IN ON TO FROM WITH BY")
 _MEASURE_WORDS = words_of(
     """hours hour hrs h minutes minute min of the my duration time length level score rating amount total daily nightly
     night per in number count value today a"""
@@ -31,6 +32,15 @@ def close_spelling(one: str, other: str) -> bool:
 def same_relation(one: str, other: str) -> bool:
     """WORKS_AT and WORKSAT are one relation."""
     return normalise_name(one) == normalise_name(other)
+
+
+def says_of_source(relation: str) -> bool:
+    """Whether a relation says where its source stands, so that many may share a target: WORKS_AT, HAS_STATUS, USES.
+
+    Of others (MANAGES, LEADS, OWNS) a new source of a target may have taken the place of another one.
+    """
+    words = relation.split("_")
+    return words[-1] in _OF_THE_SOURCE or (words[0] in {"HAS", "USES"} and words[-1] != "OF")
 
 
 def near_relations(relation: str, existing: Iterable[str], *, is_plan: bool) -> list[str]:

@@ -66,6 +66,8 @@ class ToldFact:
     valid_at: datetime | None
     invalid_at: datetime | None
     replaces: tuple[str, ...]
+    has_replaces: bool
+    """False for a correction that does not say of what; it then replaces "current"."""
     is_correction: bool
     quote: str | None
 
@@ -196,6 +198,7 @@ class _Reader:
             valid_at=parse_instant(given.valid_at, self._zone, f"{path}.valid_at") if given.valid_at else None,
             invalid_at=parse_instant(given.invalid_at, self._zone, f"{path}.invalid_at") if given.invalid_at else None,
             replaces=_replaces(given, path),
+            has_replaces=bool(given.replaces),
             is_correction=given.change == "corrected",
             quote=_quote(given.quote, path),
         )

@@ -143,9 +143,10 @@ def status_of(fact: Fact, now: datetime, as_of: datetime | None = None) -> Statu
     """
     if fact.voided:
         return "voided"
-    if fact.kind != "state":
-        return _UNLIKE_STATES[fact.kind]
     at = now if as_of is None else as_of
+    if fact.kind != "state":
+        is_over = fact.kind == "plan" and fact.expired_at is not None and fact.expired_at <= at
+        return "ended" if is_over else _UNLIKE_STATES[fact.kind]  # a plan is met, dropped or moved
     if fact.invalid_at is not None and fact.invalid_at <= at:
         return "ended"
     if fact.expired_at is not None and fact.expired_at <= at and (as_of is None or fact.invalid_at is None):

@@ -81,11 +81,12 @@ def _counts(plan: WritePlan, linked: Linked) -> list[str]:
     outcomes["linked"] = len(plan.linked)
     facts = Counter(str(result.outcome) for result in plan.facts.results)
     retired = Counter(str(one.kind) for one in plan.retirements.answers)
+    fulfilled = retired.pop("fulfilled", 0)
     said = [
         _list("entities", outcomes),
         _list("facts", facts),
         _list("old facts", retired),
-        _list("plans", {"fulfilled": plan.retirements.fulfilled}),
+        _list("plans", {"fulfilled": fulfilled}),
         _list("earlier episodes", {"linked": linked.episodes}),
         _list("entities", {"still being linked to earlier episodes": linked.entities_waiting}),
     ]

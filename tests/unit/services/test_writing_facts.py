@@ -105,11 +105,11 @@ async def test_what_is_told_again_after_its_end_is_a_new_fact(world: WritingWorl
 
 async def test_telling_a_current_fact_with_its_end_closes_it(world: WritingWorld) -> None:
     first = await world.tell("one", ACME, reference_time="2026-03-01")
-    closing = {**ACME, "fact": "I left Acme", "invalid_at": "2026-02-15"}
+    closing = {**ACME, "fact": "I left Acme", "invalid_at": "2026-03-15"}
     answer = await world.tell("two", closing, reference_time="2026-04-01")
     assert (answer.facts[0].uuid, answer.facts[0].outcome) == (first.facts[0].uuid, "updated")
     assert [(one.fact, one.kind, one.replaced_by) for one in answer.retired] == [("I work at Acme", "retired", None)]
-    assert [(fact.invalid_at, fact.expired_at) for fact in world.facts] == [(at(2026, 2, 15), NOW)]
+    assert [(fact.invalid_at, fact.expired_at) for fact in world.facts] == [(at(2026, 3, 15), NOW)]
     assert world.lines() == []
 
 
@@ -291,12 +291,16 @@ async def test_a_quote_that_is_not_there_is_reported_and_not_kept(world: Writing
 
 
 async def test_a_later_state_or_event_fulfils_a_plan(world: WritingWorld) -> None:
-    plan = await world.tell("one", {**ACME, "kind": "plan", "valid_at": "2026-09"})
+    plan = await world.tell("one", {**ACME, "kind": "plan", "valid_at": "2026-05-10"}, reference_time="2026-03-01")
     done = await world.tell("two", {**ACME, "valid_at": "2026-05"})
     change = next(iter(world.graph.tables.changes.values()))
     assert (change.fact_uuid, change.replaced_by) == (plan.facts[0].uuid, done.facts[0].uuid)
-    assert (done.retired, attention(done)) == ([], [])
+    assert [(one.uuid, one.kind, one.replaced_by) for one in done.retired] == [
+        (plan.facts[0].uuid, "fulfilled", done.facts[0].uuid)
+    ]
+    assert attention(done) == []
     assert "plans: 1 fulfilled" in done.message
+    assert "old facts" not in done.message
     assert world.lines() == ["me WORKS_AT Acme"]
 
 
