@@ -8,7 +8,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, get_type_hints
 
 from mcp.server.context import LifespanContextT, RequestT
 from mcp.server.mcpserver import Context
@@ -17,10 +17,11 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
 from graphiti_pkm.domain.access import LOCAL_PRINCIPAL, Caller
+from graphiti_pkm.domain.answers import Answer
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
 from graphiti_pkm.toolsets.backend import Backend, Call
 from graphiti_pkm.toolsets.rendering import result_of
-from graphiti_pkm.toolsets.schema import Json, tidy_input, tidy_output
+from graphiti_pkm.toolsets.schema import Json, answer_schema, tidy_input
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +50,12 @@ class GuardedTool(Tool):
     ) -> "GuardedTool":
         """The tool as it is registered; ``describe`` has the last word on each text for the model."""
         tool = cls.from_function(
-            function, title=title, description=describe(description), annotations=annotations, context_kwarg="call"
+            function,
+            title=title,
+            description=describe(description),
+            annotations=annotations,
+            context_kwarg="call",
+            structured_output=False,  # it is; but we make schema and result ourselves
         )
         assert isinstance(tool, cls)  # noqa: S101  (from_function builds whatever class it is called on)
         tool.parameters = tidy_input(tool.parameters, describe)
@@ -60,8 +66,8 @@ class GuardedTool(Tool):
     @cached_property
     def output_schema(self) -> Json | None:
         """The schema of the structured content."""
-        schema = self.fn_metadata.output_schema
-        return schema and tidy_output(schema)
+        answer: type[Answer] = get_type_hints(self.fn)["return"]
+        return answer_schema(answer)
 
     async def run(
         self,

@@ -4,13 +4,16 @@ Every token of a schema is paid by every conversation: titles, null unions and n
 schemas. A null, a single value for a list, and JSON in a string are still accepted.
 """
 
+import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
+from pydantic.json_schema import models_json_schema
 
+from graphiti_pkm.domain.answers import Answer
 from graphiti_pkm.domain.requests import EntityInput, FactInput
 
 
@@ -52,6 +55,47 @@ def tidy_input(schema: Json, describe: Callable[[str], str] = str) -> Json:
 def tidy_output(schema: Json) -> Json:
     """An output schema without titles and descriptions; ``null`` stays, because answers hold nulls."""
     return _Tidy(drop_null=False, describe=str).node(schema)
+
+
+def answer_schema(answer: type[Answer]) -> Json:
+    """The output schema of a tool with this answer."""
+    names, definitions = _answers()
+    whole = definitions[names[answer]]
+    used: dict[str, Json] = {}
+    todo = list(_references(whole))
+    while todo:
+        name = todo.pop()
+        if name not in used:
+            used[name] = definitions[name]
+            todo += _references(definitions[name])
+    return tidy_output(whole | ({"$defs": dict(sorted(used.items()))} if used else {}))
+
+
+@functools.cache
+def _answers() -> tuple[dict[type[Answer], str], dict[str, Json]]:
+    """Schemas of all answers, made together: they share most of their parts, and start-up waits for them."""
+    answers = list(_below(Answer))
+    references, whole = models_json_schema([(answer, "validation") for answer in answers])
+    names = {answer: references[answer, "validation"]["$ref"].rpartition("/")[2] for answer in answers}
+    return names, whole["$defs"]
+
+
+def _below(answer: type[Answer]) -> Iterator[type[Answer]]:
+    for below in answer.__subclasses__():
+        yield below
+        yield from _below(below)
+
+
+def _references(node: object) -> Iterator[str]:
+    """Names of the definitions that a schema refers to."""
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"].rpartition("/")[2]
+        for part in node.values():
+            yield from _references(part)
+    elif isinstance(node, list):
+        for part in node:
+            yield from _references(part)
 
 
 @dataclass(frozen=True)
