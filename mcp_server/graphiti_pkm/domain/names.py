@@ -1,14 +1,20 @@
 """How names, relations and search words are compared.
 
-Two spellings are one name if they differ only in case, accents' composition, spaces, ``-``, ``_`` and control
-characters: "user service", "User-Service" and "userservice". Other punctuation counts: C, C++ and C# are three.
+Two spellings are one name if they differ only in case, accents' composition, spaces, ``-``, ``_``, control and
+invisible characters: "user service", "User-Service" and "userservice". Other punctuation counts: C, C++ and C# are
+three.
 """
 
 import hashlib
 import re
 import unicodedata
 
-_JOINERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\-_‐‑‒–—]+")
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0100-\U000e01ef"
+)
+"""Zero-width, direction and variation marks, and fillers that look like nothing. Not the tags of flags."""
+_JOINERS = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\-_‐‑‒–—{_INVISIBLE}]+")
 _NOT_WORD = re.compile(r"[^\w]+")
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff぀-ヿ㐀-䶿一-鿿가-힯豈-﫿"
@@ -26,7 +32,7 @@ def display_name(text: str) -> str:
 
 
 def normalise_name(text: str) -> str:
-    """The form in which two names are compared; empty if nothing but joiners is left."""
+    """The form in which two names are compared; empty if there is nothing but joiners and what is not seen."""
     return _JOINERS.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 

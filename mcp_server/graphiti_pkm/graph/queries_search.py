@@ -166,9 +166,12 @@ def episodes_naming(group_id: str, name: str, before: datetime, after: str | Non
 def _spellings(name: str) -> list[str]:
     """Ways in which a name may stand in folded text; a longer name by its first words.
 
-    Between words there may be a space, nothing, or the s of a possessive; one word may be written as two.
+    Between words there may be a space, nothing, or the s of a possessive; one word may be written as two. None for a
+    name of symbols only, of which full text knows nothing.
     """
     words = _WORD.findall(_POSSESSIVE.sub("", name))
+    if not words:
+        return []
     head = words[:_MAX_JOINED_WORDS]
     gaps = (" ", "", " s ") if len(head) <= _MAX_POSSESSIVE_WORDS else (" ", "")
     joinings = (

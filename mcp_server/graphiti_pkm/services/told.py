@@ -280,7 +280,7 @@ def _short(given: str | None, path: str) -> str | None:
 def _name(text: str, path: str) -> str:
     name = display_name(text)
     if not normalise_name(name):
-        raise InvalidInput(f"{path} is blank; send a name or leave it out.")
+        raise InvalidInput(f"{path} is blank or of invisible characters only; send a name or leave it out.")
     if len(name) > _MAX_NAME:
         raise InvalidInput(f"{path} has {len(name)} characters; a name has at most {_MAX_NAME}.")
     return name

@@ -80,3 +80,14 @@ def test_full_text_holds_words_without_case_accents_and_syntax(text: str, indexe
 def test_search_terms_are_distinct_in_order_and_limited() -> None:
     assert search_terms("b a B c", limit=2) == ["b", "a"]
     assert search_terms("?!") == []
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\u200d\ufe0f", "\u00ad", "\u2060 \ufeff", "\u3164", "\u2800", "\u202e-"])
+def test_a_name_of_invisible_characters_is_no_name(name: str) -> None:
+    assert normalise_name(name) == ""
+
+
+def test_invisible_characters_make_no_other_name() -> None:
+    assert normalise_name("Re\u200bdis") == normalise_name("redis\ufeff") == "redis"
+    assert normalise_name("❤️") == normalise_name("❤") != ""
+    assert len({normalise_name(name) for name in ("🎉", "👨‍👩‍👧", "👨", "+")}) == 4

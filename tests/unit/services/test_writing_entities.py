@@ -304,3 +304,13 @@ async def test_an_end_of_a_fact_in_another_spelling_is_no_new_spelling(world: Wr
     await world.tell("x", {**KNOWS, "source": "rose"})
     later = await world.tell("a rose is a rose")
     assert (later.episode_uuid, first.entities[0].uuid) not in world.graph.tables.mentions
+
+
+async def test_names_of_emoji_and_symbols_are_names(world: WritingWorld) -> None:
+    await world.tell("We won 🎉 with ❤️ and 1 + 1.")
+    fact = {**KNOWS, "source": "🎉", "target": "👨‍👩‍👧"}
+    answer = await world.tell("x", fact, entities=[{"name": "❤️"}, {"name": "+"}, {"name": "C++"}])
+    assert names(world) == sorted(["🎉", "👨‍👩‍👧", "❤️", "+", "C++"])
+    assert attention(answer) == ["undeclared_endpoint"]
+    again = await world.tell("x", entities=[{"name": "🎉"}, {"name": "❤"}])
+    assert [one.outcome for one in again.entities] == ["matched", "matched"]
