@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.builders import a_fact, a_mention, a_passage, a_write, an_entity, an_episode, at
@@ -190,6 +191,37 @@ async def test_the_summary_counts_mentions_so_that_months_can_be_told_in_any_zon
         assert counted == expected
 
 
+@pytest.mark.parametrize(
+    ("zone", "instants"),
+    [
+        ("Asia/Kolkata", [at(2026, 1, 31, 18, 29), at(2026, 1, 31, 18, 30), at(2026, 1, 31, 18, 45)]),
+        ("Asia/Kathmandu", [at(2026, 1, 31, 18, 14), at(2026, 1, 31, 18, 15)]),
+        ("America/St_Johns", [at(2026, 2, 1, 3, 29), at(2026, 2, 1, 3, 30)]),
+        ("Africa/Monrovia", [at(1970, 2, 1, 0, 44), at(1970, 2, 1, 0, 45)]),  # 44 minutes and 30 seconds behind
+        ("Europe/Amsterdam", [at(1900, 1, 31, 23, 40), at(1900, 1, 31, 23, 41)]),  # 19 or 17 minutes ahead
+    ],
+)
+async def test_months_are_counted_in_zones_whose_offset_is_no_whole_hour(
+    graph: Graph, zone: str, instants: list[datetime]
+) -> None:
+    sarah = an_entity("Sarah")
+    await put_told(graph, sarah, *(an_episode(valid_at=instant) for instant in instants))
+    summary = await graph.timeline_summary(sarah.uuid, wanted())
+    counted: Counter[str] = Counter()
+    for instant, count in summary.counts:
+        counted[month_key(instant, ZoneInfo(zone))] += count
+    assert counted == Counter(month_key(instant, ZoneInfo(zone)) for instant in instants)
+    assert len(counted) == 2
+
+
+async def test_mentions_of_one_quarter_of_an_hour_are_counted_together(graph: Graph) -> None:
+    sarah = an_entity("Sarah")
+    instants = [at(2026, 2, 1, 10, 45), at(2026, 2, 1, 10, 59), at(2026, 2, 1, 11)]
+    await put_told(graph, sarah, *(an_episode(valid_at=instant) for instant in instants))
+    summary = await graph.timeline_summary(sarah.uuid, wanted())
+    assert [count for _, count in summary.counts] == [2, 1]
+
+
 async def test_the_summary_obeys_the_filter(graph: Graph) -> None:
     await load(graph, weeks())
     summary = await graph.timeline_summary(DJANGO, wanted(valid_after=at(2025, 1, 13), valid_before=at(2025, 2, 3)))
@@ -284,6 +316,11 @@ class Notes:
         ("The Who", "we heard The Who"),
         ("@home", "it is @home now"),
         ("A|B (c) -d", "what of A|B (c) -d then"),
+        ("🎉", "we won 🎉 at last"),
+        ("❤️", "with ❤️"),
+        ("👨‍👩‍👧", "home: 👨‍👩‍👧."),
+        ("+", "1 + 1"),
+        ("C++", "in C++ again"),
     ],
 )
 async def test_no_episode_that_may_hold_a_name_is_missed(graph: Graph, name: str, text: str) -> None:

@@ -33,6 +33,8 @@ from graphiti_pkm.domain.queries import (
 from graphiti_pkm.domain.records import Entity, Episode, Fact, Name, Passage
 from graphiti_pkm.errors import Unavailable
 
+_QUARTERS_SINCE = 1972
+
 
 class Reads:
     """The part of ``GraphReader`` that needs neither full text nor vectors."""
@@ -190,12 +192,12 @@ class Reads:
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
         db = await self._db()
         instants = [e.valid_at.astimezone(UTC) for e in db.mentioning(entity_uuid) if db.episode_fits(e, wanted)]
-        hours = Counter(instant.replace(minute=0, second=0, microsecond=0) for instant in instants)
+        spans = Counter(map(_span, instants))
         return TimelineSummary(
             first=min(instants, default=None),
             last=max(instants, default=None),
             total=len(instants),
-            counts=tuple(sorted(hours.items())),
+            counts=tuple(sorted(spans.items())),
         )
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
@@ -278,6 +280,12 @@ def _episode_page(episodes: list[Episode], window: Window) -> EpisodePage:
     fitting = {episode_key(episode): episode for episode in episodes}
     keys = _page(list(fitting), newest_episode_order if window.newest else _as_it_is, window)
     return EpisodePage(episodes=tuple(fitting[key] for key in keys), keys=tuple(keys), total=len(fitting))
+
+
+def _span(instant: datetime) -> datetime:
+    """The start of its second, from 1972 on of its quarter of an hour: until then offsets had odd minutes."""
+    second = instant.replace(microsecond=0)
+    return second if second.year < _QUARTERS_SINCE else second.replace(minute=second.minute // 15 * 15, second=0)
 
 
 def _page(keys: list[Key], order: Callable[[Key], tuple[object, ...]], window: Window) -> list[Key]:

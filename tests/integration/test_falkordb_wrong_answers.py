@@ -239,7 +239,7 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
     queries = [
         *queries_read.connections(uuid, FACTS, PAGE),
         *queries_read.timeline(uuid, EPISODES, PAGE),
-        *queries_read.timeline_summary(uuid, EPISODES),
+        queries_read.timeline_summary(uuid, EPISODES),
         *queries_read.episode_entities([uuid], [GROUP], PAGE),
         *queries_read.distances(uuid, [uuid]),
         queries_read.neighbour_counts(uuid, FACTS, 10),

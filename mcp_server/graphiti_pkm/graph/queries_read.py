@@ -285,13 +285,18 @@ def _episode_page(name: str, wanted: EpisodeFilter, window: Window) -> tuple[Que
 
 
 def timeline_summary(entity_uuid: str, wanted: EpisodeFilter) -> Query:
-    """First, last and number of the mentions in each UTC hour near the ends of a month and in the days between."""
+    """First, last and number of the mentions in spans that cross no month in any zone.
+
+    Near the ends of a month a quarter of an hour of UTC, as all offsets since 1972 are whole quarters, before that a
+    second, as local mean times go by seconds; the days between as one.
+    """
     matched, values = _matching_episodes(wanted.model_copy(update={"entity_uuid": entity_uuid}))
     return Query(
         "mentions by span",
         f"""{matched} WITH DISTINCT e WITH coalesce(e.valid_at, e.created_at) AS va
-        WITH va, CASE WHEN substring(va, 8, 2) IN ['01', '28', '29', '30', '31'] THEN left(va, 13) ELSE left(va, 7) END
-          AS span
+        WITH va, CASE WHEN NOT substring(va, 8, 2) IN ['01', '28', '29', '30', '31'] THEN left(va, 7)
+            WHEN va < '1972' THEN left(va, 19)
+            ELSE left(va, 14) + ['00', '15', '30', '45'][toInteger(substring(va, 14, 2)) / 15] END AS span
         RETURN span, min(va) AS first, max(va) AS last, count(va) AS n ORDER BY first""",
         values,
     )

@@ -94,5 +94,5 @@ def _instant(text: str) -> datetime:
 
 
 def _inside(span: str) -> datetime:
-    """An instant in an hour, or in the middle of a month."""
+    """The start of a short span, or the middle of a month."""
     return datetime.fromisoformat(f"{span}-15" if len(span) == _MONTH else span).replace(tzinfo=UTC)

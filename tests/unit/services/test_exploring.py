@@ -312,6 +312,13 @@ async def test_mentions_are_counted_per_month_of_the_configured_zone() -> None:
     assert answer.mentions_per_month == {"2025-01": 1, "2025-02": 1, "2025-04": 1}
 
 
+async def test_a_quarter_past_midnight_in_kolkata_is_in_the_new_month() -> None:
+    world = World(timezone="Asia/Kolkata")
+    sarah, note = an_entity("Sarah"), an_episode(valid_at=at(2026, 1, 31, 18, 45))
+    await world.given(a_write(sarah, note, a_mention(note, sarah)))
+    assert (await timeline(world, sarah.uuid)).mentions_per_month == {"2026-02": 1}
+
+
 async def test_a_life_of_mentions_is_counted_by_year_where_it_is_long_ago() -> None:
     world = World()
     sarah = an_entity("Sarah")
