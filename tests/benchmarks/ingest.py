@@ -29,8 +29,8 @@ async def figures() -> list[Figure]:
             async def add(entry: Entry) -> None:
                 await call(client, "add_memory", episode_body=entry.text, reference_time=entry.date)
 
-            async def embed(entry: Entry) -> None:
-                await alone.embed(_sentences([entry]))
+            async def embed(entry: Entry, embedder: LocalEmbedder = alone) -> None:
+                await embedder.embed(_sentences([entry]))
 
             await asyncio.gather(add(Entry("1659-01-01", "Ready.")), alone.embed(["Ready."]))
             ours = theirs = bulk = 0.0
