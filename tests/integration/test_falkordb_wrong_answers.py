@@ -30,7 +30,7 @@ from graphiti_pkm.domain.names import search_terms
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Vector
 from graphiti_pkm.errors import EmbeddingMismatch, InvalidInput, NotKept
-from graphiti_pkm.graph import queries_read, queries_search, queries_write
+from graphiti_pkm.graph import queries_changes, queries_read, queries_search, queries_write
 from graphiti_pkm.graph.queries_values import Query, Refused
 from graphiti_pkm.graph.store import FalkorStore
 
@@ -253,6 +253,7 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
         queries_read.passages(uuid, 5, without_vector=True),
         queries_read.names([uuid]),
         queries_read.aliases(uuid, 5),
+        queries_changes.retired_by_episode(uuid, [GROUP], 5),
     ]
     for query in queries:
         steps = plan(falkor_socket, falkor_graph, query)
@@ -359,3 +360,17 @@ async def test_what_is_deleted_is_found_no_more(falkor_graph: FalkorStore) -> No
         Query("left", "MATCH (n) WHERE NOT n:Write AND NOT n:Meta RETURN labels(n)[0] AS label, n.id AS id", {})
     )
     assert sorted((row["label"], row["id"]) for row in left) == [("Group", GROUP), ("SearchText", "canary")]
+
+
+async def test_an_episode_joined_twice_to_an_entity_is_counted_once(
+    falkor_socket: Path, falkor_graph: FalkorStore
+) -> None:
+    episode, sarah = an_episode(), an_entity("Sarah")
+    await falkor_graph.apply(a_write(episode, sarah, a_mention(episode, sarah)), {})
+    with redis.Redis(unix_socket_path=str(falkor_socket)) as client:
+        client.execute_command(
+            "GRAPH.QUERY", falkor_graph._graph_name, "MATCH (e:Episodic), (n:Entity) CREATE (e)-[:MENTIONS]->(n)"
+        )
+    page = await falkor_graph.timeline(sarah.uuid, EPISODES, PAGE)
+    assert (page.total, len(page.episodes)) == (1, 1)
+    assert (await falkor_graph.timeline_summary(sarah.uuid, EPISODES)).total == 1

@@ -27,7 +27,10 @@ _EPISODE_ROW = f"OPTIONAL MATCH (e)<-[:OF]-(s:SearchText) RETURN {EPISODE_COLUMN
 _NORMALISED = "replace(replace(replace(toLower(n.name), ' ', ''), '-', ''), '_', '')"
 
 _MENTIONS = "MATCH (h:Entity {uuid: $entity}) WITH h MATCH (h)<-[:MENTIONS]-(e)"
-"""From the entity found first, without a label on ``e``: otherwise every node of the database is tried."""
+"""From the entity found first, without a label on ``e``: otherwise every node of the database is tried.
+
+An episode comes once however many edges join the two: FalkorDB gives a row a pair while the edge has no name.
+"""
 
 _PATTERNS: dict[Direction, str] = {
     "both": "MATCH (h:Entity {uuid: $entity})-[e:RELATES_TO]-(o)",
@@ -273,14 +276,13 @@ def _episode_page(name: str, wanted: EpisodeFilter, window: Window) -> tuple[Que
     return (
         Query(
             name,
-            f"""{matched} WITH DISTINCT e
-            WITH e, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca, e.uuid AS id {after}
+            f"""{matched} WITH e, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca, e.uuid AS id {after}
             ORDER BY {order}, id LIMIT $limit
             OPTIONAL MATCH (e)<-[:OF]-(s:SearchText)
             RETURN va, ca, id, {EPISODE_COLUMNS} ORDER BY {order}, id""",
             {**values, **keys, "limit": window.limit},
         ),
-        Query(f"{name} total", f"{matched} RETURN count(DISTINCT e) AS total", values),
+        Query(f"{name} total", f"{matched} RETURN count(e) AS total", values),
     )
 
 
@@ -293,7 +295,7 @@ def timeline_summary(entity_uuid: str, wanted: EpisodeFilter) -> Query:
     matched, values = _matching_episodes(wanted.model_copy(update={"entity_uuid": entity_uuid}))
     return Query(
         "mentions by span",
-        f"""{matched} WITH DISTINCT e WITH coalesce(e.valid_at, e.created_at) AS va
+        f"""{matched} WITH coalesce(e.valid_at, e.created_at) AS va
         WITH va, CASE WHEN NOT substring(va, 8, 2) IN ['01', '28', '29', '30', '31'] THEN left(va, 7)
             WHEN va < '1972' THEN left(va, 19)
             ELSE left(va, 14) + ['00', '15', '30', '45'][toInteger(substring(va, 14, 2)) / 15] END AS span
