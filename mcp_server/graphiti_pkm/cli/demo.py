@@ -37,7 +37,7 @@ def demo(settings: Settings, *, keep: bool, examples: Path | None) -> int:
         asyncio.run(_Demo(directory, settings).play(notes))
     finally:
         if keep:
-            say(f"\nKept in {directory}. Look again with: graphiti-pkm status --data-dir {directory}")
+            say(f"\nKept in {directory}. Look again with: graphiti-pkm status --data-dir {directory / 'data'}")
         else:
             _remove(directory)
     return 0

@@ -27,7 +27,8 @@ def backup(settings: Settings, file: Path) -> int:
 
     asyncio.run(run())
     say(f"Everything in {settings.data_dir} is in {target} ({target.stat().st_size / 1e6:.1f} MB), checked.")
-    say(f"Put it back with: graphiti-pkm restore {shlex.quote(str(target))}")
+    command = ["graphiti-pkm", "restore", str(target), "--data-dir", str(settings.data_dir)]
+    say(f"Put it back with: {shlex.join(command)}")
     return 0
 
 
