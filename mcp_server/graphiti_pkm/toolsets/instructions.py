@@ -93,8 +93,8 @@ _ANSWERING = """\
 1. search_nodes on the key words.
 2. get_entity_connections and get_entity_timeline of those that matter.
 3. search_memory_facts for a detail, search_episodes for the words.
-4. Answer from the complete data: repeat get_entity_connections or get_entity_timeline with next_cursor while truncated; \
-a search is ranked, its first page usually does. Say how things changed."""
+4. Answer from the complete data: repeat get_entity_connections or get_entity_timeline with next_cursor while \
+truncated; a search is ranked, its first page usually does. Say how things changed."""
 
 _CHOOSING = """\
 # Which tool
