@@ -111,6 +111,22 @@ def a_passage(episode: Episode, start: int = 0, end: int | None = None, **fields
     return Passage(**{**values, **fields})
 
 
+def a_change(fact: Fact, episode: Episode, **fields: Any) -> FactChange:
+    """That an episode ended a fact."""
+    values = {
+        "uuid": new_uuid(),
+        "fact_uuid": fact.uuid,
+        "kind": "retired",
+        "episode_uuid": episode.uuid,
+        "replaced_by": None,
+        "recorded_at": RECORDED,
+        "previous_valid_at": None,
+        "previous_invalid_at": None,
+        "previous_expired_at": None,
+    }
+    return FactChange(**{**values, **fields})
+
+
 def an_intent(**fields: Any) -> WriteIntent:
     """A write; lists of records may be given as any iterable."""
     values = {"uuid": new_uuid(), "group_id": GROUP, "kind": WriteKind.ADD_MEMORY, "recorded_at": RECORDED}

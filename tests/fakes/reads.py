@@ -221,6 +221,12 @@ class Reads:
         found = [f for f in db.facts.values() if episode_uuid in f.episodes and f.group_id in group_ids]
         return [db.named(fact) for fact in newest_created(found)[:limit]]
 
+    async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        db = await self._db()
+        uuids = {change.fact_uuid for change in db.changes.values() if change.episode_uuid == episode_uuid}
+        found = [db.named(db.facts[uuid]) for uuid in uuids if uuid in db.facts]
+        return newest_created(fact for fact in found if fact.group_id in group_ids)[:limit]
+
     async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
         db = await self._db()
         return {

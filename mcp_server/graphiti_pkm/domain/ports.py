@@ -131,6 +131,10 @@ class GraphReader(Protocol):
         """Facts this episode supports, alone or with others."""
         ...
 
+    async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        """Facts that this episode ended or voided, whether or not they are so still, newest created first."""
+        ...
+
     async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
         """(number of mentions, number of facts, voided ones included) of each entity."""
         ...

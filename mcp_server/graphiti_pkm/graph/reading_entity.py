@@ -14,7 +14,7 @@ from graphiti_pkm.domain.queries import (
 )
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import as_utc
-from graphiti_pkm.graph import mapping, queries_read
+from graphiti_pkm.graph import mapping, queries_changes, queries_read
 from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.reading import Connected
 
@@ -78,6 +78,10 @@ class Traversals(Connected):
 
     async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
         (found,) = await (await self._db()).read(queries_read.episode_facts(episode_uuid, group_ids, limit))
+        return list(map(mapping.fact, found))
+
+    async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        (found,) = await (await self._db()).read(queries_changes.retired_by_episode(episode_uuid, group_ids, limit))
         return list(map(mapping.fact, found))
 
     async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:

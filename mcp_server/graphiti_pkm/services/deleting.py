@@ -31,6 +31,7 @@ _MOST = 10_000
 _MOST_PASSAGES = 25_000
 _TOLD = 20
 _NAME = 100
+_NOT_ERASED = "The journal and backups still hold it: nothing can erase it there yet but removing the data directory."
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,19 @@ class _Left:
     def is_unsupported(self) -> bool:
         return not (self.mentions or self.facts or self.is_person)
 
-    def reason(self) -> str:
+    def reason(self, *, has_aliases: bool = False) -> str:
         parts = [f"{self.mentions} other mention(s)"] if self.mentions else []
         parts += [f"{self.facts} other fact(s)"] if self.facts else []
         parts += ["the person this memory belongs to"] if self.is_person else []
-        return f"{clipped(self.entity.name, _NAME)}: {', '.join(parts)}"
+        return f"{clipped(self.entity.name, _NAME)}: {', '.join(parts)}{self._stays(has_aliases)}"
+
+    def _stays(self, has_aliases: bool) -> str:
+        """Nobody knows which episode gave them."""
+        if self.entity.summary and has_aliases:
+            return "; its summary and aliases stay, whichever episode gave them"
+        if self.entity.summary:
+            return "; its summary stays, whichever episode gave it"
+        return "; its aliases stay, whichever episode gave them" if has_aliases else ""
 
 
 class Deleting:
@@ -79,6 +88,14 @@ class Deleting:
             passages = await self._graph.passages(whole, without_vector=False, limit=_MOST_PASSAGES)
             removed = [item.entity for item in left if item.is_unsupported]
             kept = [item for item in left if not item.is_unsupported]
+            reasons = [
+                *await self._still_retired(whole, visible, lost),
+                *await self._why_kept(kept[:_TOLD]),
+                *(
+                    f"{clipped(fact.text, _NAME)} - {len(set(fact.episodes) - {whole})} other episode(s)"
+                    for fact in shared
+                ),
+            ]
             requoted = [fact for fact in shared if fact.quote_episode_uuid == whole]
             intent = WriteIntent(
                 uuid=str(uuid4()),
@@ -95,7 +112,8 @@ class Deleting:
             )
             await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
         return DeleteResponse(
-            message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported.",
+            message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
+            f"{_NOT_ERASED}",
             removed={
                 "episodes": 1,
                 "facts": len(lost),
@@ -105,13 +123,7 @@ class Deleting:
             },
             removed_names=[clipped(entity.name, _NAME) for entity in removed[:_TOLD]],
             kept={"entities": len(kept), "facts": len(shared)},
-            kept_because=[
-                *(item.reason() for item in kept),
-                *(
-                    f"{clipped(fact.text, _NAME)} - {len(set(fact.episodes) - {whole})} other episode(s)"
-                    for fact in shared
-                ),
-            ][:_TOLD],
+            kept_because=reasons[:_TOLD],
         )
 
     async def delete_entity_edge(self, caller: Caller, uuid: str) -> DeleteResponse:
@@ -133,7 +145,7 @@ class Deleting:
             )
             await self._committer.commit(intent, {})
         return DeleteResponse(
-            message=f"Deleted fact {whole}: {clipped(fact.text, _NAME)}",
+            message=f"Deleted fact {whole} '{clipped(fact.text, _NAME)}'. {_NOT_ERASED}",
             removed={"episodes": 0, "facts": 1, "entities": 0, "mentions": 0, "passages": 0},
             removed_names=[],
             kept={"entities": len(left), "facts": 0},
@@ -171,6 +183,21 @@ class Deleting:
         person = await self._person(group_id)
         return [_left_of(entity, support, gone[entity.uuid], mentions, person) for entity in entities]
 
+    async def _why_kept(self, kept: Sequence[_Left]) -> list[str]:
+        uuids = [item.entity.uuid for item in kept if not item.is_person]
+        aliases = await self._graph.aliases(uuids, 1) if uuids else {}
+        return [item.reason(has_aliases=bool(aliases.get(item.entity.uuid))) for item in kept]
+
+    async def _still_retired(self, episode_uuid: str, group_ids: Sequence[str], lost: Sequence[Fact]) -> list[str]:
+        """What the episode ended or corrected stays so: that it was told stays in the record."""
+        gone = {fact.uuid for fact in lost}
+        facts = await self._graph.retired_by_episode(episode_uuid, group_ids, _TOLD + len(gone))
+        return [
+            _still(fact)
+            for fact in facts
+            if fact.uuid not in gone and (fact.voided or fact.invalid_at or fact.expired_at)
+        ]
+
     async def _person(self, group_id: str) -> frozenset[str]:
         """The group's one person: the entity that is never linked by mention."""
         keys = [name_key(group_id, text) for text in (self._context.settings.person, "me")]
@@ -198,6 +225,12 @@ def _left_of(
 ) -> _Left:
     mentions, facts = support.get(entity.uuid, (0, 0))
     return _Left(entity, max(mentions - mentions_gone, 0), max(facts - facts_gone, 0), entity.uuid in person)
+
+
+def _still(fact: Fact) -> str:
+    state, how = ("void", "corrected") if fact.voided else ("ended", "replaced")
+    text = clipped(fact.text, _NAME)
+    return f"still {state}: {text} ({how} by what is removed; tell it again with add_memory if it holds)"
 
 
 def _without_episode(fact: Fact, episode_uuid: str) -> FactUpdate:

@@ -63,10 +63,11 @@ async def add_memory(
 async def delete_episode(
     call: Call, uuid: Annotated[str, Field(description="from search_episodes or get_episodes")]
 ) -> DeleteResponse:
-    """Delete an episode for good, with the facts, entities and mentions that only it supports.
+    """Delete an episode from all answers, with the facts, entities and mentions that only it supports.
 
-    Use when something said must be forgotten. What other episodes support stays; the answer lists both. For a fact
-    that no longer holds use add_memory with replaces instead: history stays.
+    Use when something said must go; the server's journal and backups still hold it. What other episodes support stays
+    and what it ended stays ended; the answer lists both. For a fact that no longer holds use add_memory with replaces
+    instead: history stays.
     """
     return await call.services.deleting.delete_episode(call.caller, uuid)
 
@@ -74,7 +75,7 @@ async def delete_episode(
 async def delete_entity_edge(
     call: Call, uuid: Annotated[str, Field(description="fact uuid, from search_memory_facts")]
 ) -> DeleteResponse:
-    """Delete one fact for good; its entities and episodes stay.
+    """Delete one fact from all answers; its entities and episodes stay.
 
     Use for a fact that should never have been stored. For one that changed or was wrong use add_memory with replaces
     (change: corrected) instead: history stays.

@@ -1,7 +1,7 @@
 """Deleting an episode or a fact."""
 
 import pytest
-from tests.builders import a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
+from tests.builders import RECORDED, a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
 from tests.requirements import requirement
 from tests.unit.services.reading_world import UNKNOWN, World
 
@@ -154,3 +154,57 @@ async def test_nobody_deletes_what_belongs_to_another_person_or_with_a_reading_c
         with pytest.raises(error):
             await world.deleting.delete_entity_edge(caller, fact.uuid)
     assert world.journal.table == {}
+
+
+async def test_what_the_episode_ended_stays_ended_and_that_is_said() -> None:
+    world = World()
+    note, earlier = an_episode(), an_episode()
+    sarah, berlin, rome, bonn = map(an_entity, ("Sarah", "Berlin", "Rome", "Bonn"))
+    before = {"episodes": (earlier.uuid,), "expired_at": RECORDED}
+    ended = a_fact(sarah, berlin, "LIVES_IN", invalid_at=RECORDED, **before)
+    wrong = a_fact(sarah, bonn, "LIVES_IN", voided=True, **before)
+    new = a_fact(sarah, rome, "LIVES_IN", episodes=(note.uuid,))
+    changes = [a_change(ended, note, replaced_by=new.uuid), a_change(wrong, note, kind="voided")]
+    await world.given(a_write(sarah, berlin, rome, bonn, note, earlier, ended, wrong, new, *changes))
+    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    again = "tell it again with add_memory if it holds"
+    assert set(answer.kept_because[:2]) == {
+        f"still ended: {ended.text} (replaced by what is removed; {again})",
+        f"still void: {wrong.text} (corrected by what is removed; {again})",
+    }
+
+
+async def test_a_fact_that_the_episode_told_and_ended_is_removed_and_not_told_of() -> None:
+    world = World()
+    note, sarah = an_episode(), an_entity("Sarah")
+    own = a_fact(sarah, sarah, episodes=(note.uuid,), expired_at=RECORDED)
+    await world.given(a_write(sarah, note, own, a_mention(note, sarah), a_change(own, note)))
+    assert (await world.deleting.delete_episode(world.caller, note.uuid)).kept_because == []
+
+
+async def test_a_delete_says_that_the_journal_keeps_the_text() -> None:
+    world = World()
+    note, sarah = an_episode(), an_entity("Sarah")
+    fact = a_fact(sarah, sarah, episodes=(note.uuid,))
+    await world.given(a_write(note, sarah, fact))
+    answers = [
+        await world.deleting.delete_entity_edge(world.caller, fact.uuid),
+        await world.deleting.delete_episode(world.caller, note.uuid),
+    ]
+    for answer in answers:
+        assert "journal and backups still hold it" in answer.message
+
+
+async def test_a_summary_and_aliases_that_stay_with_a_shared_entity_are_told_of() -> None:
+    world = World()
+    note, other = an_episode(), an_episode()
+    sarah, tom = an_entity("Sarah", summary="Lives in Rome."), an_entity("Tom")
+    await world.given(
+        a_write(note, other, sarah, tom, a_name(sarah), a_name(tom), a_name(tom, "Tommy")),
+        a_write(*(a_mention(episode, entity) for episode in (note, other) for entity in (sarah, tom))),
+    )
+    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    assert answer.kept_because == [
+        "Sarah: 1 other mention(s); its summary stays, whichever episode gave it",
+        "Tom: 1 other mention(s); its aliases stay, whichever episode gave them",
+    ]
