@@ -8,7 +8,7 @@ from graphiti_pkm.domain.ports import Embedder, GraphReader
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import InvalidInput, Unavailable
-from graphiti_pkm.services.ranking import fuse, word_scores
+from graphiti_pkm.services.ranking import MIN_COSINE, fuse, word_scores
 
 POOL = 200
 """Candidates by words and as many by meaning, whatever the page size: all pages are cut from one ranking."""
@@ -38,6 +38,8 @@ class Scores:
     """Fused scores by uuid; for episodes also the sentence nearest in meaning."""
 
     by_uuid: dict[str, float]
+    is_cut: bool
+    """True when words or meaning filled their part of the pool: there may be more."""
     hits: dict[str, EpisodeHit] = field(default_factory=dict)
 
 
@@ -111,7 +113,7 @@ class Candidates:
         }
         near = await self._graph.nearest_episodes(query.vector, wanted, POOL) if query.vector else {}
         fused = _fused(query, texts, {uuid: hit.cosine for uuid, hit in near.items()})
-        return Scores(fused.by_uuid, near)
+        return Scores(fused.by_uuid, fused.is_cut, near)
 
     def _meant(self, name: str) -> tuple[str, ...]:
         """The name itself; for "me" and the like first that of the group's one person."""
@@ -133,4 +135,5 @@ def checked_text(parameter: str, text: str) -> str:
 
 
 def _fused(query: Query, texts: Mapping[str, str], near: Mapping[str, float]) -> Scores:
-    return Scores(fuse(word_scores(query.terms, texts), near, only_words=query.vector is None))
+    is_cut = len(texts) >= POOL or sum(cosine > MIN_COSINE for cosine in near.values()) >= POOL
+    return Scores(fuse(word_scores(query.terms, texts), near, only_words=query.vector is None), is_cut)

@@ -80,7 +80,7 @@ class Searching(Reader):
         filters = _filters("search_nodes", caller, groups, query, asked, entity_types, centre)
         start = self._start(cursor, filters)
         wanted = EntityFilter(group_ids=groups, labels=_labels(entity_types or ()), recorded_until=start.now)
-        scores, note = await self._node_scores(query, wanted, centre)
+        scores, is_cut, note = await self._node_scores(query, wanted, centre)
         named = await self._candidates.named(asked, wanted)
         first = dict.fromkeys(uuid for uuids in named.values() for uuid in uuids)
         scores.update({uuid: _ASKED + len(first) - place for place, uuid in enumerate(first)})
@@ -101,7 +101,7 @@ class Searching(Reader):
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
         next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), filters)
         return NodeSearchResponse(
-            message=_told("node", kept, page.total),
+            message=_told("node", kept, page.total, is_cut=is_cut),
             total=page.total,
             returned=kept,
             truncated=next_cursor is not None,
@@ -147,15 +147,15 @@ class Searching(Reader):
             invalid_before=times[3],
             relations=await self._relations(groups, edge_types) if edge_types else (),
         )
-        scores = (await self._candidates.facts(words, wanted)).by_uuid
-        page = _slice(await self._near_centre(scores, centre, groups), start)
+        found = await self._candidates.facts(words, wanted)
+        page = _slice(await self._near_centre(found.by_uuid, centre, groups), start)
         facts = await self._graph.get_facts(page.uuids(limit), groups)
         shown_scores = page.scores()
         views = [self._views.fact(item, start.now, score=shown_scores[item.uuid]) for item in facts]
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), filters)
         return FactSearchResponse(
-            message=_told("fact", kept, page.total),
+            message=_told("fact", kept, page.total, is_cut=found.is_cut),
             total=page.total,
             returned=kept,
             truncated=next_cursor is not None,
@@ -200,7 +200,7 @@ class Searching(Reader):
         views = await asyncio.to_thread(self._shown, episodes, found.hits, words.terms, page.scores(), groups, room)
         next_cursor = page.cursor([view.uuid for view in views], page.uuids(limit), filters)
         return EpisodeSearchResponse(
-            message=_told("episode", len(views), page.total),
+            message=_told("episode", len(views), page.total, is_cut=found.is_cut),
             total=page.total,
             returned=len(views),
             truncated=next_cursor is not None,
@@ -246,17 +246,18 @@ class Searching(Reader):
 
     async def _node_scores(
         self, query: str | None, wanted: EntityFilter, centre: str | None
-    ) -> tuple[dict[str, float], str | None]:
-        """Scores of a query, an entity of exactly that name first; what to say about the search."""
+    ) -> tuple[dict[str, float], bool, str | None]:
+        """Scores of a query, an entity of exactly that name first; whether the pool was full; what to say about it."""
         if query is None:
-            return {}, None
+            return {}, False, None
         words = await self._candidates.query(query)
-        scores = (await self._candidates.entities(words, wanted)).by_uuid
+        found = await self._candidates.entities(words, wanted)
+        scores = found.by_uuid
         for uuids in (await self._candidates.named([query[:_NAME_CHARS]], wanted)).values():
             scores.update({uuid: scores.get(uuid, 0.0) + _EXACT for uuid in uuids})
         if centre:
             scores = lifted(scores, await self._graph.fact_distances(centre, list(scores)))
-        return scores, words.note
+        return scores, found.is_cut, words.note
 
     async def _near_centre(
         self, scores: dict[str, float], centre: str | None, group_ids: Sequence[str]
@@ -300,7 +301,10 @@ def _labels(types: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(label for text in plain for label in (text, text[0].upper() + text[1:])))
 
 
-def _told(what: str, count: int, total: int) -> str:
+def _told(what: str, count: int, total: int, *, is_cut: bool) -> str:
+    """``total`` counts the candidates that were ranked, of which there are never more than the pool holds."""
+    if count and is_cut:
+        return f"Found {count} {what}(s), best first, of the {total} ranked; there may be more that fit"
     if count:
-        return f"Found {count} {what}(s), best first, of {total} that fit"
+        return f"Found {count} {what}(s), best first, of {total} found"
     return f"Found no more {what}s" if total else f"Found no {what} that fits"

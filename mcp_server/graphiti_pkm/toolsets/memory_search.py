@@ -83,7 +83,7 @@ async def search_episodes(
     valid_before: Before = None,
     cursor: Cursor = None,
 ) -> EpisodeSearchResponse:
-    """Find episodes, what was literally said, by words and meaning, each with the sentence that fits best.
+    """Find episodes, what was literally said, by words and meaning, best sentence shown; ranked, so it may miss some.
 
     Use for somebody's own words or topics without an entity. For the history of one entity use get_entity_timeline
     instead, for the newest get_episodes.

@@ -13,6 +13,7 @@ from graphiti_pkm.domain.answers import EpisodeSearchResponse, FactSearchRespons
 from graphiti_pkm.domain.passages import split_passages
 from graphiti_pkm.domain.records import Entity, Episode, Record
 from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound
+from graphiti_pkm.services.candidates import POOL
 
 
 async def nodes(world: World, query: str | None = None, **given: Any) -> NodeSearchResponse:
@@ -328,3 +329,25 @@ async def test_small_words_of_a_question_do_not_choose_the_sentence() -> None:
     world.embedder.is_available = False
     await world.graph.apply(a_write(*told("We did what we did at the sea. The invoice came in May.")), {})
     assert (await episodes(world, "what did we do about the invoice?")).episodes[0].match == "The invoice came in May."
+
+
+# What a total is
+
+
+async def test_a_total_that_is_only_the_size_of_the_pool_is_no_total() -> None:
+    people = [an_entity(f"Sarah {i}") for i in range(POOL + 1)]
+    notes = [an_episode("Sarah came.") for _ in people]
+    world = World()
+    await world.given(a_write(*people, *notes, *(a_fact(one, one) for one in people)))
+    answers = await nodes(world, "Sarah"), await facts(world, "Sarah"), await episodes(world, "Sarah")
+    for answer, what in zip(answers, ("node", "fact", "episode"), strict=True):
+        assert answer.message == (
+            f"Found {answer.returned} {what}(s), best first, of the {answer.total} ranked; there may be more that fit"
+        )
+
+
+async def test_a_smaller_total_counts_what_was_found() -> None:
+    world = await a_world(an_entity("Sarah"))
+    await world.given(a_write(an_episode("Sarah came.")))
+    assert (await episodes(world, "Sarah")).message == "Found 1 episode(s), best first, of 1 found"
+    assert (await nodes(world, names=["Sarah"])).message == "Found 1 node(s), best first, of 1 found"
