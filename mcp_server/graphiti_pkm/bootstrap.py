@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graphiti_pkm.config import Settings
+from graphiti_pkm.config import Settings, leave_processors
 from graphiti_pkm.domain.ports import Embedder, Graph
 from graphiti_pkm.errors import EmbeddingMismatch
 from graphiti_pkm.graph.embedded import EmbeddedDatabase
@@ -62,6 +62,7 @@ async def open_memory(settings: Settings, *, replays: bool = True) -> AsyncItera
         ConfigurationError: platform, directories, schema or embedding model do not fit; says what to do.
         Unavailable: the database does not start.
     """
+    leave_processors()
     await asyncio.to_thread(require, settings.data_dir)
     database = EmbeddedDatabase(settings.data_dir, settings.idle_seconds)
     connection = _Connection(database)

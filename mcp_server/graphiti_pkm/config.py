@@ -104,6 +104,15 @@ def silence_dependencies() -> None:
     os.environ.setdefault(TELEMETRY, "false")
 
 
+def leave_processors() -> None:
+    """Let NumPy's OpenBLAS use half of the processors; counts only before NumPy is imported. What the user set stays.
+
+    Measured on two: the second makes a line 10% and a long text 20% faster on an idle machine; with anything else
+    running, its threads wait for each other and a line takes 20 to 400 ms instead of 12.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", str(max(1, (os.cpu_count() or 2) // 2)))
+
+
 def environment_name(field: str) -> str:
     """The environment variable of a setting."""
     return ENV_PREFIX + field.upper()
