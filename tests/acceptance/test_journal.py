@@ -27,7 +27,7 @@ NAMES: dict[str, list[str]] = {
     "Mr. Coventry": ["Coventry"],
     "King": [],
     "Sir W. Pen": ["Sir William Pen", "Sir W. Penn"],
-    "White Hall": [],
+    "Whitehall": ["White Hall"],
     "Westminster": [],
     "Westminster Hall": [],
     "St. Paul's": ["Paul's"],
