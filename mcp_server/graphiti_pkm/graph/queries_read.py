@@ -217,6 +217,7 @@ def readings(group_id: str, source_uuid: str, spellings: Sequence[str], limit: i
 def connections(entity_uuid: str, wanted: FactFilter, window: Window) -> tuple[Query, Query]:
     """A page with its sort keys, and the total."""
     matched, values = _connected(entity_uuid, wanted)
+    current = "1" if wanted.only_current else IS_CURRENT
     after = ""
     if window.after is not None:
         after = """WHERE cur < $c0 OR (cur = $c0 AND (va < $c1 OR (va = $c1 AND (ca < $c2 OR (ca = $c2 AND id > $c3)))))
@@ -225,7 +226,7 @@ def connections(entity_uuid: str, wanted: FactFilter, window: Window) -> tuple[Q
     return (
         Query(
             "connections",
-            f"""{matched} WITH e, {IS_CURRENT} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id {after}
+            f"""{matched} WITH e, {current} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id {after}
             ORDER BY cur DESC, va DESC, ca DESC, id LIMIT $limit RETURN cur, va, ca, id, {FACT_COLUMNS}""",
             {**values, **keys, "limit": window.limit},
         ),
