@@ -21,33 +21,35 @@ Do = Callable[[Entry], Awaitable[object]]
 async def figures() -> list[Figure]:
     """Each way of sending stands against the embedder asked in the same way, and against its one big batch."""
     entries = journal()
-    found = []
-    for in_flight in (1, IN_FLIGHT):
-        async with memory() as opened, client_of(opened) as client:
-            alone = LocalEmbedder(opened.context.settings)
+    return [figure for in_flight in (1, IN_FLIGHT) for figure in await _measured(entries, in_flight)]
 
-            async def add(entry: Entry) -> None:
-                await call(client, "add_memory", episode_body=entry.text, reference_time=entry.date)
 
-            async def embed(entry: Entry, embedder: LocalEmbedder = alone) -> None:
-                await embedder.embed(_sentences([entry]))
+async def _measured(entries: Sequence[Entry], in_flight: int) -> list[Figure]:
+    async with memory() as opened, client_of(opened) as client:
+        alone, in_bulk = LocalEmbedder(opened.context.settings), LocalEmbedder(opened.context.settings)
 
-            await asyncio.gather(add(Entry("1659-01-01", "Ready.")), alone.embed(["Ready."]))
-            ours = theirs = bulk = 0.0
-            for begin in range(0, len(entries), _PIECE):
-                piece = entries[begin : begin + _PIECE]
-                ours += await _timed(add, piece, in_flight)
-                theirs += await _timed(embed, piece, in_flight)
-                if in_flight > 1:
-                    bulk += await _one_batch(LocalEmbedder(opened.context.settings), piece)
-            await alone.close()
-        count = len(_sentences(entries))
-        way = "one after the other" if in_flight == 1 else f"{in_flight} in flight"
-        what = f"{len(entries)} journal entries ({count:,} sentences) through MCP, {way}"
-        found.append(_figure(f"{what}, against the same calls of the embedder", count, ours, theirs, Aim(">=", 0.75)))
-        if bulk:
-            found.append(_figure(f"{what}, against one batch", count, ours, bulk, None))
-    return found
+        async def add(entry: Entry) -> None:
+            await call(client, "add_memory", episode_body=entry.text, reference_time=entry.date)
+
+        async def embed(entry: Entry) -> None:
+            await alone.embed(_sentences([entry]))
+
+        await asyncio.gather(add(Entry("1659-01-01", "Ready.")), alone.embed(["Ready."]), in_bulk.embed(["Ready."]))
+        ours = theirs = bulk = 0.0
+        for begin in range(0, len(entries), _PIECE):
+            piece = entries[begin : begin + _PIECE]
+            ours += await _timed(add, piece, in_flight)
+            theirs += await _timed(embed, piece, in_flight)
+            if in_flight > 1:
+                begun = perf_counter()
+                await in_bulk.embed(_sentences(piece))
+                bulk += perf_counter() - begun
+        await asyncio.gather(alone.close(), in_bulk.close())
+    count = len(_sentences(entries))
+    way = "one after the other" if in_flight == 1 else f"{in_flight} in flight"
+    what = f"{len(entries)} journal entries ({count:,} sentences) through MCP, {way}"
+    found = [_figure(f"{what}, against the same calls of the embedder", count, ours, theirs, Aim(">=", 0.75))]
+    return found + ([_figure(f"{what}, against one batch", count, ours, bulk, None)] if bulk else [])
 
 
 def _figure(what: str, sentences: int, ours: float, theirs: float, aim: Aim | None) -> Figure:
@@ -71,12 +73,3 @@ async def _timed(do: Do, entries: Sequence[Entry], in_flight: int) -> float:
     begun = perf_counter()
     await asyncio.gather(*(worker() for _ in range(in_flight)))
     return perf_counter() - begun
-
-
-async def _one_batch(embedder: LocalEmbedder, entries: Sequence[Entry]) -> float:
-    await embedder.embed(["Ready."])
-    begun = perf_counter()
-    await embedder.embed(_sentences(entries))
-    taken = perf_counter() - begun
-    await embedder.close()
-    return taken
