@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
 from tests.benchmarks.measuring import Figure, ms
 from tests.benchmarks.startup import COMMAND
 from tests.benchmarks.stdio import StdioServer
@@ -65,11 +66,11 @@ async def _fill(directory: Path, passages: int) -> None:
         committer = Committer(opened.context)
         for write, vectors in _writes(passages):
             await committer.commit(write, vectors)
-            await opened.recovery._mark_durable()
 
 
 def _writes(passages: int) -> Iterator[tuple[WriteIntent, Vectors]]:
     draw = random.Random(passages)  # noqa: S311 the same data in every run
+    directions = np.random.default_rng(passages)
     left = passages
     number = 0
     while left:
@@ -86,12 +87,11 @@ def _writes(passages: int) -> Iterator[tuple[WriteIntent, Vectors]]:
             for span in split_passages(text)[:left]:
                 passage = a_passage(episode, span.start, span.end, paragraph=span.paragraph, sentence=span.sentence)
                 sentences.append(passage)
-                vectors[passage.uuid] = _unit_vector(draw)
+                vectors[passage.uuid] = _unit_vector(directions)
                 left -= 1
         yield a_write(*episodes, *sentences), vectors
 
 
-def _unit_vector(draw: random.Random) -> "array[float]":
-    values = [draw.random() - 0.5 for _ in range(_DIMENSION)]
-    length = sum(value * value for value in values) ** 0.5
-    return array("f", [value / length for value in values])
+def _unit_vector(draw: np.random.Generator) -> "array[float]":
+    values = draw.standard_normal(_DIMENSION, dtype=np.float32)
+    return array("f", (values / np.linalg.norm(values)).tobytes())
