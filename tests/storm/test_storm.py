@@ -1,7 +1,6 @@
 """Nothing acknowledged is lost, nothing is there twice, whoever is killed whenever."""
 
 import logging
-import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -28,7 +27,7 @@ from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.domain.requests import AddMemory
 
-SECONDS = int(os.environ.get("STORM_SECONDS", "120"))
+SECONDS = 120
 LEAST_ACKNOWLEDGED = 2_000
 LEAST_KILLS = 15
 
