@@ -1,8 +1,8 @@
 """Nothing acknowledged is lost, nothing is there twice, whoever is killed whenever."""
 
-import logging
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from time import time_ns
@@ -31,8 +31,6 @@ SECONDS = 120
 LEAST_ACKNOWLEDGED = 2_000
 LEAST_KILLS = 15
 
-log = logging.getLogger(__name__)
-
 pytestmark = [pytest.mark.storm, pytest.mark.timeout(900)]
 
 
@@ -53,7 +51,7 @@ async def test_twenty_clients_under_random_kills_lose_and_repeat_nothing(data_di
         storm.end(120)
     told = storm.diaries()
     acknowledged = [line for diary in told for line in diary.lines("acknowledged")]
-    log.warning("seed %d: %d acknowledged, kills %s", storm.seed, len(acknowledged), dict(storm.kills))
+    print(f"\n{storm.figures(len(acknowledged))}", flush=True)  # noqa: T201 what `make storm` is run for
     assert storm.deaths == []
     async with open_memory(Settings(data_dir=data_dir)) as memory:
         await _the_next_call_works(memory)
@@ -112,6 +110,11 @@ def _nothing_is_repeated(graph: Dump, told: list[Diary]) -> None:
     assert repeated_facts(graph) == []
     assert several_current(graph, HOME) == []
     assert len(set(graph.mentions())) == len(graph.mentions())
+
+
+def test_a_storm_tells_its_figures_in_one_line(tmp_path: Path) -> None:
+    storm = Storm(tmp_path, tmp_path, seed=7, kills=Counter(client=31, database=18))
+    assert storm.figures(2_406) == "storm 7: 2,406 acknowledged writes; kills: 31 client, 18 database, 0 watchdog"
 
 
 def test_a_storm_has_twenty_clients_some_of_them_real_servers() -> None:

@@ -58,6 +58,11 @@ class Storm:
         """What all clients told, also those that were killed."""
         return [Diary(self.directory, slot.name) for slot in self._slots]
 
+    def figures(self, acknowledged: int) -> str:
+        """What the storm came to, in one line."""
+        kills = ", ".join(f"{self.kills[kind]} {kind}" for kind in KILLS)
+        return f"storm {self.seed}: {acknowledged:,} acknowledged writes; kills: {kills}"
+
     @contextmanager
     def clients(self) -> Iterator[None]:
         """All of them running; none is left afterwards, whatever happened."""
