@@ -26,6 +26,8 @@ What stands against what:
 - Connections and timeline: Graphiti's own `EntityEdge.get_by_node_uuid` and `EpisodicNode.get_by_entity_node_uuid` with
   its own driver on data it saved itself in the same FalkorDB, then a slice. Ours answers with total, names, order and
   counts per neighbour or month. Both hold embeddings of 384 dimensions.
+- p95 on F1 and F3: of 100 calls each in a memory of 600 entities and 6,000 facts, for an entity with 20 facts and one
+  that 25 episodes mention; 300 ms is what the requirements propose for a traversal: reported, not asserted.
 - add_memory: the passages of the same text through an embedder of its own, nothing else.
 - Journal entries: sentences a second; the embedder alone is asked entry by entry, as often at once as the server.
 - Start: a bare `MCPServer` with as many tools, spoken to in plain lines over stdio.
