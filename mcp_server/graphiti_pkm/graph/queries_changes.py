@@ -10,7 +10,7 @@ def retired_by_episode(episode_uuid: str, group_ids: Sequence[str], limit: int) 
     """Newest created first."""
     return Query(
         "facts retired by an episode",
-        f"""MATCH (c:Change) WHERE c.group_id IN $groups AND c.episode_uuid = $episode WITH DISTINCT c.fact_uuid AS u
+        f"""MATCH (c:Change {{episode_uuid: $episode}}) WHERE c.group_id IN $groups WITH DISTINCT c.fact_uuid AS u
         MATCH ()-[e:RELATES_TO {{uuid: u}}]->() WHERE coalesce(e.group_id, '') IN $groups
         WITH e, {RECORDED} AS ca, e.uuid AS id ORDER BY ca DESC, id LIMIT $limit RETURN {FACT_COLUMNS}""",
         {"episode": episode_uuid, "groups": group_ids, "limit": limit},

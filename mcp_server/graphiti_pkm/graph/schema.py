@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""1 had no index of changes by what caused them."""
 _CANARY_SCOPE = "canary0"
 _READY_SECONDS = 600.0
 """How long indexes may take to come back after a start; 210,000 vectors without HNSW take seconds."""
@@ -24,6 +25,7 @@ _OWN_INDEXES = (
     "CREATE INDEX FOR (s:SearchText) ON (s.id)",
     "CREATE INDEX FOR (w:Write) ON (w.uuid)",
     "CREATE INDEX FOR (c:Change) ON (c.uuid, c.fact_uuid, c.group_id)",
+    "CREATE INDEX FOR (c:Change) ON (c.episode_uuid, c.replaced_by)",  # apart: refused as a whole where one is there
     "CREATE INDEX FOR (g:Group) ON (g.id)",
     "CREATE INDEX FOR (m:Meta) ON (m.id)",
 )
@@ -64,7 +66,7 @@ _CANARY = Query(
 
 
 async def ensure(database: "Database", graph_name: str) -> None:
-    """Build what is missing, then wait until everything is indexed; cheap when it already is.
+    """Build what is missing, also from an older database, then wait until all is indexed; cheap when it already is.
 
     Raises:
         NewerSchema: a newer version wrote this database.
@@ -77,7 +79,7 @@ async def ensure(database: "Database", graph_name: str) -> None:
             f"This database has schema version {version}, this version of graphiti-pkm knows {SCHEMA_VERSION}: "
             "install the newer version that wrote it. Nothing was changed."
         )
-    if version is None:
+    if version != SCHEMA_VERSION:
         await _build(database, graph_name)
     await _wait_until_ready(database)
 
@@ -121,7 +123,10 @@ async def _version(database: "Database") -> int | None:
 
 
 async def _build(database: "Database", graph_name: str) -> None:
-    """Range indexes first: FalkorDB loses range look-ups on a property that a full-text index covered before."""
+    """What is there already stays, so an older database gets what it lacks, whoever else builds it at the same time.
+
+    Range indexes first: FalkorDB loses range look-ups on a property that a full-text index covered before.
+    """
     from graphiti_core.driver.driver import GraphProvider  # noqa: PLC0415 slow to import, loaded by now
     from graphiti_core.graph_queries import get_range_indices  # noqa: PLC0415 same
 

@@ -1,0 +1,86 @@
+"""A database of an earlier version gets what it lacks, once, when it is opened."""
+
+import asyncio
+from pathlib import Path
+
+import redis
+from tests.builders import GROUP, a_change, a_fact, a_write, an_entity, an_episode
+
+from graphiti_pkm.domain.records import Entity, Episode, Fact
+from graphiti_pkm.graph import queries_changes, schema
+from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.store import FalkorStore
+
+
+def another_store(first: FalkorStore) -> FalkorStore:
+    """As the next process has it."""
+    return FalkorStore(first._connect, first._recover, first._graph_name)
+
+
+async def indexed(store: FalkorStore, label: str) -> set[str]:
+    """Properties of a label that an index covers."""
+    query = Query("test", "CALL db.indexes() YIELD label, properties RETURN label, properties", {})
+    (found,) = await (await store._db()).read(query)
+    return {name for row in found if row["label"] == label for name in row["properties"]}
+
+
+async def recorded_version(store: FalkorStore) -> int:
+    query = Query("test", "MATCH (m:Meta {id: 'database'}) RETURN m.schema_version AS version", {})
+    ((found,),) = await (await store._db()).read(query)
+    return int(found["version"])
+
+
+async def as_version_one_left_it(store: FalkorStore) -> tuple[Entity, Episode, Fact]:
+    """With a fact that an episode ended; version 1 knew no index of changes by what caused them."""
+    sarah, note = an_entity("Sarah"), an_episode()
+    ended = a_fact(sarah, sarah)
+    await store.apply(a_write(sarah, note, ended, a_change(ended, note, replaced_by=ended.uuid)), {})
+    database = await store._db()
+    for text in (
+        "DROP INDEX ON :Change(episode_uuid)",
+        "DROP INDEX ON :Change(replaced_by)",
+        "MATCH (m:Meta {id: 'database'}) SET m.schema_version = 1",
+    ):
+        await database.write(Query("test", text, {}))
+    return sarah, note, ended
+
+
+async def test_a_database_of_version_one_gets_the_index_of_changes_when_it_is_opened(
+    falkor_graph: FalkorStore,
+) -> None:
+    sarah, note, ended = await as_version_one_left_it(falkor_graph)
+    newer = another_store(falkor_graph)
+    assert await newer.retired_by_episode(note.uuid, [GROUP], 10) == [ended]
+    assert await indexed(newer, "Change") == {"uuid", "fact_uuid", "group_id", "episode_uuid", "replaced_by"}
+    assert await recorded_version(newer) == schema.SCHEMA_VERSION
+    assert await newer.get_entities([sarah.uuid], [GROUP]) == [sarah]
+    await newer.close()
+
+
+async def test_processes_that_open_an_older_database_together_upgrade_it_once(falkor_graph: FalkorStore) -> None:
+    _, note, ended = await as_version_one_left_it(falkor_graph)
+    before = await indexed(falkor_graph, "Change")
+    stores = [another_store(falkor_graph) for _ in range(4)]
+    found = await asyncio.gather(*(store.retired_by_episode(note.uuid, [GROUP], 10) for store in stores))
+    assert found == [[ended]] * 4
+    assert await indexed(stores[0], "Change") == before | {"episode_uuid", "replaced_by"}
+    assert await recorded_version(stores[0]) == schema.SCHEMA_VERSION
+    again = another_store(falkor_graph)
+    assert await again.ready()
+    for store in (*stores, again):
+        await store.close()
+
+
+async def test_what_an_episode_ended_is_found_without_trying_every_change(
+    falkor_socket: Path, falkor_graph: FalkorStore
+) -> None:
+    sarah, note, other = an_entity("Sarah"), an_episode(), an_episode()
+    facts = [a_fact(sarah, sarah, text=f"Fact {i}") for i in range(200)]
+    changes = [a_change(fact, note if i < 3 else other) for i, fact in enumerate(facts)]
+    await falkor_graph.apply(a_write(sarah, note, other, *facts, *changes), {})
+    query = queries_changes.retired_by_episode(note.uuid, [GROUP], 10)
+    with redis.Redis(unix_socket_path=str(falkor_socket), decode_responses=True) as client:
+        steps = client.execute_command("GRAPH.PROFILE", falkor_graph._graph_name, query.command())
+    (scan,) = [step for step in steps if "(c:Change)" in step]
+    assert "Index Scan" in scan
+    assert "Records produced: 3," in scan
