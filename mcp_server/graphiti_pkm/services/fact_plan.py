@@ -72,7 +72,7 @@ class FactPlanner:
         source = self._resolution.resolve(told.source).entity
         sent_measure = told.measure
         told = self._in_series(told, source.uuid)
-        target = self._resolution.resolve(told.target, is_derived=not told.has_target).entity
+        target = self._resolution.resolve(told.target, is_derived=not told.has_target, is_named=told.is_named).entity
         pool = self._pool(told, source.uuid)
         replaced = self._replaced(told, source.uuid, target.uuid, pool)
         validity, reference_time = self._validity(told, replaced, pool)

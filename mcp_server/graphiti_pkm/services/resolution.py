@@ -6,6 +6,7 @@ from datetime import datetime
 
 from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.records import Entity, Name
+from graphiti_pkm.services.replacement import is_current_word
 from graphiti_pkm.services.told import ME, Told, ToldEntity
 
 PERSON_LABEL = "Person"
@@ -22,6 +23,8 @@ class Resolved:
     is_derived: bool = True
     """Named after what a fact measures or states, not by the caller."""
     is_changed: bool = False
+    gains_vector: bool = False
+    """New under a name, or named for the first time: what only a relation names is found by its word."""
     new_names: list[Name] = field(default_factory=list)
     replaced_summary: bool = False
 
@@ -45,6 +48,18 @@ def names_in(told: Told, person: str) -> dict[str, None]:
     if ME in names:
         names[person] = None
     return names
+
+
+def names_given(told: Told, person: str) -> list[str]:
+    """Names by which a call may make or name an entity, as they are stored; none that is a word of a relation."""
+    names = {entity.name: None for entity in told.entities}
+    for fact in told.facts:
+        names[fact.source] = None
+        if fact.is_named:
+            names[fact.target] = None
+        if fact.has_target:
+            names.update((old, None) for old in fact.replaces if not is_current_word(old))
+    return [person if name == ME else name for name in names]
 
 
 class Resolution:
@@ -98,26 +113,34 @@ class Resolution:
         held = self._names.get(self._key(name))
         return held.entity_uuid if held else None
 
-    def resolve(self, name: str, *, is_declared: bool = False, is_derived: bool = False) -> Resolved:
-        """The entity with this name, made if there is none."""
-        resolved = self._me() if name == ME else self._named(name)
+    def resolve(
+        self, name: str, *, is_declared: bool = False, is_derived: bool = False, is_named: bool = True
+    ) -> Resolved:
+        """The entity with this name, made if there is none; ``is_named`` False: the name is a word of a relation."""
+        resolved = self._me() if name == ME else self._named(name, is_named=is_named)
         resolved.is_declared |= is_declared
         resolved.is_derived &= is_derived
         return resolved
 
-    def _named(self, name: str) -> Resolved:
+    def _named(self, name: str, *, is_named: bool) -> Resolved:
         held = self._names.get(self._key(name))
-        if held and held.entity_uuid in self._resolved:
-            return self._resolved[held.entity_uuid]
-        if held:
-            return self._existing(held)
-        return self._create(name, label=None, is_linkable=True)
+        if held is None:
+            resolved = self._create(name, label=None, is_linkable=is_named)
+            resolved.gains_vector = is_named
+            return resolved
+        resolved = self._resolved.get(held.entity_uuid) or self._existing(held)
+        if is_named and not held.is_linkable and not self._is_person(resolved):
+            self._store(resolved, held.model_copy(update={"is_linkable": True}))
+            resolved.gains_vector = True
+            resolved.is_changed = not resolved.is_new
+        return resolved
 
     def _me(self) -> Resolved:
         """The group's one person, found as "me" whatever they are called; never linked by mention."""
         held = self._names.get(self._key(ME)) or self._names.get(self._key(self._person))
         if held is None:
             resolved = self._create(self._person, label=PERSON_LABEL, is_linkable=False)
+            resolved.gains_vector = True
         else:
             resolved = self._resolved.get(held.entity_uuid) or self._existing(held)
         for text in (self._person, ME):
@@ -187,7 +210,7 @@ class Resolution:
             resolved.replaced_summary = bool(entity.summary)
         if changes:
             resolved.entity = entity.model_copy(update=changes)
-            resolved.is_changed = not resolved.is_new
+            resolved.is_changed |= not resolved.is_new
 
     def _key(self, text: str) -> str:
         return name_key(self._group_id, text)

@@ -12,7 +12,7 @@ from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Fact, Name, Vector
 from graphiti_pkm.services.known_names import KnownNames, NameBooks
 from graphiti_pkm.services.replacement import as_uuid_prefix
-from graphiti_pkm.services.resolution import names_in
+from graphiti_pkm.services.resolution import names_given, names_in
 from graphiti_pkm.services.spelling import near_measure, near_relations, same_relation
 from graphiti_pkm.services.told import ME, Told, ToldFact
 
@@ -63,9 +63,9 @@ class SnapshotReader:
         self._books = books
 
     async def known_names(self, group_id: str, told: Told, person: str) -> dict[str, Name]:
-        """The names of the call that exist, by key."""
+        """The names of the call that exist, by key; with that of the person, who stays known by it."""
         keys = [name_key(group_id, name) for name in names_in(told, person)]
-        return await self._graph.get_names(keys) if keys else {}
+        return await self._graph.get_names([*keys, name_key(group_id, ME)]) if keys else {}
 
     async def read(
         self, group_id: str, told: Told, person: str, vectors: Mapping[str, Vector], now: datetime
@@ -76,7 +76,8 @@ class SnapshotReader:
         )
         mentioned = await _mentioned(known, told)
         reading = _Reading(self._graph, group_id, told, person, names)
-        matched = {name.entity_uuid for name in names.values()}
+        asked = {name_key(group_id, name) for name in names_in(told, person)}
+        matched = {name.entity_uuid for key, name in names.items() if key in asked}
         around = [*matched, *sorted(mentioned - matched)][:_MOST_RELATED]
         entities, facts, measures, nearest, newest = await asyncio.gather(
             self._graph.get_entities(sorted(matched), [group_id]),
@@ -169,8 +170,8 @@ class _Reading:
         wanted = EntityFilter(group_ids=(self.group_id,))
         new = [
             name
-            for name in names_in(self.told, self.person)
-            if name != ME and name in vectors and self._uuid(name) is None
+            for name in names_given(self.told, self.person)
+            if name != self.person and name in vectors and self._uuid(name) is None
         ][:_MOST_NEW_NAMES]
         found = await asyncio.gather(
             *(self.graph.nearest_entities(vectors[name], wanted, _NEAREST_EACH) for name in new)

@@ -57,6 +57,8 @@ class ToldFact:
     target: str
     has_target: bool
     """False when the target is an entity named after what the fact measures or states."""
+    is_named: bool
+    """False when no one gave the target a name: it is a word of the relation, "status" of HAS_STATUS."""
     text: str
     has_text: bool
     kind: FactKind
@@ -189,6 +191,7 @@ class _Reader:
             relation=relation,
             target=target or measure or noun,
             has_target=target is not None,
+            is_named=target is not None or given.measure is not None,
             text=text or self._compose(given.kind, source, relation, target, measure, value, unit),
             has_text=bool(text),
             kind=given.kind,

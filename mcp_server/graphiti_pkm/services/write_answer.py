@@ -118,5 +118,5 @@ def _quoted(texts: Iterable[str]) -> list[str]:
 def _next_steps(told: Told, plan: WritePlan, snapshot: Snapshot) -> str | None:
     if not told.entities and not told.facts:
         return _HOW_TO_ADD
-    is_joined = bool(plan.linked) or any(not one.is_new for one in plan.resolved)
+    is_joined = bool(plan.linked) or any(not one.is_new and not one.is_derived for one in plan.resolved)
     return None if is_joined or not snapshot.had_names else _NOTHING_KNOWN

@@ -152,12 +152,12 @@ def plan_write(
 
 
 def missing_vectors(plan: WritePlan, vectors: Mapping[str, Vector]) -> bool:
-    """Whether an entity is created whose name was not embedded, because it was there a moment ago."""
-    return any(one.is_new and one.entity.name not in vectors for one in plan.resolved)
+    """Whether an entity lacks its vector because a moment ago it was there, or had no name that anyone gave it."""
+    return any(one.gains_vector and one.entity.name not in vectors for one in plan.resolved)
 
 
 def _vectors_of(plan: WritePlan, vectors: Mapping[str, Vector]) -> Vectors:
-    texts = {one.entity.uuid: one.entity.name for one in plan.resolved if one.is_new}
+    texts = {one.entity.uuid: one.entity.name for one in plan.resolved if one.gains_vector}
     texts.update(plan.facts.texts)
     content = plan.episode.content
     texts.update((one.uuid, content[one.start : one.end]) for one in plan.passages[:EMBEDDED_AT_ONCE])

@@ -19,7 +19,7 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.known_names import KnownNames, NameBooks
 from graphiti_pkm.services.replacement import CURRENT
-from graphiti_pkm.services.resolution import names_in
+from graphiti_pkm.services.resolution import names_given
 from graphiti_pkm.services.snapshot import LONG_TEXT, SnapshotReader
 from graphiti_pkm.services.told import ME, Told, fact_text, read_request, request_hash
 from graphiti_pkm.services.write_answer import Linked, write_answer
@@ -203,9 +203,9 @@ async def _split(body: str) -> list[Span]:
 
 
 def _texts(told: Told, spans: list[Span], person: str, group_id: str, known: Mapping[str, Name]) -> list[str]:
-    """Everything a write may need as a vector: sentences, fact texts, and the names that are not known yet."""
-    names = [person if name == ME else name for name in names_in(told, person)]
-    new = [name for name in names if name_key(group_id, name) not in known]
+    """Everything a write may need as a vector: sentences, fact texts, and the names that no one has given yet."""
+    held = {name: known.get(name_key(group_id, name)) for name in names_given(told, person)}
+    new = [name for name, one in held.items() if one is None or not (one.is_linkable or name == person)]
     sentences = [told.body[span.start : span.end] for span in spans[:EMBEDDED_AT_ONCE]]
     return list(dict.fromkeys((*sentences, *new, *_fact_texts(told, person))))
 
