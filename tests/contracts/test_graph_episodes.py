@@ -181,9 +181,9 @@ async def test_the_summary_counts_mentions_so_that_months_can_be_told_in_any_zon
     ]
     await put_told(graph, sarah, *(an_episode(valid_at=instant) for instant in reversed(instants)))
     await put_told(graph, sarah, an_episode(valid_at=at(2020), group_id="t2"))
-    summary = await graph.timeline_summary(sarah.uuid, wanted())
-    assert (summary.first, summary.last, summary.total) == (instants[0], instants[-1], 7)
-    for zone in (UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))):
+    for zone in (UTC, ZoneInfo("UTC"), timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))):
+        summary = await graph.timeline_summary(sarah.uuid, wanted(), zone)
+        assert (summary.first, summary.last, summary.total) == (instants[0], instants[-1], 7)
         expected = Counter(month_key(instant, zone) for instant in instants)
         counted: Counter[str] = Counter()
         for instant, count in summary.counts:
@@ -206,7 +206,7 @@ async def test_months_are_counted_in_zones_whose_offset_is_no_whole_hour(
 ) -> None:
     sarah = an_entity("Sarah")
     await put_told(graph, sarah, *(an_episode(valid_at=instant) for instant in instants))
-    summary = await graph.timeline_summary(sarah.uuid, wanted())
+    summary = await graph.timeline_summary(sarah.uuid, wanted(), ZoneInfo(zone))
     counted: Counter[str] = Counter()
     for instant, count in summary.counts:
         counted[month_key(instant, ZoneInfo(zone))] += count
@@ -218,22 +218,24 @@ async def test_mentions_of_one_quarter_of_an_hour_are_counted_together(graph: Gr
     sarah = an_entity("Sarah")
     instants = [at(2026, 2, 1, 10, 45), at(2026, 2, 1, 10, 59), at(2026, 2, 1, 11)]
     await put_told(graph, sarah, *(an_episode(valid_at=instant) for instant in instants))
-    summary = await graph.timeline_summary(sarah.uuid, wanted())
+    summary = await graph.timeline_summary(sarah.uuid, wanted(), ZoneInfo("Europe/Berlin"))
     assert [count for _, count in summary.counts] == [2, 1]
 
 
 async def test_the_summary_obeys_the_filter(graph: Graph) -> None:
     await load(graph, weeks())
-    summary = await graph.timeline_summary(DJANGO, wanted(valid_after=at(2025, 1, 13), valid_before=at(2025, 2, 3)))
+    summary = await graph.timeline_summary(
+        DJANGO, wanted(valid_after=at(2025, 1, 13), valid_before=at(2025, 2, 3)), UTC
+    )
     assert (summary.first, summary.last, summary.total) == (at(2025, 1, 13), at(2025, 1, 27), 3)
     assert sum(count for _, count in summary.counts) == 3
-    assert (await graph.timeline_summary(DJANGO, wanted(group_ids=("t2",)))).total == 5
-    assert (await graph.timeline_summary(DJANGO, wanted(recorded_until=at(2020)))).total == 0
+    assert (await graph.timeline_summary(DJANGO, wanted(group_ids=("t2",)), UTC)).total == 5
+    assert (await graph.timeline_summary(DJANGO, wanted(recorded_until=at(2020)), UTC)).total == 0
 
 
 async def test_an_entity_never_mentioned_has_an_empty_summary(graph: Graph) -> None:
     empty = TimelineSummary(first=None, last=None, total=0, counts=())
-    assert await graph.timeline_summary("nothing", wanted()) == empty
+    assert await graph.timeline_summary("nothing", wanted(), UTC) == empty
 
 
 async def test_the_entities_of_episodes_come_once_each_by_name(graph: Graph) -> None:

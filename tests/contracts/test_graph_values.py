@@ -85,7 +85,7 @@ async def test_instants_of_all_ages_are_in_order(graph: Graph) -> None:
     held = await graph.connections(sarah.uuid, FactFilter(group_ids=("t1",), now=at(2026, 6)), Window(limit=10))
     current = [one.valid_at for one in held.facts if one.valid_at and one.valid_at <= at(2026, 6)]
     assert current == sorted(current, reverse=True)
-    summary = await graph.timeline_summary(sarah.uuid, wanted)
+    summary = await graph.timeline_summary(sarah.uuid, wanted, UTC)
     assert (summary.first, summary.last, summary.total) == (min(INSTANTS.values()), max(INSTANTS.values()), 6)
 
 

@@ -5,7 +5,7 @@ The notes on it are in the docstring of ``graph/queries.py``. What needs an HNSW
 
 from array import array
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,7 @@ from graphiti_pkm.domain.names import search_terms
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Vector
 from graphiti_pkm.errors import EmbeddingMismatch, InvalidInput, NotKept
-from graphiti_pkm.graph import queries_changes, queries_read, queries_search, queries_write
+from graphiti_pkm.graph import queries_changes, queries_episodes, queries_read, queries_search, queries_write
 from graphiti_pkm.graph.queries_values import Query, Refused
 from graphiti_pkm.graph.store import FalkorStore
 
@@ -238,9 +238,10 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
     uuid = new_uuid()
     queries = [
         *queries_read.connections(uuid, FACTS, PAGE),
-        *queries_read.timeline(uuid, EPISODES, PAGE),
-        queries_read.timeline_summary(uuid, EPISODES),
-        *queries_read.episode_entities([uuid], [GROUP], PAGE),
+        *queries_episodes.timeline(uuid, EPISODES, PAGE),
+        queries_episodes.months_in_utc(uuid, EPISODES),
+        queries_episodes.months_in_any_zone(uuid, EPISODES),
+        *queries_episodes.episode_entities([uuid], [GROUP], PAGE),
         *queries_read.distances(uuid, [uuid]),
         queries_read.neighbour_counts(uuid, FACTS, 10),
         queries_read.facts([uuid], [GROUP]),
@@ -248,12 +249,13 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
         queries_read.episodes([uuid], [GROUP]),
         queries_read.facts_with_relation(GROUP, uuid, "KNOWS", 5),
         queries_read.facts_between(GROUP, uuid, uuid, 5),
-        queries_read.episode_facts(uuid, [GROUP], 5),
+        queries_episodes.episode_facts(uuid, [GROUP], 5),
         queries_read.entity_support([uuid]),
-        queries_read.passages(uuid, 5, without_vector=True),
+        queries_episodes.passages(uuid, 5, without_vector=True),
         queries_read.names([uuid]),
         queries_read.aliases(uuid, 5),
         queries_changes.retired_by_episode(uuid, [GROUP], 5),
+        queries_changes.retired_by_fact(uuid, [GROUP], 5),
     ]
     for query in queries:
         steps = plan(falkor_socket, falkor_graph, query)
@@ -373,4 +375,4 @@ async def test_an_episode_joined_twice_to_an_entity_is_counted_once(
         )
     page = await falkor_graph.timeline(sarah.uuid, EPISODES, PAGE)
     assert (page.total, len(page.episodes)) == (1, 1)
-    assert (await falkor_graph.timeline_summary(sarah.uuid, EPISODES)).total == 1
+    assert (await falkor_graph.timeline_summary(sarah.uuid, EPISODES, UTC)).total == 1

@@ -1,6 +1,7 @@
 """What Graphiti's own code writes is readable, and what we write is readable to it."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -107,7 +108,7 @@ async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(
     page = await falkor_graph.timeline(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), PAGE)
     assert (page.total, len(page.episodes)) == (1, 1)
     assert (page.episodes[0].content, page.episodes[0].source) == ("Sarah came.", "message")
-    assert (await falkor_graph.timeline_summary(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)))).total == 1
+    assert (await falkor_graph.timeline_summary(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), UTC)).total == 1
     assert await falkor_graph.entity_support([sarah.uuid]) == {sarah.uuid: (1, 0)}
 
 

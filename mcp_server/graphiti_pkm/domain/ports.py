@@ -7,7 +7,7 @@ stored ids. Readers never return an embedding. Order is part of each contract; t
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -113,8 +113,8 @@ class GraphReader(Protocol):
         """
         ...
 
-    async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
-        """First and last mention, how many there are, and enough to count them by month in any zone."""
+    async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
+        """First and last mention, how many there are, and enough to count them by month in ``zone``."""
         ...
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:

@@ -96,7 +96,7 @@ class TimelineSummary(Record):
     last: datetime | None
     total: int
     counts: tuple[tuple[datetime, int], ...]
-    """Mentions in spans that cross no month in any zone: an instant inside each and the count, oldest first."""
+    """Mentions in spans that cross no month in the zone asked for: an instant in each and its count, oldest first."""
 
 
 class EpisodeHit(Record):

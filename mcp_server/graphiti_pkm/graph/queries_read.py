@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.queries import Direction, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.domain.queries import Direction, FactFilter, Window
 from graphiti_pkm.graph.queries import (
     ENTITY_COLUMNS,
     EPISODE_COLUMNS,
@@ -11,7 +11,6 @@ from graphiti_pkm.graph.queries import (
     KNOWN_FROM,
     RECORDED,
     STARTS,
-    episode_conditions,
     fact_conditions,
 )
 from graphiti_pkm.graph.queries_values import Query, digest
@@ -25,12 +24,6 @@ _NOT_VOIDED = "NOT coalesce(e.voided, false)"
 _NEWEST_CREATED = f"WITH e, {RECORDED} AS ca, e.uuid AS id ORDER BY ca DESC, id LIMIT $limit"
 _EPISODE_ROW = f"OPTIONAL MATCH (e)<-[:OF]-(s:SearchText) RETURN {EPISODE_COLUMNS}"
 _NORMALISED = "replace(replace(replace(toLower(n.name), ' ', ''), '-', ''), '_', '')"
-
-_MENTIONS = "MATCH (h:Entity {uuid: $entity}) WITH h MATCH (h)<-[:MENTIONS]-(e)"
-"""From the entity found first, without a label on ``e``: otherwise every node of the database is tried.
-
-An episode comes once however many edges join the two: FalkorDB gives a row a pair while the edge has no name.
-"""
 
 _PATTERNS: dict[Direction, str] = {
     "both": "MATCH (h:Entity {uuid: $entity})-[e:RELATES_TO]-(o)",
@@ -256,92 +249,6 @@ def _connected(entity_uuid: str, wanted: FactFilter) -> tuple[str, dict[str, obj
     return f"{_PATTERNS[wanted.direction]} WHERE {conditions}", {**values, "entity": entity_uuid}
 
 
-def timeline(entity_uuid: str, wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
-    """A page of the episodes that mention an entity, and their total."""
-    return _episode_page("timeline", wanted.model_copy(update={"entity_uuid": entity_uuid}), window)
-
-
-def recent_episodes(wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
-    """A page of episodes, and their total."""
-    return _episode_page("recent episodes", wanted, window)
-
-
-def _episode_page(name: str, wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
-    matched, values = _matching_episodes(wanted)
-    sign, order = ("<", "va DESC, ca DESC") if window.newest else (">", "va, ca")
-    after = ""
-    if window.after is not None:
-        after = f"""WHERE va {sign} $c0 OR (va = $c0 AND (ca {sign} $c1 OR (ca = $c1 AND id > $c2)))
-        WITH e, va, ca, id"""
-    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
-    return (
-        Query(
-            name,
-            f"""{matched} WITH e, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca, e.uuid AS id {after}
-            ORDER BY {order}, id LIMIT $limit
-            OPTIONAL MATCH (e)<-[:OF]-(s:SearchText)
-            RETURN va, ca, id, {EPISODE_COLUMNS} ORDER BY {order}, id""",
-            {**values, **keys, "limit": window.limit},
-        ),
-        Query(f"{name} total", f"{matched} RETURN count(e) AS total", values),
-    )
-
-
-def timeline_summary(entity_uuid: str, wanted: EpisodeFilter) -> Query:
-    """First, last and number of the mentions in spans that cross no month in any zone.
-
-    Near the ends of a month a quarter of an hour of UTC, as all offsets since 1972 are whole quarters, before that a
-    second, as local mean times go by seconds; the days between as one.
-    """
-    matched, values = _matching_episodes(wanted.model_copy(update={"entity_uuid": entity_uuid}))
-    return Query(
-        "mentions by span",
-        f"""{matched} WITH coalesce(e.valid_at, e.created_at) AS va
-        WITH va, CASE WHEN NOT substring(va, 8, 2) IN ['01', '28', '29', '30', '31'] THEN left(va, 7)
-            WHEN va < '1972' THEN left(va, 19)
-            ELSE left(va, 14) + ['00', '15', '30', '45'][toInteger(substring(va, 14, 2)) / 15] END AS span
-        RETURN span, min(va) AS first, max(va) AS last, count(va) AS n ORDER BY first""",
-        values,
-    )
-
-
-def _matching_episodes(wanted: EpisodeFilter) -> tuple[str, dict[str, object]]:
-    conditions, values = episode_conditions(wanted)
-    if wanted.entity_uuid is None:
-        return f"MATCH (e:Episodic) WHERE e.group_id IN $groups AND {conditions}", values
-    return f"{_MENTIONS} WHERE {conditions}", {**values, "entity": wanted.entity_uuid}
-
-
-def episode_entities(episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window) -> tuple[Query, Query]:
-    """A page by name and uuid, and the total."""
-    matched = f"""UNWIND $uuids AS u MATCH (e:Episodic {{uuid: u}})-[:MENTIONS]->(n)
-      WHERE {_IN_GROUPS} AND coalesce(n.group_id, '') IN $groups WITH DISTINCT n"""
-    values: dict[str, object] = {"uuids": episode_uuids, "groups": group_ids}
-    after = ""
-    if window.after is not None:
-        after = "WHERE sort > $c0 OR (sort = $c0 AND id > $c1) WITH n, sort, id"
-    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
-    return (
-        Query(
-            "episode entities",
-            f"""{matched} WITH n, coalesce(n.name, '') AS sort, n.uuid AS id {after}
-            ORDER BY sort, id LIMIT $limit RETURN {ENTITY_COLUMNS}""",
-            {**values, **keys, "limit": window.limit},
-        ),
-        Query("episode entities total", f"{matched} RETURN count(n) AS total", values),
-    )
-
-
-def episode_facts(episode_uuid: str, group_ids: Sequence[str], limit: int) -> Query:
-    """Newest created first."""
-    return Query(
-        "episode facts",
-        f"""MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND $episode IN e.episodes
-        {_NEWEST_CREATED} RETURN {FACT_COLUMNS}""",
-        {"episode": episode_uuid, "groups": group_ids, "limit": limit},
-    )
-
-
 def entity_support(entity_uuids: Sequence[str]) -> Query:
     """Mentions and facts of each; unknown entities have no row."""
     return Query(
@@ -350,18 +257,6 @@ def entity_support(entity_uuids: Sequence[str]) -> Query:
         OPTIONAL MATCH (n)<-[:MENTIONS]-(e) WITH n, count(DISTINCT e) AS mentions
         OPTIONAL MATCH (n)-[f:RELATES_TO]-() RETURN n.uuid AS uuid, mentions, count(DISTINCT f) AS facts""",
         {"uuids": entity_uuids},
-    )
-
-
-def passages(episode_uuid: str, limit: int, *, without_vector: bool) -> Query:
-    """By offset."""
-    only = "WHERE p.embedding IS NULL" if without_vector else ""
-    return Query(
-        "passages",
-        f"""MATCH (p:Passage {{episode_uuid: $episode}}) {only}
-        RETURN p.uuid AS uuid, p.episode_uuid AS episode_uuid, p.paragraph AS paragraph, p.sentence AS sentence,
-        p.start AS start, p.end AS end ORDER BY start, uuid LIMIT $limit""",
-        {"episode": episode_uuid, "limit": limit},
     )
 
 

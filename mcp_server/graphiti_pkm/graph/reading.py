@@ -10,7 +10,7 @@ from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.ports import RecordKind
 from graphiti_pkm.domain.queries import GroupSize, NameBook
 from graphiti_pkm.domain.records import Entity, Episode, Fact, Name, Passage
-from graphiti_pkm.graph import mapping, queries_read
+from graphiti_pkm.graph import mapping, queries_episodes, queries_read
 
 if TYPE_CHECKING:
     from graphiti_pkm.graph.drivers import Database
@@ -128,7 +128,7 @@ class Lookups(Connected):
         return [mapping.fact(row) for row in reversed(page)], total[0]["total"]
 
     async def passages(self, episode_uuid: str, without_vector: bool, limit: int) -> list[Passage]:
-        query = queries_read.passages(episode_uuid, limit, without_vector=without_vector)
+        query = queries_episodes.passages(episode_uuid, limit, without_vector=without_vector)
         (found,) = await (await self._db()).read(query)
         return [mapping.passage(row) for row in found]
 

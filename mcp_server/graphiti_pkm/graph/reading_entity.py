@@ -1,7 +1,7 @@
 """Reads that start at an entity or an episode and go along its edges."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from graphiti_pkm.domain.queries import (
     EpisodeFilter,
@@ -14,7 +14,7 @@ from graphiti_pkm.domain.queries import (
 )
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import as_utc
-from graphiti_pkm.graph import mapping, queries_changes, queries_read
+from graphiti_pkm.graph import mapping, queries_changes, queries_episodes, queries_read
 from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.reading import Connected
 
@@ -46,10 +46,10 @@ class Traversals(Connected):
         return {uuid: list(map(mapping.fact, rows)) for uuid, rows in zip(entity_uuids, found, strict=True)}
 
     async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
-        return await self._episode_page(*queries_read.timeline(entity_uuid, wanted, window))
+        return await self._episode_page(*queries_episodes.timeline(entity_uuid, wanted, window))
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
-        return await self._episode_page(*queries_read.recent_episodes(wanted, window))
+        return await self._episode_page(*queries_episodes.recent_episodes(wanted, window))
 
     async def _episode_page(self, page_query: Query, total_query: Query) -> EpisodePage:
         page, total = await (await self._db()).read_apart(page_query, total_query)
@@ -59,8 +59,9 @@ class Traversals(Connected):
             total=total[0]["total"],
         )
 
-    async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter) -> TimelineSummary:
-        (spans,) = await (await self._db()).read(queries_read.timeline_summary(entity_uuid, wanted))
+    async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
+        months_of = queries_episodes.months_in_utc if str(zone) == "UTC" else queries_episodes.months_in_any_zone
+        (spans,) = await (await self._db()).read(months_of(entity_uuid, wanted))
         return TimelineSummary(
             first=_instant(spans[0]["first"]) if spans else None,
             last=max(_instant(row["last"]) for row in spans) if spans else None,
@@ -72,12 +73,12 @@ class Traversals(Connected):
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
     ) -> tuple[list[Entity], int]:
         page, total = await (await self._db()).read_apart(
-            *queries_read.episode_entities(episode_uuids, group_ids, window)
+            *queries_episodes.episode_entities(episode_uuids, group_ids, window)
         )
         return list(map(mapping.entity, page)), total[0]["total"]
 
     async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
-        (found,) = await (await self._db()).read(queries_read.episode_facts(episode_uuid, group_ids, limit))
+        (found,) = await (await self._db()).read(queries_episodes.episode_facts(episode_uuid, group_ids, limit))
         return list(map(mapping.fact, found))
 
     async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from json.encoder import encode_basestring
 from typing import TypeAlias
 
 from graphiti_pkm.errors import InvalidCursor, InvalidInput
@@ -23,6 +24,7 @@ MAXIMUM_CHARS = 80_000
 _RESERVE = 1_500
 """Characters for what stands around the items: message, totals, cursor, scope."""
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_UUID_LENGTH = 36
 _SHORT_UUID = 12
 """The text form shows 8 characters of a uuid, a few more where needed."""
 _DIGEST = 6
@@ -120,13 +122,17 @@ def fit(sizes: Iterable[int], budget_chars: int) -> int:
 
 def text_size(value: object) -> int:
     """Characters of a JSON value in the text form: compact, without nulls and empty fields, uuids cut short."""
+    if isinstance(value, str):
+        return _SHORT_UUID + 2 if _is_uuid(value) else len(encode_basestring(value))
     if isinstance(value, Mapping):
         return 2 + sum(len(str(key)) + 4 + text_size(item) for key, item in value.items() if not _is_empty(item))
-    if isinstance(value, str):
-        return _SHORT_UUID + 2 if _UUID.fullmatch(value) else len(json.dumps(value, ensure_ascii=False))
     if isinstance(value, Sequence):
         return 2 + sum(text_size(item) + 1 for item in value)
     return len(json.dumps(value))
+
+
+def _is_uuid(value: str) -> bool:
+    return len(value) == _UUID_LENGTH and _UUID.fullmatch(value) is not None
 
 
 def _is_empty(value: object) -> bool:

@@ -59,7 +59,7 @@ class Timelines(Reader):
         newest = order == "newest_window"
         page, summary, linking = await asyncio.gather(
             self._graph.timeline(anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest)),
-            self._graph.timeline_summary(anchor.uuid, wanted),
+            self._graph.timeline_summary(anchor.uuid, wanted, self._context.settings.zone),
             self._linking(anchor),
         )
         months = mentions_per_month(summary, self._context.settings.zone) if start.after is None else None
