@@ -1,8 +1,8 @@
 """Answers as MCP results: the whole as structured content, and a text that alone is enough to go on.
 
 The text is compact JSON without nulls and empty fields. Uuids are cut to 8 characters, a few more where two would
-look alike; every tool accepts them so. What is the same in the whole answer is said once: a fact leaves out the
-entity that was asked about, an item leaves out its group if only one group was searched.
+look alike; every tool accepts them so. Times are told to the second. What is the same in the whole answer is said
+once: a fact leaves out the entity that was asked about, an item leaves out its group if only one group was searched.
 """
 
 import json
@@ -22,6 +22,10 @@ DEFAULT_CHARS = 24_000
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SHORT = 8
 _UUID_LISTS = frozenset({"episodes", "unknown_episodes"})
+_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)?\+00:00")
+_TIMES = frozenset(
+    {"valid_at", "invalid_at", "reference_time", "created_at", "expired_at", "first_mention", "last_mention"}
+)
 _ITEMS = ("facts", "nodes", "episodes", "entities")
 _LONG_TEXT = 400
 
@@ -77,7 +81,7 @@ def _items(data: Json) -> Iterator[Json]:
 
 
 def _is_uuid_field(key: str) -> bool:
-    return key == "uuid" or key.endswith("_uuid")
+    return key in {"uuid", "replaced_by"} or key.endswith("_uuid")
 
 
 def _uuids(value: Any) -> Iterator[str]:
@@ -117,6 +121,9 @@ def _shortened(value: Any, forms: dict[str, str], key: str = "") -> Any:
         return [_shortened(item, forms, key if isinstance(item, str) else "") for item in value]
     if isinstance(value, str) and (_is_uuid_field(key) or key in _UUID_LISTS):
         return forms.get(value, value)
+    if isinstance(value, str) and key in _TIMES:
+        moment = _MOMENT.fullmatch(value)
+        return f"{moment[1]}Z" if moment else value
     return value
 
 

@@ -1,7 +1,10 @@
 """The text form of answers."""
 
 import json
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
+from mcp_types import TextContent
 from tests.requirements import requirement
 
 from graphiti_pkm.domain.answers import (
@@ -10,10 +13,13 @@ from graphiti_pkm.domain.answers import (
     EntityResult,
     EpisodeSearchResponse,
     EpisodeView,
+    FactResponse,
     FactSearchResponse,
     FactView,
+    RetiredFact,
     Scope,
 )
+from graphiti_pkm.domain.times import parse_instant
 from graphiti_pkm.toolsets.rendering import DEFAULT_CHARS, result_of, text_of
 
 ONE = "aaaaaaaa-1111-4111-8111-111111111111"
@@ -35,6 +41,21 @@ def a_fact_view(uuid: str = ONE, **fields: object) -> FactView:
         "created_at": "2026-01-01T00:00:00+00:00",
     }
     return FactView.model_validate({**values, **fields})
+
+
+def a_receipt(**fields: object) -> AddMemoryResponse:
+    nothing = {name: [] for name in ("entities", "facts", "retired", "needs_attention", "related")}
+    values = {
+        "message": "Stored.",
+        "episode_uuid": TWO,
+        "status": "stored",
+        "group_id": "t1",
+        "name": "n",
+        "valid_at": "2026-01-01T00:00:00+00:00",
+        "linked": 0,
+        "linking": 0,
+    }
+    return AddMemoryResponse.model_validate({**values, **nothing, **fields})
 
 
 def page(*facts: FactView, groups: tuple[str, ...] = ("t1",)) -> dict[str, object]:
@@ -66,6 +87,43 @@ def test_a_uuid_is_cut_to_eight_characters_and_a_few_more_where_two_look_alike()
     assert isinstance(facts, list)
     assert [fact["uuid"] for fact in facts] == ["aaaaaaaa-111", "aaaaaaaa-112"]
     assert [fact["target_node_uuid"] for fact in facts] == ["bbbbbbbb", "bbbbbbbb"]
+
+
+def test_times_are_told_to_the_second_and_stay_exact_in_the_structure() -> None:
+    exact = {
+        "valid_at": "2026-03-01T00:00:00+00:00",
+        "invalid_at": "0987-04-05T06:07:08.900000+00:00",
+        "reference_time": "2026-03-01T12:00:00.000001+00:00",
+        "created_at": "2026-03-01T12:00:00.123456+00:00",
+        "expired_at": "2026-03-02T12:00:59.999999+00:00",
+    }
+    answer = FactResponse(message="at 2026-03-01T12:00:00.123456+00:00", fact=a_fact_view(**exact))
+    result = result_of(answer)
+    assert isinstance(result.content[0], TextContent)
+    told = json.loads(result.content[0].text)
+    assert {name: told["fact"][name] for name in exact} == {
+        "valid_at": "2026-03-01T00:00:00Z",
+        "invalid_at": "0987-04-05T06:07:08Z",
+        "reference_time": "2026-03-01T12:00:00Z",
+        "created_at": "2026-03-01T12:00:00Z",
+        "expired_at": "2026-03-02T12:00:59Z",
+    }
+    assert told["message"] == answer.message
+    assert result.structured_content is not None
+    assert result.structured_content["fact"].items() >= exact.items()
+
+
+def test_a_time_of_the_text_is_accepted_as_a_parameter() -> None:
+    (fact,) = page(a_fact_view(valid_at="2026-03-01T12:30:00.500000+00:00"))["facts"]  # type: ignore[misc]
+    assert parse_instant(fact["valid_at"], ZoneInfo("Europe/Berlin")) == datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+
+
+def test_what_took_the_place_of_a_fact_is_cut_like_every_uuid() -> None:
+    retired = RetiredFact(uuid=ONE, fact="Maria manages Tom.", kind="retired", replaced_by=LIKE_ONE)
+    told = json.loads(text_of(a_receipt(retired=[retired]).model_dump(mode="json")))
+    assert told["retired"] == [
+        {"uuid": "aaaaaaaa-111", "fact": "Maria manages Tom.", "kind": "retired", "replaced_by": "aaaaaaaa-112"}
+    ]
 
 
 def test_counts_under_the_name_of_a_list_are_shown() -> None:
@@ -113,21 +171,7 @@ def test_content_is_shown_as_it_is() -> None:
 
 def test_a_long_receipt_is_cut_to_size_and_says_what_it_left_out() -> None:
     entities = [EntityResult(uuid=ONE, name=f"entity {i} {'x' * 150}", outcome="created") for i in range(500)]
-    receipt = AddMemoryResponse(
-        message="Stored.",
-        episode_uuid=TWO,
-        status="stored",
-        group_id="t1",
-        name="n",
-        valid_at="2026-01-01T00:00:00+00:00",
-        entities=entities,
-        facts=[],
-        retired=[],
-        needs_attention=[],
-        related=[],
-        linked=0,
-        linking=0,
-    )
+    receipt = a_receipt(entities=entities)
     text = text_of(receipt.model_dump(mode="json"))
     assert len(text) <= DEFAULT_CHARS
     shown = json.loads(text)
