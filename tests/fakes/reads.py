@@ -30,7 +30,7 @@ from graphiti_pkm.domain.queries import (
     TimelineSummary,
     Window,
 )
-from graphiti_pkm.domain.records import Entity, Episode, Fact, Name, Passage
+from graphiti_pkm.domain.records import Entity, Episode, Fact, FactChange, Name, Passage
 from graphiti_pkm.errors import Unavailable
 
 _QUARTERS_SINCE = 1972
@@ -222,8 +222,14 @@ class Reads:
         return [db.named(fact) for fact in newest_created(found)[:limit]]
 
     async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        return await self._retired(lambda change: change.episode_uuid == episode_uuid, group_ids, limit)
+
+    async def retired_by_fact(self, fact_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        return await self._retired(lambda change: change.replaced_by == fact_uuid, group_ids, limit)
+
+    async def _retired(self, by: Callable[[FactChange], bool], group_ids: Sequence[str], limit: int) -> list[Fact]:
         db = await self._db()
-        uuids = {change.fact_uuid for change in db.changes.values() if change.episode_uuid == episode_uuid}
+        uuids = {change.fact_uuid for change in db.changes.values() if by(change)}
         found = [db.named(db.facts[uuid]) for uuid in uuids if uuid in db.facts]
         return newest_created(fact for fact in found if fact.group_id in group_ids)[:limit]
 

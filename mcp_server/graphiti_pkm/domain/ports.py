@@ -135,6 +135,10 @@ class GraphReader(Protocol):
         """Facts that this episode ended or voided, whether or not they are so still, newest created first."""
         ...
 
+    async def retired_by_fact(self, fact_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        """Facts whose place this fact took, as ``retired_by_episode``."""
+        ...
+
     async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
         """(number of mentions, number of facts, voided ones included) of each entity."""
         ...

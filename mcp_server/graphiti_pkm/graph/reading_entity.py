@@ -85,6 +85,10 @@ class Traversals(Connected):
         (found,) = await (await self._db()).read(queries_changes.retired_by_episode(episode_uuid, group_ids, limit))
         return list(map(mapping.fact, found))
 
+    async def retired_by_fact(self, fact_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        (found,) = await (await self._db()).read(queries_changes.retired_by_fact(fact_uuid, group_ids, limit))
+        return list(map(mapping.fact, found))
+
     async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
         rings = await (await self._db()).read(*queries_read.distances(center_uuid, entity_uuids))
         distances: dict[str, int] = {}

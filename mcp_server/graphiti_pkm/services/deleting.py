@@ -88,8 +88,9 @@ class Deleting:
             passages = await self._graph.passages(whole, without_vector=False, limit=_MOST_PASSAGES)
             removed = [item.entity for item in left if item.is_unsupported]
             kept = [item for item in left if not item.is_unsupported]
+            retired = await self._graph.retired_by_episode(whole, visible, _TOLD + len(lost))
             reasons = [
-                *await self._still_retired(whole, visible, lost),
+                *_still_retired(retired, lost),
                 *await self._why_kept(kept[:_TOLD]),
                 *(
                     f"{clipped(fact.text, _NAME)} - {len(set(fact.episodes) - {whole})} other episode(s)"
@@ -127,7 +128,7 @@ class Deleting:
         )
 
     async def delete_entity_edge(self, caller: Caller, uuid: str) -> DeleteResponse:
-        """Remove one fact; its entities and episodes stay. Raises NotFound."""
+        """Remove one fact; its entities and episodes stay, and what it ended stays ended. Raises NotFound."""
         visible = await self._writable(caller)
         whole = await resolve_within(self._graph, visible, "fact", uuid)
         group = (await self._fact(whole, visible)).group_id
@@ -135,6 +136,7 @@ class Deleting:
             await self._committer.catch_up(group)
             fact = await self._fact(whole, visible)  # another caller may have deleted it meanwhile
             ends = list(dict.fromkeys((fact.source_uuid, fact.target_uuid)))
+            retired = await self._graph.retired_by_fact(whole, visible, _TOLD + 1)
             left = await self._left(group, await self._graph.get_entities(ends, visible), [fact], mentions=0)
             intent = WriteIntent(
                 uuid=str(uuid4()),
@@ -150,10 +152,13 @@ class Deleting:
             removed_names=[],
             kept={"entities": len(left), "facts": 0},
             kept_because=[
-                f"{clipped(item.entity.name, _NAME)}: kept, though no episode or fact is left that names it"
-                if item.is_unsupported
-                else item.reason()
-                for item in left
+                *_still_retired(retired, [fact])[: _TOLD - len(left)],
+                *(
+                    f"{clipped(item.entity.name, _NAME)}: kept, though no episode or fact is left that names it"
+                    if item.is_unsupported
+                    else item.reason()
+                    for item in left
+                ),
             ],
         )
 
@@ -188,16 +193,6 @@ class Deleting:
         aliases = await self._graph.aliases(uuids, 1) if uuids else {}
         return [item.reason(has_aliases=bool(aliases.get(item.entity.uuid))) for item in kept]
 
-    async def _still_retired(self, episode_uuid: str, group_ids: Sequence[str], lost: Sequence[Fact]) -> list[str]:
-        """What the episode ended or corrected stays so: that it was told stays in the record."""
-        gone = {fact.uuid for fact in lost}
-        facts = await self._graph.retired_by_episode(episode_uuid, group_ids, _TOLD + len(gone))
-        return [
-            _still(fact)
-            for fact in facts
-            if fact.uuid not in gone and (fact.voided or fact.invalid_at or fact.expired_at)
-        ]
-
     async def _person(self, group_id: str) -> frozenset[str]:
         """The group's one person: the entity that is never linked by mention."""
         keys = [name_key(group_id, text) for text in (self._context.settings.person, "me")]
@@ -225,6 +220,16 @@ def _left_of(
 ) -> _Left:
     mentions, facts = support.get(entity.uuid, (0, 0))
     return _Left(entity, max(mentions - mentions_gone, 0), max(facts - facts_gone, 0), entity.uuid in person)
+
+
+def _still_retired(retired: Sequence[Fact], lost: Sequence[Fact]) -> list[str]:
+    """What was ended or corrected by what is removed stays so: that it was told stays in the record."""
+    gone = {fact.uuid for fact in lost}
+    return [
+        _still(fact)
+        for fact in retired
+        if fact.uuid not in gone and (fact.voided or fact.invalid_at or fact.expired_at)
+    ]
 
 
 def _still(fact: Fact) -> str:

@@ -75,7 +75,7 @@ async def delete_episode(
 async def delete_entity_edge(
     call: Call, uuid: Annotated[str, Field(description="fact uuid, from search_memory_facts")]
 ) -> DeleteResponse:
-    """Delete one fact from all answers; its entities and episodes stay.
+    """Delete one fact from all answers; its entities and episodes stay, and what it ended stays ended.
 
     Use for a fact that should never have been stored. For one that changed or was wrong use add_memory with replaces
     (change: corrected) instead: history stays.

@@ -1,7 +1,7 @@
 """Deleting an episode or a fact."""
 
 import pytest
-from tests.builders import RECORDED, a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
+from tests.builders import RECORDED, a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.requirements import requirement
 from tests.unit.services.reading_world import UNKNOWN, World
 
@@ -172,6 +172,43 @@ async def test_what_the_episode_ended_stays_ended_and_that_is_said() -> None:
         f"still ended: {ended.text} (replaced by what is removed; {again})",
         f"still void: {wrong.text} (corrected by what is removed; {again})",
     }
+
+
+async def test_what_a_deleted_fact_ended_stays_ended_and_that_is_said_within_bounds() -> None:
+    world = World()
+    note, earlier = an_episode(), an_episode()
+    sarah, rome = an_entity("Sarah"), an_entity("Rome")
+    before = {"episodes": (earlier.uuid,), "expired_at": RECORDED}
+    new = a_fact(sarah, rome, "LIVES_IN", episodes=(note.uuid,))
+    ended = [a_fact(sarah, rome, text=f"Old fact {i}", invalid_at=RECORDED, **before) for i in range(30)]
+    wrong = a_fact(sarah, rome, text="Wrong fact", voided=True, created_at=at(2027), **before)
+    holds_again = a_fact(sarah, rome, text="Told again", created_at=at(2028), episodes=(earlier.uuid,))
+    by_another = a_fact(sarah, rome, text="Ended by another", created_at=at(2028), invalid_at=RECORDED, **before)
+    changes = [a_change(fact, note, replaced_by=new.uuid) for fact in (*ended, wrong, holds_again)]
+    changes.append(a_change(by_another, note, replaced_by=holds_again.uuid))
+    facts = (new, *ended, wrong, holds_again, by_another)
+    await world.given(a_write(sarah, rome, note, earlier, *facts, *changes))
+    answer = await world.deleting.delete_entity_edge(world.caller, new.uuid)
+    again = "tell it again with add_memory if it holds"
+    assert answer.kept_because[0] == f"still void: Wrong fact (corrected by what is removed; {again})"
+    assert len(answer.kept_because) == 20
+    told = set(answer.kept_because[1:-2])
+    assert answer.kept_because[-2:] == ["Sarah: 33 other fact(s)", "Rome: 33 other fact(s)"]
+    assert told < {f"still ended: {fact.text} (replaced by what is removed; {again})" for fact in ended}
+
+
+async def test_a_deleted_fact_that_ended_another_still_tells_what_keeps_its_entities() -> None:
+    world = World()
+    sarah, rome, bonn = map(an_entity, ("Sarah", "Rome", "Bonn"))
+    old = a_fact(sarah, bonn, "LIVES_IN", text="Sarah lives in Bonn", invalid_at=RECORDED, expired_at=RECORDED)
+    new = a_fact(sarah, rome, "LIVES_IN")
+    await world.given(a_write(sarah, rome, bonn, old, new, a_change(old, an_episode(), replaced_by=new.uuid)))
+    answer = await world.deleting.delete_entity_edge(world.caller, new.uuid)
+    assert answer.kept_because == [
+        "still ended: Sarah lives in Bonn (replaced by what is removed; tell it again with add_memory if it holds)",
+        "Sarah: 1 other fact(s)",
+        "Rome: kept, though no episode or fact is left that names it",
+    ]
 
 
 async def test_a_fact_that_the_episode_told_and_ended_is_removed_and_not_told_of() -> None:
