@@ -21,6 +21,7 @@ from graphiti_pkm.models.local import LocalEmbedder
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
+from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.jobs import Jobs
@@ -123,6 +124,7 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
     services = Services(
         writing=Writing(context, groups, committer),
         searching=Searching(context, groups),
+        episode_search=EpisodeSearch(context, groups),
         exploring=Exploring(context, groups),
         deleting=Deleting(context, groups, committer),
         status=Status(context, groups, repairs),

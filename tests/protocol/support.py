@@ -19,6 +19,7 @@ from graphiti_pkm.server import build_server
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
+from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.searching import Searching
@@ -101,6 +102,7 @@ class World:
         return Services(
             writing=cast("Any", self.writing),
             searching=Searching(context, groups),
+            episode_search=EpisodeSearch(context, groups),
             exploring=Exploring(context, groups),
             deleting=Deleting(context, groups, Committer(context)),
             status=Status(context, groups),

@@ -71,6 +71,10 @@ class Reader:
         own = entity.group_id if entity else self._groups.one(caller, None)
         return Anchor(uuid, entity, wanted or (own,))
 
+    def _searched(self, caller: Caller, group_ids: GroupIds) -> tuple[str, ...]:
+        """Searches without group_ids read the default group (C21)."""
+        return self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
+
     async def _scope(self, caller: Caller, group_ids: Sequence[str], *, empty: bool, note: str | None = None) -> Scope:
         """The groups searched and, on an empty answer, what they and others hold."""
         names = [self._groups.public(group) for group in group_ids]

@@ -1,59 +1,32 @@
-"""Search by words and meaning over entities, facts and episodes, in stable pages."""
+"""Search by words and meaning over entities and facts, in stable pages."""
 
-import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import EpisodeSearchResponse, EpisodeView, FactSearchResponse, NodeSearchResponse
+from graphiti_pkm.domain.answers import FactSearchResponse, NodeSearchResponse
 from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
-from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.domain.queries import EntityFilter, FactFilter
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.candidates import Candidates, checked_text
 from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.excerpts import excerpt, matching_sentence, shown_match
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.lookups import NODE_ALIASES, NODE_FACTS
-from graphiti_pkm.services.paging import EPISODES, FACTS, NODES, budget, encode_cursor, fit
-from graphiti_pkm.services.ranking import key_of, lifted, ranked, rest_after
-from graphiti_pkm.services.reading import GroupIds, Reader, Start
+from graphiti_pkm.services.paging import FACTS, NODES, budget, fit
+from graphiti_pkm.services.ranking import lifted
+from graphiti_pkm.services.reading import GroupIds, Reader
+from graphiti_pkm.services.slices import ASKED, filters_of, slice_of, told
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import item_sizes
 
 _NAMES = 50
 _EXACT = 1.0
-_ASKED = 10.0
 """What a score gains if the query is its name, and if it was asked for by name: more than any fused score."""
 _NAME_CHARS = 200
 _LARGEST_PAGE = 200
 
 
-@dataclass(frozen=True)
-class _Slice:
-    """One page of a ranking; ``rest`` starts with it."""
-
-    rest: list[tuple[str, float]]
-    total: int
-    start: Start
-
-    def uuids(self, limit: int) -> list[str]:
-        return [uuid for uuid, _ in self.rest[:limit]]
-
-    def scores(self) -> dict[str, float]:
-        """As shown; those asked for by name have none."""
-        return {uuid: round(score, 3) for uuid, score in self.rest[:_LARGEST_PAGE] if score < _ASKED}
-
-    def cursor(self, shown: Sequence[str], asked: Sequence[str], filters: Mapping[str, object]) -> str | None:
-        """After the last one shown, or after the whole page if all that is left of it fitted; None at the end."""
-        last = shown[-1] if shown else asked[-1] if asked else None
-        if last is None or last == self.rest[-1][0]:
-            return None
-        return encode_cursor(key_of(last, dict(self.rest)[last]), filters, self.start.now)
-
-
 class Searching(Reader):
-    """``search_nodes``, ``search_memory_facts`` and ``search_episodes``."""
+    """``search_nodes`` and ``search_memory_facts``."""
 
     def __init__(self, context: Context, groups: Groups) -> None:
         super().__init__(context, groups)
@@ -77,14 +50,14 @@ class Searching(Reader):
         asked = _checked_names(names or ())
         groups = self._searched(caller, group_ids)
         centre = await self._centre(caller, center_node_uuid)
-        filters = _filters("search_nodes", caller, groups, query, asked, entity_types, centre)
+        filters = filters_of("search_nodes", caller, groups, query, asked, entity_types, centre)
         start = self._start(cursor, filters)
         wanted = EntityFilter(group_ids=groups, labels=_labels(entity_types or ()), recorded_until=start.now)
         scores, is_cut, note = await self._node_scores(query, wanted, centre)
         named = await self._candidates.named(asked, wanted)
         first = dict.fromkeys(uuid for uuids in named.values() for uuid in uuids)
-        scores.update({uuid: _ASKED + len(first) - place for place, uuid in enumerate(first)})
-        page = _slice(scores, start)
+        scores.update({uuid: ASKED + len(first) - place for place, uuid in enumerate(first)})
+        page = slice_of(scores, start)
         uuids = page.uuids(limit)
         aliases = await self._graph.aliases(uuids, NODE_ALIASES)
         facts = await self._graph.newest_facts(uuids, groups, start.now, NODE_FACTS)
@@ -101,7 +74,7 @@ class Searching(Reader):
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
         next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), filters)
         return NodeSearchResponse(
-            message=_told("node", kept, page.total, is_cut=is_cut),
+            message=told("node", kept, page.total, is_cut=is_cut),
             total=page.total,
             returned=kept,
             truncated=next_cursor is not None,
@@ -135,7 +108,7 @@ class Searching(Reader):
             self._instant("invalid_at_after", invalid_at_after),
             self._instant("invalid_at_before", invalid_at_before),
         )
-        filters = _filters("search_memory_facts", caller, groups, query, edge_types, times, centre)
+        filters = filters_of("search_memory_facts", caller, groups, query, edge_types, times, centre)
         start = self._start(cursor, filters)
         words = await self._candidates.query(query)
         wanted = FactFilter(
@@ -148,14 +121,14 @@ class Searching(Reader):
             relations=await self._relations(groups, edge_types) if edge_types else (),
         )
         found = await self._candidates.facts(words, wanted)
-        page = _slice(await self._near_centre(found.by_uuid, centre, groups), start)
+        page = slice_of(await self._near_centre(found.by_uuid, centre, groups), start)
         facts = await self._graph.get_facts(page.uuids(limit), groups)
         shown_scores = page.scores()
         views = [self._views.fact(item, start.now, score=shown_scores[item.uuid]) for item in facts]
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), filters)
         return FactSearchResponse(
-            message=_told("fact", kept, page.total, is_cut=found.is_cut),
+            message=told("fact", kept, page.total, is_cut=found.is_cut),
             total=page.total,
             returned=kept,
             truncated=next_cursor is not None,
@@ -163,77 +136,6 @@ class Searching(Reader):
             scope=await self._scope(caller, groups, empty=not page.total, note=words.note),
             facts=views[:kept],
         )
-
-    async def search_episodes(
-        self,
-        caller: Caller,
-        query: str,
-        group_ids: GroupIds = None,
-        max_episodes: int = EPISODES.default,
-        entity_uuid: str | None = None,
-        valid_after: str | None = None,
-        valid_before: str | None = None,
-        cursor: str | None = None,
-    ) -> EpisodeSearchResponse:
-        """Episodes that fit the query best, each with its best sentence and the text around that."""
-        limit = EPISODES.check(max_episodes)
-        groups = self._searched(caller, group_ids)
-        after, before = self._instant("valid_after", valid_after), self._instant("valid_before", valid_before)
-        if entity_uuid is not None:
-            anchor = await self._anchor(caller, entity_uuid, group_ids)
-            entity_uuid, groups = anchor.uuid, anchor.group_ids
-        filters = _filters("search_episodes", caller, groups, query, entity_uuid, after, before)
-        start = self._start(cursor, filters)
-        words = await self._candidates.query(query)
-        wanted = EpisodeFilter(
-            group_ids=groups,
-            recorded_until=start.now,
-            valid_after=after,
-            valid_before=before,
-            entity_uuid=entity_uuid,
-        )
-        found = await self._candidates.episodes(words, wanted)
-        page = _slice(found.by_uuid, start)
-        episodes = await self._graph.get_episodes(page.uuids(limit), groups)
-        room = budget((EPISODES, limit))
-        # In a thread: the sentences of a hundred long episodes take seconds to look through.
-        views = await asyncio.to_thread(self._shown, episodes, found.hits, words.terms, page.scores(), groups, room)
-        next_cursor = page.cursor([view.uuid for view in views], page.uuids(limit), filters)
-        return EpisodeSearchResponse(
-            message=_told("episode", len(views), page.total, is_cut=found.is_cut),
-            total=page.total,
-            returned=len(views),
-            truncated=next_cursor is not None,
-            next_cursor=next_cursor,
-            scope=await self._scope(caller, groups, empty=not page.total, note=words.note),
-            episodes=views,
-        )
-
-    def _shown(
-        self,
-        episodes: Sequence[Episode],
-        hits: Mapping[str, EpisodeHit],
-        terms: Sequence[str],
-        scores: Mapping[str, float],
-        groups: Sequence[str],
-        room: int,
-    ) -> list[EpisodeView]:
-        """As many episodes as fit, each with its best sentence; what does not fit is not looked through."""
-        views: list[EpisodeView] = []
-
-        def each() -> Iterator[EpisodeView]:
-            for item in episodes:
-                span = matching_sentence(item.content, hits.get(item.uuid), terms)
-                content = excerpt(item.content, span)
-                whole, match = content == item.content, shown_match(item.content, span)
-                views.append(self._views.episode(item, content, complete=whole, match=match, score=scores[item.uuid]))
-                yield views[-1]
-
-        return views[: fit(item_sizes(each(), groups), room)]
-
-    def _searched(self, caller: Caller, group_ids: GroupIds) -> tuple[str, ...]:
-        """Searches without group_ids read the default group (C21)."""
-        return self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
 
     async def _centre(self, caller: Caller, uuid: str | None) -> str | None:
         if uuid is None:
@@ -276,15 +178,6 @@ class Searching(Reader):
         return lifted(scores, distances)
 
 
-def _slice(scores: Mapping[str, float], start: Start) -> _Slice:
-    ranking = ranked(scores)
-    return _Slice(rest_after(ranking, start.after), len(ranking), start)
-
-
-def _filters(tool: str, caller: Caller, *given: object) -> dict[str, object]:
-    return {"tool": tool, "principal": caller.principal, "given": given}
-
-
 def _checked_names(names: Iterable[str]) -> list[str]:
     asked = list(dict.fromkeys(names))
     if len(asked) > _NAMES:
@@ -299,12 +192,3 @@ def _labels(types: Iterable[str]) -> tuple[str, ...]:
     """Types as callers spell them and with a capital, as they are stored."""
     plain = [checked_text("entity_types", text) for text in types if text]
     return tuple(dict.fromkeys(label for text in plain for label in (text, text[0].upper() + text[1:])))
-
-
-def _told(what: str, count: int, total: int, *, is_cut: bool) -> str:
-    """``total`` counts the candidates that were ranked, of which there are never more than the pool holds."""
-    if count and is_cut:
-        return f"Found {count} {what}(s), best first, of the {total} ranked; there may be more that fit"
-    if count:
-        return f"Found {count} {what}(s), best first, of {total} found"
-    return f"Found no more {what}s" if total else f"Found no {what} that fits"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
     from graphiti_pkm.services.deleting import Deleting
+    from graphiti_pkm.services.episode_search import EpisodeSearch
     from graphiti_pkm.services.exploring import Exploring
     from graphiti_pkm.services.searching import Searching
     from graphiti_pkm.services.status import Status
@@ -17,6 +18,7 @@ class Services:
 
     writing: "Writing"
     searching: "Searching"
+    episode_search: "EpisodeSearch"
     exploring: "Exploring"
     deleting: "Deleting"
     status: "Status"

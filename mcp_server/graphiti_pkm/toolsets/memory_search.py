@@ -88,6 +88,6 @@ async def search_episodes(
     Use for somebody's own words or topics without an entity. For the history of one entity use get_entity_timeline
     instead, for the newest get_episodes.
     """
-    return await call.services.searching.search_episodes(
+    return await call.services.episode_search.search_episodes(
         call.caller, query, group_ids, max_episodes, entity_uuid, valid_after, valid_before, cursor
     )

@@ -16,6 +16,7 @@ from graphiti_pkm.domain.records import WriteIntent
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
+from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.searching import Searching
@@ -41,6 +42,7 @@ class World:
         self.groups = Groups(self.graph, self.settings)
         self.exploring = Exploring(context, self.groups)
         self.searching = Searching(context, self.groups)
+        self.episode_search = EpisodeSearch(context, self.groups)
         self.deleting = Deleting(context, self.groups, Committer(context))
         self.status = Status(context, self.groups)
         self.caller = LOCAL

@@ -25,7 +25,7 @@ async def facts(world: World, query: str, **given: Any) -> FactSearchResponse:
 
 
 async def episodes(world: World, query: str, **given: Any) -> EpisodeSearchResponse:
-    return await world.searching.search_episodes(world.caller, query, **{"group_ids": GROUP, **given})
+    return await world.episode_search.search_episodes(world.caller, query, **{"group_ids": GROUP, **given})
 
 
 def names(answer: NodeSearchResponse) -> list[str]:
@@ -319,7 +319,7 @@ async def test_episodes_are_filtered_by_date_and_by_entity() -> None:
     assert (await episodes(world, "tea")).total == 2
     assert [e.content for e in (await episodes(world, "tea", valid_after="2025-07")).episodes] == ["tea in summer"]
     assert [e.content for e in (await episodes(world, "tea", valid_before="2025-07")).episodes] == ["tea in spring"]
-    of_sarah = await world.searching.search_episodes(world.caller, "tea", entity_uuid=sarah.uuid)
+    of_sarah = await world.episode_search.search_episodes(world.caller, "tea", entity_uuid=sarah.uuid)
     assert [e.content for e in of_sarah.episodes] == ["tea in summer"]
     assert of_sarah.scope.group_ids == [GROUP]
 

@@ -1,0 +1,56 @@
+"""Pages of a search, cut from one ranking, and what every search says about them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.services.paging import encode_cursor
+from graphiti_pkm.services.ranking import key_of, ranked, rest_after
+from graphiti_pkm.services.reading import Start
+
+ASKED = 10.0
+"""What a score gains if it was asked for by name: more than any fused score."""
+_LARGEST_PAGE = 200
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One page of a ranking; ``rest`` starts with it."""
+
+    rest: list[tuple[str, float]]
+    total: int
+    start: Start
+
+    def uuids(self, limit: int) -> list[str]:
+        return [uuid for uuid, _ in self.rest[:limit]]
+
+    def scores(self) -> dict[str, float]:
+        """As shown; those asked for by name have none."""
+        return {uuid: round(score, 3) for uuid, score in self.rest[:_LARGEST_PAGE] if score < ASKED}
+
+    def cursor(self, shown: Sequence[str], asked: Sequence[str], filters: Mapping[str, object]) -> str | None:
+        """After the last one shown, or after the whole page if all that is left of it fitted; None at the end."""
+        last = shown[-1] if shown else asked[-1] if asked else None
+        if last is None or last == self.rest[-1][0]:
+            return None
+        return encode_cursor(key_of(last, dict(self.rest)[last]), filters, self.start.now)
+
+
+def slice_of(scores: Mapping[str, float], start: Start) -> Slice:
+    """What follows the cursor in the ranking of these scores."""
+    ranking = ranked(scores)
+    return Slice(rest_after(ranking, start.after), len(ranking), start)
+
+
+def filters_of(tool: str, caller: Caller, *given: object) -> dict[str, object]:
+    """What a cursor is bound to."""
+    return {"tool": tool, "principal": caller.principal, "given": given}
+
+
+def told(what: str, count: int, total: int, *, is_cut: bool) -> str:
+    """``total`` counts the candidates that were ranked, of which there are never more than the pool holds."""
+    if count and is_cut:
+        return f"Found {count} {what}(s), best first, of the {total} ranked; there may be more that fit"
+    if count:
+        return f"Found {count} {what}(s), best first, of {total} found"
+    return f"Found no more {what}s" if total else f"Found no {what} that fits"
