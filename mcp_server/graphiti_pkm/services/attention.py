@@ -85,7 +85,7 @@ class AttentionWriter:
         ends = [old.uuid for old in conflicts]
         told = {**_triple(fact), "fact": fact.text, "replaces": ends[0] if len(ends) == 1 else ends}
         if start is not None:
-            told["valid_at"] = show_time(start, self._zone)
+            told["valid_at"] = self._instant(start)
         call = self._add(f"No longer: {_cut(conflicts[0].text)}", facts=[told])
         return Attention(
             what="possible_conflict",
@@ -95,37 +95,50 @@ class AttentionWriter:
         )
 
     def unsettled(self, fact: ToldFact, found: Unsettled, start: datetime, stored_uuid: str) -> Attention:
-        """A ``replaces`` that ended nothing; ``start``: when the old fact would end.
-
-        A correction is then stored beside what it corrects: once settled it takes that one's place and time.
-        """
+        """A ``replaces`` that ended nothing; ``start``: when the old fact would end."""
+        wanted = _quoted(found.wanted)
         reason = {
-            "several": f"{_quoted(found.wanted)} fits several facts; none was ended",
-            "other_source": f"{_quoted(found.wanted)} may mean a fact of another source; none was ended",
-            "none": f"{_quoted(found.wanted)} fits no fact; none was ended",
-            "ends_nothing": f"a {fact.kind} ends nothing; {_quoted(found.wanted)} was left as it is",
+            "several": f"{wanted} fits several facts; nothing was ended",
+            "other_source": f"{wanted} may mean a fact of another source; nothing was ended",
+            "none": f"{wanted} fits no fact; nothing was ended",
+            "ends_nothing": f"a {fact.kind} ends nothing; {wanted} was left as it is",
         }[found.problem]
         candidates = found.candidates[:_MOST_CANDIDATES]
-        told: dict[str, object] = {**_triple(fact), "fact": fact.text}
-        if candidates:
-            told["replaces"] = candidates[0].uuid if len(candidates) == 1 else "ONE_OF_THE_UUIDS"
-        if fact.is_correction:
-            told["change"] = "corrected"
-            if candidates:
-                told["replaces"] = [told["replaces"], stored_uuid]
-            if fact.valid_at is not None:
-                told["valid_at"] = self._instant(fact.valid_at)
-        elif fact.kind == "state":
-            told["valid_at"] = self._instant(start)
-        call = self._add(f"Replaced: {_cut(fact.text)}", facts=[told])
-        if found.problem == "ends_nothing":
-            settle = f"If it was wrong: {self._add('Corrected.', facts=[{**told, 'change': 'corrected'}])}"
-            call = f"{_NOTHING}; send it as a state once it is so." if fact.kind == "plan" else settle
-        elif not candidates:
-            call = f"{_NOTHING} if it was never recorded; else search_memory_facts for its uuid, then {call}"
+        if len(found.candidates) > len(candidates):
+            reason += f" ({len(candidates)} of {len(found.candidates)} shown)"
+        if found.problem == "ends_nothing" and fact.kind == "plan":
+            call = f"{_NOTHING}; send it as a state once it is so."
+        elif candidates:
+            call = self._settling(fact, found, start, stored_uuid)
+        else:
+            call = f"{_NOTHING} if it was never recorded; else {self._search(fact.text)}, then send the fact again "
+            call += "with that uuid in replaces."
         return Attention(
             what="ambiguous_replacement", detail=reason, candidates=[self.line(old) for old in candidates], call=call
         )
+
+    def _settling(self, fact: ToldFact, found: Unsettled, start: datetime, stored_uuid: str) -> str:
+        """The call that ends or corrects the first candidate, and how to mean another one.
+
+        A correction was stored beside what it corrects: it takes that one's place and time, and its first form goes.
+        """
+        is_correction = fact.is_correction or found.problem == "ends_nothing"
+        old = found.candidates[0].uuid
+        told = {**_triple(fact), "fact": fact.text, "replaces": [old, stored_uuid] if is_correction else old}
+        if is_correction:
+            told["change"] = "corrected"
+        times = {"valid_at": fact.valid_at, "invalid_at": fact.invalid_at if is_correction else None}
+        if not is_correction and fact.kind in {"state", "event"}:
+            times["valid_at"] = start
+        told.update((name, self._instant(at)) for name, at in times.items() if at is not None)
+        which = f"If {old[:SHOWN_UUID]} {'was wrong' if found.problem == 'ends_nothing' else 'is meant'}"
+        more = " (else put in another uuid)" if len(found.candidates) > 1 else ""
+        call = f"{which}{more}: {self._add(f'Replaced: {_cut(fact.text)}', facts=[told])}"
+        if found.may_tell:
+            never = {name: value for name, value in _triple(fact).items() if name not in {"kind", "value", "unit"}}
+            never |= {"target" if fact.has_target else "value": found.wanted, "invalid_at": self._instant(start)}
+            call += f". If it was so and never told: {self._add(f'Until then: {found.wanted}', facts=[never])}"
+        return f"{call}. {_NOTHING} otherwise."
 
     def empty_interval(self, fact: ToldFact) -> Attention:
         """The end told is not after the start."""
@@ -204,10 +217,12 @@ class AttentionWriter:
         return iso(at) if at.second or at.microsecond else show_time(at, self._zone)
 
     def _add(self, body: str, **fields: object) -> str:
-        arguments: dict[str, object] = {"episode_body": body, **fields}
-        if self._group is not None:
-            arguments["group_id"] = self._group
-        return f"add_memory {json.dumps(arguments, ensure_ascii=False, separators=(',', ':'))}"
+        group = {} if self._group is None else {"group_id": self._group}
+        return f"add_memory {_json({'episode_body': body, **fields, **group})}"
+
+    def _search(self, query: str) -> str:
+        group = {} if self._group is None else {"group_ids": [self._group]}
+        return f"search_memory_facts {_json({'query': query, **group})}"
 
 
 def _triple(fact: ToldFact, relation: str | None = None) -> dict[str, object]:
@@ -220,6 +235,10 @@ def _triple(fact: ToldFact, relation: str | None = None) -> dict[str, object]:
         if getattr(fact, name) is not None:
             told[name] = getattr(fact, name)
     return told
+
+
+def _json(arguments: dict[str, object]) -> str:
+    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
 
 def _quoted(text: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.domain.answers import Attention, FactResult
+from graphiti_pkm.domain.mentions import mentions_name
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import show_time, show_validity
@@ -12,7 +13,7 @@ from graphiti_pkm.services import fact_rules as rules
 from graphiti_pkm.services.attention import AttentionWriter
 from graphiti_pkm.services.fact_world import FactWorld
 from graphiti_pkm.services.quotes import locate_quote
-from graphiti_pkm.services.replacement import Ends, Replaced, as_uuid_prefix, find_replaced, is_current_word
+from graphiti_pkm.services.replacement import Around, Ends, Replaced, as_uuid_prefix, find_replaced, is_current_word
 from graphiti_pkm.services.resolution import Resolution
 from graphiti_pkm.services.retirement import Retirements
 from graphiti_pkm.services.spelling import near_measure, near_relations, same_relation
@@ -89,7 +90,10 @@ class FactPlanner:
         if validity.is_empty:
             self.outcome.attention.append(self._writer.empty_interval(told))
         if known is None:
-            self._report(told, fact, sent_measure, pool, is_handled=bool(gone))
+            asked = {one.uuid for unsettled in replaced.unsettled for one in unsettled.candidates}
+            self._report(
+                told, fact, sent_measure, [one for one in pool if one.uuid not in asked], is_handled=bool(gone)
+            )
         self._answer(told, fact, known, is_updated=bool(closed.ended))
 
     def _in_series(self, told: ToldFact, source_uuid: str) -> ToldFact:
@@ -113,8 +117,11 @@ class FactPlanner:
         prefixes = tuple(prefix for text in told.replaces if (prefix := as_uuid_prefix(text)))
         by_uuid = [fact for fact in self._world.known if prefixes and fact.uuid.startswith(prefixes)]
         rivals = self._world.into(target_uuid, told.relation, not_from=source_uuid) if told.has_target else []
-        ends = Ends(source_uuid, target_uuid)
-        return find_replaced(told, ends, pools, rivals, by_uuid, self._resolution.known, self._at.now, self._at.zone)
+        ends, around = Ends(source_uuid, target_uuid), Around(pools, rivals, by_uuid)
+        return find_replaced(told, ends, around, self._resolution.known, self._is_said, self._at.now, self._at.zone)
+
+    def _is_said(self, words: str) -> bool:
+        return mentions_name(self._at.body, words.lower())
 
     def _validity(self, told: ToldFact, replaced: Replaced, pool: list[Fact]) -> tuple[rules.Validity, datetime]:
         if told.is_correction and replaced.facts:

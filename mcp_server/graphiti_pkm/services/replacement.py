@@ -9,12 +9,16 @@ from typing import Literal
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.records import Fact
 from graphiti_pkm.services.fact_rules import coincide, is_current, same_value, still_holds
-from graphiti_pkm.services.spelling import says_of_source
+from graphiti_pkm.services.spelling import close_spelling, contains_name, says_of_source
 from graphiti_pkm.services.told import ToldFact
 
 CURRENT = "current"
 _UUID_START = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]+)*-?")
-_WHOLE_UUID = 36
+_HEX = re.compile(r"[0-9a-f]")
+_MIXED = re.compile(r"[0-9]+[a-f]|[a-f]+[0-9]")
+_SHORTEST_UUID = 8
+_NEARLY_WHOLE = 30
+_MOSTLY = 0.85
 
 Problem = Literal["several", "none", "ends_nothing", "other_source"]
 
@@ -25,9 +29,29 @@ def is_current_word(text: str) -> bool:
 
 
 def as_uuid_prefix(text: str) -> str | None:
-    """The text as the first characters of a uuid, if it can be one."""
-    lowered = text.strip().lower()
-    return lowered if _UUID_START.fullmatch(lowered) and len(lowered) <= _WHOLE_UUID else None
+    """The text as the first characters of a uuid, if it can be one; hyphens may be left out."""
+    bare = _bare(text)
+    if not _UUID_START.fullmatch(bare):
+        return None
+    parts = (bare[:8], bare[8:12], bare[12:16], bare[16:20], bare[20:])
+    return bare if "-" in bare else "-".join(part for part in parts if part)
+
+
+def looks_like_uuid(text: str) -> bool:
+    """Whether a text is a uuid, a part of one, or one with a slip: never what anything is called.
+
+    Dates and spans of numbers are none: of those with hyphens in other places some group mixes digits and letters.
+    """
+    bare = _bare(text)
+    digits = len(_HEX.findall(bare))
+    if digits + bare.count("-") == len(bare) and digits >= _SHORTEST_UUID:
+        return bool(_UUID_START.match(bare) or _MIXED.search(bare))
+    is_whole = len(bare) >= _NEARLY_WHOLE and not re.search(r"\s", bare)
+    return is_whole and digits + bare.count("-") >= _MOSTLY * len(bare)
+
+
+def _bare(text: str) -> str:
+    return text.strip().strip("{}()<>[]\"'`").lower()
 
 
 @dataclass(frozen=True)
@@ -37,6 +61,8 @@ class Unsettled:
     wanted: str
     problem: Problem
     candidates: tuple[Fact, ...] = ()
+    may_tell: bool = False
+    """Whether it may as well be an old state that was never recorded."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +71,20 @@ class Ends:
 
     source_uuid: str
     target_uuid: str
+
+
+@dataclass(frozen=True)
+class Around:
+    """The facts among which ``replaces`` finds the old ones.
+
+    ``pools``: facts of the same source, those of the same relation (or series) first, those of near relations after
+    them; newest first. ``rivals``: facts of other sources with the same relation and target, for one source may take
+    the place of another: Tom manages me, no longer Maria. ``by_uuid``: facts whose uuids ``replaces`` may name.
+    """
+
+    pools: Sequence[Sequence[Fact]]
+    rivals: Sequence[Fact] = ()
+    by_uuid: Sequence[Fact] = ()
 
 
 @dataclass(frozen=True)
@@ -60,35 +100,31 @@ class Replaced:
 def find_replaced(
     told: ToldFact,
     ends: Ends,
-    pools: Sequence[Sequence[Fact]],
-    rivals: Sequence[Fact],
-    by_uuid: Sequence[Fact],
+    around: Around,
     known: Callable[[str], str | None],
+    is_said: Callable[[str], bool],
     now: datetime,
     zone: tzinfo,
 ) -> Replaced:
     """The old facts that a told fact ends or corrects.
 
-    ``pools``: facts of the same source, those of the same relation (or series) first, those of near relations after
-    them; newest first. ``rivals``: facts of other sources with the same relation and target, for one source may take
-    the place of another: Tom manages me, no longer Maria. ``by_uuid``: facts whose uuids ``replaces`` may name.
-    ``known``: entity uuid of a name.
+    ``known``: entity uuid of a name. ``is_said``: whether these words stand in the body.
     """
     facts: dict[str, Fact] = {}
     unrecorded: list[str] = []
     unsettled: list[Unsettled] = []
-    finder = _Finder(told, ends, rivals, by_uuid, known, now, zone)
+    finder = _Finder(told, ends, around, known, now, zone)
     for wanted in told.replaces:
-        found = next((hit for pool in pools if (hit := finder.find(wanted, pool)) is not None), None)
+        found = next((hit for pool in around.pools if (hit := finder.find(wanted, pool)) is not None), None)
         if isinstance(found, Unsettled):
             unsettled.append(found)
         elif found is not None:
             facts.update((fact.uuid, fact) for fact in found)
-        elif finder.may_record(wanted):
+        elif finder.is_old_state(wanted, is_said):
             unrecorded.append(wanted)
         else:
-            held = [fact for pool in pools for fact in pool if still_holds(fact, now)]
-            unsettled.append(Unsettled(wanted, "none", tuple(held)))
+            may_tell = finder.may_record(wanted)
+            unsettled.append(Unsettled(wanted, "none", tuple(finder.open_ones()), may_tell=may_tell))
     return Replaced(tuple(facts.values()), tuple(unrecorded), tuple(unsettled))
 
 
@@ -96,28 +132,64 @@ def find_replaced(
 class _Finder:
     told: ToldFact
     ends: Ends
-    rivals: Sequence[Fact]
-    by_uuid: Sequence[Fact]
+    around: Around
     known: Callable[[str], str | None]
     now: datetime
     zone: tzinfo
 
     def may_record(self, wanted: str) -> bool:
         """Only a named target or value of something that changed, never of a plan, a reading or a correction."""
-        if is_current_word(wanted) or self.told.is_correction or self.told.kind in {"plan", "reading"}:
+        told = self.told
+        if is_current_word(wanted) or told.is_correction or told.kind in {"plan", "reading"}:
             return False
-        return as_uuid_prefix(wanted) is None or len(wanted) < _WHOLE_UUID
+        is_new_one = self.known(wanted) == self.ends.target_uuid if told.has_target else same_value(wanted, told.value)
+        return not is_new_one and not looks_like_uuid(wanted)
+
+    def is_old_state(self, wanted: str, is_said: Callable[[str], bool]) -> bool:
+        """Whether a name that nothing recorded fits is an old state told only now, and not a wrong name.
+
+        It is one where nothing else is current that it could mean, or where the body says it and it is no slip.
+        """
+        if not self.may_record(wanted):
+            return False
+        open_ones = self.open_ones()
+        return not open_ones or (is_said(wanted) and not any(self._is_near(wanted, fact) for fact in open_ones))
+
+    def open_ones(self) -> list[Fact]:
+        """What a name that fits nothing may have meant: what still holds of this source and relation."""
+        told = self.told
+        kinds = {told.kind} if told.is_correction or told.kind in {"plan", "reading"} else {"state"}
+        own = [
+            fact
+            for pool in self.around.pools
+            for fact in pool
+            if fact.kind in kinds and still_holds(fact, self.now) and (told.is_correction or not self._is_itself(fact))
+        ]
+        return [*own, *self._open_rivals()]
+
+    def _is_near(self, wanted: str, fact: Fact) -> bool:
+        texts = (fact.target_name, fact.source_name, fact.value or "")
+        name = normalise_name(wanted)
+        return any(
+            close_spelling(name, normalise_name(text)) or contains_name(text, wanted) or contains_name(wanted, text)
+            for text in texts
+        )
 
     def find(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...] | Unsettled | None:
         """The facts meant (none: they ended before); None if nothing fits."""
         if self.told.kind == "reading" and not self.told.is_correction:
-            return Unsettled(wanted, "ends_nothing")
+            return Unsettled(wanted, "ends_nothing", self._readings(wanted, pool))
         if is_current_word(wanted):
             return self._current(wanted, pool)
         named = self._named(wanted, pool)
         if not named:
             return None
         return self._chosen(wanted, named)
+
+    def _readings(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...]:
+        """Which readings of its series a new one may be meant to correct: those with this value, else the last."""
+        series = [fact for fact in pool if fact.kind == "reading" and not fact.voided]
+        return tuple(self._named(wanted, series) or series[:1])
 
     def _current(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...] | Unsettled | None:
         others = [fact for fact in pool if self.told.is_correction or not self._is_itself(fact)]
@@ -141,7 +213,7 @@ class _Finder:
         """Current facts of other sources, where "current" may mean one of theirs."""
         if self.told.kind != "state" or says_of_source(self.told.relation):
             return []
-        return [fact for fact in self.rivals if fact.kind == "state" and still_holds(fact, self.now)]
+        return [fact for fact in self.around.rivals if fact.kind == "state" and still_holds(fact, self.now)]
 
     def _narrowed(self, current: list[Fact], all_states: list[Fact]) -> list[Fact]:
         """Which states a correction means: of the same target or start, if it names one, before the current one."""
@@ -189,7 +261,7 @@ class _Finder:
     def _named(self, wanted: str, pool: Sequence[Fact]) -> list[Fact]:
         prefix = as_uuid_prefix(wanted)
         if prefix is not None:
-            hits = [fact for fact in (*self.by_uuid, *pool) if fact.uuid.startswith(prefix) and not fact.voided]
+            hits = [fact for fact in (*self.around.by_uuid, *pool) if fact.uuid.startswith(prefix) and not fact.voided]
             if hits:
                 return list({fact.uuid: fact for fact in hits}.values())
         entity_uuid = self.known(wanted)
@@ -205,7 +277,7 @@ class _Finder:
             )
         ] + [
             fact
-            for fact in self.rivals
+            for fact in self.around.rivals
             if not fact.voided and (fact.source_uuid == entity_uuid or normalise_name(fact.source_name) == name)
         ]
 

@@ -131,8 +131,8 @@ class _Reading:
             near = near_relations(fact.relation, relations, is_plan=False) if fact.replaces else []
             related = replaceable if fact.replaces else conflicting
             related.update(dict.fromkeys((source, relation) for relation in (*same, *near)))
-            if target is not None:
-                between[source, target] = None
+            ends = (target, *map(self._uuid, fact.replaces))
+            between.update({(source, end): None for end in ends if end is not None})
         prefixes = {prefix for fact in self.told.facts for text in fact.replaces if (prefix := as_uuid_prefix(text))}
         found = await asyncio.gather(
             self._lists(self.graph.facts_with_relation, replaceable, _REPLACEABLE_EACH),

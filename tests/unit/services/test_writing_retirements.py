@@ -1,16 +1,14 @@
 """What must not be ended, voided or lost, by the notes that once did it."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, line, the
+from tests.unit.services.writing_world import WritingWorld, attention, line, ready_calls, the
 
 from graphiti_pkm.domain.answers import AddMemoryResponse, Attention
-from graphiti_pkm.domain.requests import AddMemory
 
 NOW = at(2026, 6, 1)
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
@@ -36,16 +34,12 @@ def intervals(world: WritingWorld) -> dict[str, tuple[datetime | None, datetime 
 
 
 async def settle(world: WritingWorld, report: Attention, chosen: str = "") -> AddMemoryResponse:
-    """Send the ready call of a report, with one of its candidates chosen."""
-    start = report.call.index("add_memory {") + len("add_memory ")
-    arguments, _ = json.JSONDecoder().raw_decode(report.call[start:].replace("ONE_OF_THE_UUIDS", chosen))
-    return await world.tell(**{"body": "Settled.", **_as_fields(AddMemory.model_validate(arguments))})
-
-
-def _as_fields(request: AddMemory) -> dict[str, Any]:
-    fields = request.model_dump(exclude_unset=True)
-    fields["body"] = fields.pop("episode_body")
-    return fields
+    """Send the ready call of a report, with another of its candidates if one is chosen."""
+    call = ready_calls(report)[0]
+    (fact,) = call["facts"]
+    if chosen:
+        fact["replaces"] = [chosen, *fact["replaces"][1:]] if isinstance(fact["replaces"], list) else chosen
+    return await world.send(call)
 
 
 @pytest.mark.parametrize("text", ["I was an intern at Acme", "I work at Acme"])

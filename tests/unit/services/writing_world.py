@@ -1,5 +1,6 @@
 """A memory to write into: fakes, and shortcuts to tell and to look."""
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +32,7 @@ class WritingWorld:
             settings=Settings(**settings),
             now=self.clock,
         )
+        self.group = "default"
         self.writing = Writing(self.context, Groups(self.graph, self.context.settings), Committer(self.context))
 
     async def tell(
@@ -39,6 +41,10 @@ class WritingWorld:
         """One add_memory."""
         request = AddMemory.model_validate({"episode_body": body, "facts": facts, **fields})
         return await self.writing.add_memory(caller, request)
+
+    async def send(self, arguments: dict[str, Any]) -> AddMemoryResponse:
+        """One add_memory with exactly these arguments."""
+        return await self.writing.add_memory(LOCAL, AddMemory.model_validate(arguments))
 
     @property
     def facts(self) -> list[Fact]:
@@ -82,3 +88,9 @@ def the(answer: AddMemoryResponse, what: str) -> Attention:
     found = [one for one in answer.needs_attention if one.what == what]
     assert len(found) == 1, answer.needs_attention
     return found[0]
+
+
+def ready_calls(report: Attention) -> list[dict[str, Any]]:
+    """The arguments of each add_memory that a report holds, exactly as they stand."""
+    decoder = json.JSONDecoder()
+    return [decoder.raw_decode(rest)[0] for rest in report.call.split("add_memory ")[1:] if rest.startswith("{")]

@@ -1,0 +1,94 @@
+"""What needs_attention asks is settled by its call, sent through the tool exactly as it stands."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from mcp_types import TextContent
+from tests.integration.rows_support import World, a_world, in_one_task
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def world() -> AsyncIterator[World]:
+    async with in_one_task(a_world(timezone="Europe/Berlin")) as entered:
+        yield entered
+
+
+async def tell(world: World, group: str, **arguments: Any) -> dict[str, Any]:
+    """The text of the answer: it is all that some clients show their model."""
+    result = await world.client.call_tool("add_memory", {"group_id": group, **arguments})
+    assert not result.is_error
+    content = result.content[0]
+    assert isinstance(content, TextContent)
+    answer: dict[str, Any] = json.loads(content.text)
+    return answer
+
+
+async def settle(world: World, answer: dict[str, Any], what: str = "ambiguous_replacement") -> dict[str, Any]:
+    """Send the first call of the one report of a kind."""
+    (report,) = [one for one in answer["needs_attention"] if one["what"] == what]
+    tool, arguments = report["call"][report["call"].index("add_memory ") :].split(" ", 1)
+    sent, _ = json.JSONDecoder().raw_decode(arguments)
+    return await world.call(tool, **sent)
+
+
+async def current(world: World, group: str, name: str = "me") -> list[str]:
+    nodes = await world.call("search_nodes", names=[name], group_ids=[group], max_nodes=1)
+    page = await world.call("get_entity_connections", entity_uuid=nodes["nodes"][0]["uuid"], include_invalidated=False)
+    return sorted(fact["value"] or fact["target_node_name"] for fact in page["facts"])
+
+
+def works_at(name: str, **fields: Any) -> dict[str, Any]:
+    return {"source": "me", "relation": "WORKS_AT", "target": name, **fields}
+
+
+async def test_current_that_fits_several(world: World) -> None:
+    await tell(world, "several", episode_body="Two jobs.", facts=[works_at("Acme"), works_at("Beta")])
+    answer = await tell(world, "several", episode_body="A new one.", facts=[works_at("Zed", replaces="current")])
+    after = await settle(world, answer)
+    assert [fact["outcome"] for fact in after["facts"]] == ["duplicate"]
+    assert len(after["retired"]) == 1
+    assert len(await current(world, "several")) == 2
+
+
+async def test_current_that_another_source_holds(world: World) -> None:
+    manages = {"relation": "MANAGES", "target": "me"}
+    await tell(world, "rival", episode_body="Maria leads.", facts=[{"source": "Maria", **manages}])
+    told = {"source": "Tom", **manages, "replaces": "current"}
+    after = await settle(world, await tell(world, "rival", episode_body="Tom leads.", facts=[told]))
+    assert [fact["fact"] for fact in after["retired"]] == ["Maria manages me"]
+    nodes = await world.call("search_nodes", names=["me"], group_ids=["rival"], max_nodes=1)
+    page = await world.call("get_entity_connections", entity_uuid=nodes["nodes"][0]["uuid"], include_invalidated=False)
+    assert [fact["source_node_name"] for fact in page["facts"]] == ["Tom"]
+
+
+@pytest.mark.parametrize("wanted", ["Acmee Ltd", "0b9e3c1e-9f0a"])
+async def test_a_name_or_uuid_that_nobody_knows(world: World, wanted: str) -> None:
+    group = f"unknown-{len(wanted)}"
+    await tell(world, group, episode_body="A job.", facts=[works_at("Acme Ltd")])
+    answer = await tell(world, group, episode_body="Another.", facts=[works_at("Beta", replaces=wanted)])
+    assert "retired" not in answer
+    assert await current(world, group) == ["Acme Ltd", "Beta"]
+    assert (await world.call("search_nodes", names=[wanted], group_ids=[group], max_nodes=5))["not_found"] == [wanted]
+    assert len((await settle(world, answer))["retired"]) == 1
+    assert await current(world, group) == ["Beta"]
+
+
+async def test_a_reading_that_corrects_another(world: World) -> None:
+    slept = {"source": "me", "relation": "SLEEPS", "kind": "reading", "measure": "sleep"}
+    await tell(world, "reading", episode_body="Slept 8.", facts=[{**slept, "value": 8}])
+    answer = await tell(world, "reading", episode_body="It was 6.", facts=[{**slept, "value": 6, "replaces": "8"}])
+    after = await settle(world, answer)
+    assert [fact["kind"] for fact in after["retired"]] == ["voided", "voided"]
+    assert [one.split()[0] for one in after["facts"][0]["series"]] == ["6"]
+
+
+async def test_a_possible_conflict(world: World) -> None:
+    await tell(world, "conflict", episode_body="A job.", facts=[works_at("Acme")])
+    answer = await tell(world, "conflict", episode_body="Another.", facts=[works_at("Beta")])
+    assert len((await settle(world, answer, "possible_conflict"))["retired"]) == 1
+    assert await current(world, "conflict") == ["Beta"]
