@@ -46,6 +46,10 @@ class Memory:
     journal: SqliteJournal
 
 
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """What ``server.run`` is given: the services over the settings' data directory."""
@@ -54,10 +58,13 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
 
 
 @asynccontextmanager
-async def open_memory(settings: Settings, *, replays: bool = True) -> AsyncIterator[Memory]:
+async def open_memory(
+    settings: Settings, *, replays: bool = True, now: Callable[[], datetime] = _utc_now
+) -> AsyncIterator[Memory]:
     """Start or join the database, replay what it lost, run the background work until the end.
 
     ``replays`` False leaves journal and graph as they are and runs nothing: for a restore over a damaged journal.
+    ``now`` is the clock of the record; the journal's own marks keep the machine's.
 
     Raises:
         ConfigurationError: platform, directories, schema or embedding model do not fit; says what to do.
@@ -70,7 +77,7 @@ async def open_memory(settings: Settings, *, replays: bool = True) -> AsyncItera
     graph = FalkorStore(connection.connect, connection.recover)
     journal = SqliteJournal(settings.data_dir)
     embedder = LocalEmbedder(settings)
-    context = Context(graph, journal, embedder, FlockGroupLocks(settings.data_dir), settings, _utc_now)
+    context = Context(graph, journal, embedder, FlockGroupLocks(settings.data_dir), settings, now)
     async with contextlib.AsyncExitStack() as stack:
         stack.callback(database.release)
         stack.push_async_callback(embedder.close)
@@ -152,7 +159,3 @@ async def _check_embedding(graph: Graph, embedder: Embedder) -> None:
             f"{embedder.model} ({embedder.dimension}). Vectors of two models cannot be compared. Use the version and "
             "settings that wrote it, or another --data-dir."
         )
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
