@@ -92,3 +92,18 @@ async def test_a_possible_conflict(world: World) -> None:
     answer = await tell(world, "conflict", episode_body="Another.", facts=[works_at("Beta")])
     assert len((await settle(world, answer, "possible_conflict"))["retired"]) == 1
     assert await current(world, "conflict") == ["Beta"]
+
+
+async def test_a_near_relation(world: World) -> None:
+    await tell(world, "near", episode_body="A job.", facts=[works_at("Acme")])
+    told = works_at(
+        "Beta", relation="WORK_AT", source="Tom", fact="Tom is with Beta", valid_at="2024-05", invalid_at="2025"
+    )
+    answer = await tell(world, "near", episode_body="Tom was with Beta.", facts=[told])
+    (report,) = [one for one in answer["needs_attention"] if one["what"] == "near_relation"]
+    removed = report["call"].split("delete_entity_edge ")[1]
+    await world.call("delete_entity_edge", **json.JSONDecoder().raw_decode(removed)[0])
+    (fact,) = (await settle(world, answer, "near_relation"))["facts"]
+    again = (await world.call("get_entity_edge", uuid=fact["uuid"]))["fact"]
+    assert (again["name"], again["fact"]) == ("WORKS_AT", "Tom is with Beta")
+    assert fact["interval"] == answer["facts"][0]["interval"] == "from 2024-05-01 until 2025-01-01"

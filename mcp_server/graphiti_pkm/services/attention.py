@@ -35,15 +35,15 @@ class AttentionWriter:
         )
 
     def undeclared(self, names: Sequence[str]) -> Attention:
-        """New entities that only facts name."""
+        """New entities that only facts name; their types are for the caller to fill in, "?" is none."""
         shown = list(names[:_MOST_NAMES])
-        more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-        typed = [{"name": name, "type": "TYPE"} for name in shown]
+        more = f" ({len(shown)} of {len(names)})" if len(names) > len(shown) else ""
+        typed = [{"name": name, "type": "?"} for name in shown]
         return Attention(
             what="undeclared_endpoint",
-            detail=f"created from facts, without a type{more}",
+            detail=f"new, without a type{more}",
             candidates=shown,
-            call=f"{_NOTHING}; to type them: {self._add('Types: ' + ', '.join(shown) + '.', entities=typed)}",
+            call=f"{_NOTHING}; to type: {self._add('Types.', entities=typed)}",
         )
 
     def alias_taken(self, alias: str, wanted_for: str, holder: str, holder_uuid: str) -> Attention:
@@ -54,13 +54,17 @@ class AttentionWriter:
             call=f"{_NOTHING}; use {_quoted(holder)} if it is the same.",
         )
 
-    def near_relation(self, fact: ToldFact, uuid: str, near: Sequence[str]) -> Attention:
-        again = self._add("Relation corrected.", facts=[_triple(fact, relation=near[0])])
+    def near_relation(self, fact: ToldFact, stored: Fact, near: Sequence[str]) -> Attention:
+        told = _triple(fact, relation=near[0]) | ({"fact": fact.text} if fact.has_text else {})
+        times = {"valid_at": stored.valid_at, "invalid_at": stored.invalid_at}
+        told |= {name: self._instant(at) for name, at in times.items() if at is not None}
+        said = {} if stored.reference_time is None else {"reference_time": self._instant(stored.reference_time)}
+        again = self._add("Relation corrected.", **said, facts=[told])
         return Attention(
             what="near_relation",
             detail=f"{fact.relation} is new here; stored as sent",
             candidates=list(near[:_MOST_CANDIDATES]),
-            call=f'If meant: delete_entity_edge {{"uuid":"{uuid}"}}, then {again}',
+            call=f'If meant: delete_entity_edge {{"uuid":"{stored.uuid}"}}, then {again}',
         )
 
     def near_measure(self, sent: str, series: str, uuid: str) -> Attention:

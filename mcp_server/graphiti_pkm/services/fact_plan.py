@@ -219,7 +219,7 @@ class FactPlanner:
 
     def _record_ended(self, told: ToldFact, name: str, fact: Fact, start: datetime) -> None:
         """A named old target or value that was never recorded: unknown start, ended where the new fact starts."""
-        target = self._resolution.resolve(name).entity if told.has_target else None
+        target = self._resolution.resolve(name, is_old=True).entity if told.has_target else None
         old = fact.model_copy(
             update={
                 "uuid": self._new_uuid(),
@@ -265,7 +265,7 @@ class FactPlanner:
             attention.append(self._writer.near_measure(sent_measure, told.measure, fact.uuid))
         near = self._near(told)
         if near:
-            attention.append(self._writer.near_relation(told, fact.uuid, near))
+            attention.append(self._writer.near_relation(told, fact, near))
         if is_handled:
             return
         before = [one for one in pool if not self._world.is_new(one.uuid)]

@@ -22,6 +22,8 @@ class Resolved:
     is_declared: bool = False
     is_derived: bool = True
     """Named after what a fact measures or states, not by the caller."""
+    is_old: bool = True
+    """Named only as what no longer is."""
     is_changed: bool = False
     gains_vector: bool = False
     """New under a name, or named for the first time: what only a relation names is found by its word."""
@@ -114,12 +116,19 @@ class Resolution:
         return held.entity_uuid if held else None
 
     def resolve(
-        self, name: str, *, is_declared: bool = False, is_derived: bool = False, is_named: bool = True
+        self,
+        name: str,
+        *,
+        is_declared: bool = False,
+        is_derived: bool = False,
+        is_named: bool = True,
+        is_old: bool = False,
     ) -> Resolved:
         """The entity with this name, made if there is none; ``is_named`` False: the name is a word of a relation."""
         resolved = self._me() if name == ME else self._named(name, is_named=is_named)
         resolved.is_declared |= is_declared
         resolved.is_derived &= is_derived
+        resolved.is_old &= is_old
         return resolved
 
     def _named(self, name: str, *, is_named: bool) -> Resolved:

@@ -173,11 +173,11 @@ def _about_names(
     for one in resolution.all:
         if not one.is_new or one.is_derived or one.entity.uuid == resolution.person_uuid:
             continue
-        if not one.is_declared:
-            undeclared.append(one.entity.name)
         similar = _similar(one.entity.name, snapshot, named)
         if similar:
             attention.append(writer.similar_existing(one.entity.name, episode_uuid, similar))
+        elif not one.is_declared and not one.is_old:
+            undeclared.append(one.entity.name)
     taken = {(one.alias, one.wanted_for, one.holder_uuid): None for one in resolution.taken}
     names = {one.entity.uuid: one.entity.name for one in resolution.all}
     for alias, wanted_for, holder in taken:

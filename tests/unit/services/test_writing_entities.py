@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.builders import a_name, a_write, an_entity, at
-from tests.unit.services.writing_world import WritingWorld, attention, the
+from tests.unit.services.writing_world import WritingWorld, attention, ready_calls, the
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.records import BackLinkJob
@@ -218,6 +218,30 @@ async def test_only_new_endpoints_are_reported_as_undeclared(world: WritingWorld
     )
     assert the(answer, "undeclared_endpoint").candidates == ["Tom"]
     assert attention(await world.tell("x", {**KNOWS, "relation": "LIKES"})) == []
+
+
+async def test_undeclared_endpoints_are_one_short_report_of_what_can_be_typed(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Sarah Chen"}])
+    facts = [{**KNOWS, "target": f"Friend {letter}"} for letter in "ABCDEFGHIJKL"]
+    old = {"source": "Ann", "relation": "WORKS_AT", "target": "Beta", "replaces": "Old Ltd"}
+    status = {"source": "Ann", "relation": "HAS_STATUS", "value": "new"}
+    answer = await world.tell("x", *facts, old, status, entities=[{"name": "Ann"}])
+    report = the(answer, "undeclared_endpoint")
+    assert report.candidates == [f"Friend {letter}" for letter in "ABCDEFGHIJ"]
+    assert report.detail.endswith("(10 of 13)")
+    assert the(answer, "similar_existing").detail.startswith("Sarah is new")
+    alone = await world.tell("x", {**KNOWS, "source": "Ben", "relation": "LIKES"})
+    assert len(the(alone, "undeclared_endpoint").model_dump_json()) < 250
+
+
+async def test_typing_without_a_type_changes_nothing(world: WritingWorld) -> None:
+    (call,) = ready_calls(the(await world.tell("x", KNOWS), "undeclared_endpoint"))
+    answer = await world.send(call)
+    assert ([one.outcome for one in answer.entities], attention(answer)) == (["matched", "matched"], [])
+    assert [entity.label for entity in world.graph.tables.entities.values()] == [None, None]
+    call["entities"][0]["type"] = "Person"
+    await world.send(call)
+    assert world.entity("Sarah").label == "Person"
 
 
 async def test_entities_without_a_name_record_are_found_by_name(world: WritingWorld) -> None:

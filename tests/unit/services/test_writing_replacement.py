@@ -109,7 +109,7 @@ async def test_a_named_old_target_never_recorded_is_recorded_and_ended(world: Wr
     assert len(answer.facts) == 1
     assert world.mentions("Acme") == 1
     assert {old.uuid, old.target_uuid} <= world.graph.tables.vectors.keys()
-    assert the(answer, "undeclared_endpoint").candidates == ["Beta", "Acme"]
+    assert the(answer, "undeclared_endpoint").candidates == ["Beta"]
 
 
 async def test_a_named_old_value_never_recorded_is_recorded_and_ended(world: WritingWorld) -> None:
