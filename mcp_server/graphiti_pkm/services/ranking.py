@@ -35,13 +35,13 @@ def word_scores(terms: Sequence[str], documents: Mapping[str, str]) -> dict[str,
     Robertson and Zaragoza 2009 with k1 1.2, b 0.75; document frequencies are those of the pool, so that what
     other groups hold has no influence.
     """
-    counts = {uuid: Counter(map(_stem, fold(text[:_SCORED_CHARS]).split())) for uuid, text in documents.items()}
+    counts = {uuid: Counter(map(stem, fold(text[:_SCORED_CHARS]).split())) for uuid, text in documents.items()}
     if not counts:
         return {}
     lengths = {uuid: sum(words.values()) for uuid, words in counts.items()}
     average = max(sum(lengths.values()) / len(lengths), 1)
     scores = dict.fromkeys(counts, 0.0)
-    for term in dict.fromkeys(map(_stem, terms)):
+    for term in dict.fromkeys(map(stem, terms)):
         having = sum(term in words for words in counts.values())
         rarity = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
         for uuid, words in counts.items():
@@ -99,13 +99,13 @@ def rest_after(ranking: Ranking, after: Key | None) -> Ranking:
 
 def best_sentence(terms: Sequence[str], sentences: Sequence[str]) -> int | None:
     """Place of the sentence that has most of the words, the shortest of equals; None if none has any."""
-    wanted = set(map(_stem, terms))
-    scored = [(-len(wanted & set(map(_stem, fold(text).split()))), len(text), i) for i, text in enumerate(sentences)]
+    wanted = set(map(stem, terms))
+    scored = [(-len(wanted & set(map(stem, fold(text).split()))), len(text), i) for i, text in enumerate(sentences)]
     hits, _, place = min(scored, default=(0, 0, 0))
     return place if hits else None
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """Without the commonest English endings: enough to match what the database's stemmer matched."""
-    stem = _ENDINGS.sub("", word)
-    return stem if len(stem) >= _SHORTEST_STEM else word
+    short = _ENDINGS.sub("", word)
+    return short if len(short) >= _SHORTEST_STEM else word
