@@ -107,3 +107,21 @@ async def test_a_near_relation(world: World) -> None:
     again = (await world.call("get_entity_edge", uuid=fact["uuid"]))["fact"]
     assert (again["name"], again["fact"]) == ("WORKS_AT", "Tom is with Beta")
     assert fact["interval"] == answer["facts"][0]["interval"] == "from 2024-05-01 until 2025-01-01"
+
+
+async def test_an_entity_is_renamed_as_the_answer_says(world: World) -> None:
+    await tell(world, "rename", episode_body="Sarah Chen joined.", entities=[{"name": "Sarah Chen", "type": "Person"}])
+    body = "Sarah Chen is Sarah Miller now."
+    answer = await tell(
+        world, "rename", episode_body=body, entities=[{"name": "Sarah Miller", "aliases": ["Sarah Chen"]}]
+    )
+    (report,) = answer["needs_attention"]
+    decoder = json.JSONDecoder()
+    await world.call("delete_episode", **decoder.raw_decode(report["call"].split("delete_episode ")[1])[0])
+    entity, _ = decoder.raw_decode(report["call"].split("with ")[1])
+    after = await tell(world, "rename", episode_body=body, entities=[entity])
+    assert [(one["name"], one["outcome"], one["aliases"]) for one in after["entities"]] == [
+        ("Sarah Chen", "matched", ["Sarah Miller"])
+    ]
+    found = await world.call("search_nodes", names=["Sarah Miller"], group_ids=["rename"])
+    assert [(node["name"], node["aliases"]) for node in found["nodes"]] == [("Sarah Chen", ["Sarah Miller"])]

@@ -152,6 +152,8 @@ class EntityResult(Answer):
     uuid: str
     name: str
     outcome: Literal["created", "matched", "linked"]
+    aliases: list[str] | None = None
+    """Aliases and spellings that it gained by this call."""
 
 
 class FactResult(Answer):

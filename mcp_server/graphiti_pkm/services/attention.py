@@ -46,12 +46,21 @@ class AttentionWriter:
             call=f"{_NOTHING}; to type: {self._add('Types.', entities=typed)}",
         )
 
-    def alias_taken(self, alias: str, wanted_for: str, holder: str, holder_uuid: str) -> Attention:
+    def alias_taken(
+        self, alias: str, wanted_for: str, holder: tuple[str, str], episode_uuid: str, *, is_new: bool
+    ) -> Attention:
+        """``holder``: (name, uuid); ``is_new``: the call made the entity that wanted the name, perhaps a new name."""
+        name, uuid = holder
+        same = f"{_quoted(wanted_for)} is {_quoted(name)}"
+        renamed = _json({"name": name, "aliases": [wanted_for]})
+        again = (
+            f'If {same}: delete_episode {{"uuid":"{episode_uuid}"}}, then add_memory again with {renamed} in entities.'
+        )
         return Attention(
             what="alias_taken",
-            detail=f"{alias} stays the name of {holder}, not of {wanted_for}",
-            candidates=[f"{holder} ({holder_uuid[:SHOWN_UUID]})"],
-            call=f"{_NOTHING}; use {_quoted(holder)} if it is the same.",
+            detail=f"{alias} stays the name of {name}, not of {wanted_for}",
+            candidates=[f"{name} ({uuid[:SHOWN_UUID]})"],
+            call=f"{again} {_NOTHING} otherwise." if is_new else f"{_NOTHING}; use {_quoted(name)} if {same}.",
         )
 
     def near_relation(self, fact: ToldFact, stored: Fact, near: Sequence[str]) -> Attention:

@@ -28,6 +28,8 @@ class Resolved:
     gains_vector: bool = False
     """New under a name, or named for the first time: what only a relation names is found by its word."""
     new_names: list[Name] = field(default_factory=list)
+    new_aliases: dict[str, None] = field(default_factory=dict)
+    """Of those declared, the ones that were not known before."""
     replaced_summary: bool = False
 
 
@@ -36,7 +38,7 @@ class TakenAlias:
     """An alias, or a name of the person, that another entity holds."""
 
     alias: str
-    wanted_for: str
+    wanted_for: Resolved
     holder_uuid: str
 
 
@@ -107,8 +109,11 @@ class Resolution:
         for entity in entities:
             resolved = self.resolve(entity.name)
             for alias in entity.aliases:
+                before = self._names.get(self._key(alias))
                 self._claim(resolved, alias)
                 self._spell(resolved, alias)
+                if self._names[self._key(alias)] is not before:
+                    resolved.new_aliases[alias] = None
 
     def known(self, name: str) -> str | None:
         """The uuid of the entity that holds a name, if there is one by now."""
@@ -189,7 +194,7 @@ class Resolution:
             if held.is_linkable and not is_linkable:  # a known entity turns out to be the person
                 self._store(resolved, held.model_copy(update={"is_linkable": False}))
         else:
-            self.taken.append(TakenAlias(text, resolved.entity.name, held.entity_uuid))
+            self.taken.append(TakenAlias(text, resolved, held.entity_uuid))
 
     def _spell(self, resolved: Resolved, text: str) -> None:
         """Keep how a declared name or alias is spelt: capitals and spaces decide which texts it matches.

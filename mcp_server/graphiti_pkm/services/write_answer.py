@@ -69,7 +69,12 @@ def write_answer(
 
 def _entities(plan: WritePlan) -> list[EntityResult]:
     own = [
-        EntityResult(uuid=one.entity.uuid, name=one.entity.name, outcome="created" if one.is_new else "matched")
+        EntityResult(
+            uuid=one.entity.uuid,
+            name=one.entity.name,
+            outcome="created" if one.is_new else "matched",
+            aliases=list(one.new_aliases) or None,
+        )
         for one in plan.resolved
     ]
     linked = [EntityResult(uuid=uuid, name=name, outcome="linked") for uuid, name in plan.linked[:_MOST_LINKED]]

@@ -170,19 +170,24 @@ def _about_names(
     named = {one.entity.uuid for one in resolution.all}
     attention = []
     undeclared = []
+    taken = {(one.alias, one.wanted_for.entity.uuid, one.holder_uuid): one for one in resolution.taken}
     for one in resolution.all:
         if not one.is_new or one.is_derived or one.entity.uuid == resolution.person_uuid:
             continue
-        similar = _similar(one.entity.name, snapshot, named)
+        holders = {holder for _, wanted_for, holder in taken if wanted_for == one.entity.uuid}
+        similar = _similar(one.entity.name, snapshot, named | holders)
         if similar:
             attention.append(writer.similar_existing(one.entity.name, episode_uuid, similar))
         elif not one.is_declared and not one.is_old:
             undeclared.append(one.entity.name)
-    taken = {(one.alias, one.wanted_for, one.holder_uuid): None for one in resolution.taken}
     names = {one.entity.uuid: one.entity.name for one in resolution.all}
-    for alias, wanted_for, holder in taken:
-        holder_name = names.get(holder) or snapshot.known.name_of(holder) or alias
-        attention.append(writer.alias_taken(alias, wanted_for, holder_name, holder))
+    for alias in taken.values():
+        holder = names.get(alias.holder_uuid) or snapshot.known.name_of(alias.holder_uuid) or alias.alias
+        is_new = alias.wanted_for.is_new and alias.holder_uuid not in names
+        wanted_for = alias.wanted_for.entity.name
+        attention.append(
+            writer.alias_taken(alias.alias, wanted_for, (holder, alias.holder_uuid), episode_uuid, is_new=is_new)
+        )
     if undeclared:
         attention.append(writer.undeclared(undeclared))
     return attention

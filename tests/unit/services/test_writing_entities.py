@@ -158,6 +158,44 @@ async def test_types_become_labels(world: WritingWorld, given: str, label: str |
     assert ("left out" in answer.message) == (label is None and bool(given.strip()))
 
 
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        (["Sare"], ["Sare"]),
+        (["Sare", "SC", "Sare"], ["Sare", "SC"]),
+        (["Sarah  Chen"], None),
+        (["SarahChen"], ["SarahChen"]),
+        (["Tom"], None),
+        ([], None),
+    ],
+)
+async def test_aliases_that_a_known_entity_gains_are_answered_once(
+    world: WritingWorld, sent: list[str], told: list[str] | None
+) -> None:
+    await world.tell("x", entities=[{"name": "Sarah Chen"}, {"name": "Tom"}])
+    for expected in (told, None):
+        answer = await world.tell("y", entities=[{"name": "sarah chen", "aliases": sent}])
+        first = answer.entities[0]
+        assert (first.name, first.outcome, first.aliases) == ("Sarah Chen", "matched", expected)
+
+
+async def test_aliases_of_a_new_entity_are_answered_without_those_that_others_hold(world: WritingWorld) -> None:
+    await world.tell("x", {**KNOWS, "source": "me"})
+    answer = await world.tell("y", entities=[{"name": "Sarah", "aliases": ["Sare", "Tom"]}, {"name": "me"}])
+    assert [(one.name, one.aliases) for one in answer.entities] == [("Sarah", ["Sare"]), ("me", None)]
+
+
+async def test_a_new_name_of_a_known_entity_is_an_alias_and_the_answer_says_how(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Sarah Chen"}])
+    answer = await world.tell("Sarah Miller.", entities=[{"name": "Sarah Miller", "aliases": ["Sarah Chen"]}])
+    assert attention(answer) == ["alias_taken"]
+    call = the(answer, "alias_taken").call
+    assert f'delete_episode {{"uuid":"{answer.episode_uuid}"}}' in call
+    assert '{"name":"Sarah Chen","aliases":["Sarah Miller"]}' in call
+    again = await world.tell("Both.", entities=[{"name": "Sarah Miller", "aliases": ["Sarah Chen"]}])
+    assert "delete_episode" not in the(again, "alias_taken").call
+
+
 async def test_an_alias_that_another_entity_holds_stays_there(world: WritingWorld) -> None:
     await world.tell("x", entities=[{"name": "Will Hewer", "aliases": ["Will"]}])
     answer = await world.tell("Will", entities=[{"name": "Will Joyce", "aliases": ["Will"]}])
