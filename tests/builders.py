@@ -118,11 +118,7 @@ def a_change(fact: Fact, episode: Episode, **fields: Any) -> FactChange:
         "fact_uuid": fact.uuid,
         "kind": "retired",
         "episode_uuid": episode.uuid,
-        "replaced_by": None,
         "recorded_at": RECORDED,
-        "previous_valid_at": None,
-        "previous_invalid_at": None,
-        "previous_expired_at": None,
     }
     return FactChange(**{**values, **fields})
 

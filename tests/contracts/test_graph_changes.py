@@ -1,8 +1,38 @@
-"""Contract of ``Graph``: which facts an episode or a fact ended or voided."""
+"""Contract of ``Graph``: what became of facts, by episode, fact, entity and time."""
 
-from tests.builders import a_change, a_fact, a_write, an_entity, an_episode, at
+from typing import Any
+
+import pytest
+from tests.builders import (
+    GROUP,
+    OTHER_GROUP,
+    RECORDED,
+    a_change,
+    a_fact,
+    a_write,
+    an_entity,
+    an_episode,
+    at,
+    new_uuid,
+)
 
 from graphiti_pkm.domain.ports import Graph
+from graphiti_pkm.domain.queries import ChangeFilter, ChangePage, Window
+from graphiti_pkm.domain.records import FactChange, RecordedChange
+
+PAGE = Window(limit=100)
+
+
+def wanted(**fields: Any) -> ChangeFilter:
+    return ChangeFilter(**{"group_ids": (GROUP,), "now": at(2027), "since": at(2020), **fields})
+
+
+def told(page: ChangePage) -> list[tuple[str, str]]:
+    return [(change.kind, change.fact_uuid) for change in page.changes]
+
+
+def kept(change: FactChange, group_id: str = GROUP) -> RecordedChange:
+    return RecordedChange(**dict(change), group_id=group_id)
 
 
 async def test_facts_that_an_episode_ended_or_voided_come_newest_recorded_first(graph: Graph) -> None:
@@ -47,3 +77,180 @@ async def test_facts_that_a_fact_ended_or_voided_come_newest_recorded_first(grap
     assert await graph.retired_by_fact(new.uuid, ["t1"], 1) == [voided]
     assert await graph.retired_by_fact(new.uuid, ["t2"], 10) == []
     assert await graph.retired_by_fact("nothing", ["t1"], 10) == []
+
+
+async def test_a_proposal_or_a_restoring_ends_nothing(graph: Graph) -> None:
+    sarah, note = an_entity("Sarah"), an_episode()
+    fact = a_fact(sarah, sarah)
+    kinds = ("proposed", "rejected", "restored", "deleted")
+    events = [a_change(fact, note, kind=kind, replaced_by=fact.uuid) for kind in kinds]
+    await graph.apply(a_write(sarah, note, fact, *events), {})
+    assert await graph.retired_by_episode(note.uuid, [GROUP], 10) == []
+    assert await graph.retired_by_fact(fact.uuid, [GROUP], 10) == []
+
+
+async def test_every_value_of_a_change_comes_back_and_so_does_what_version_one_wrote(graph: Graph) -> None:
+    sarah, note = an_entity("Sarah"), an_episode()
+    fact = a_fact(sarah, sarah)
+    whole = a_change(
+        fact,
+        note,
+        kind="proposed",
+        replaced_by=new_uuid(),
+        recorded_at=at(2026, 2, 3, 4, 5),
+        invalid_at=at(2026, 2),
+        reason="She said so.",
+        caller="local",
+        previous_valid_at=at(1890),
+        previous_invalid_at=at(2027),
+        previous_expired_at=at(2026, 1, 2),
+        previous_voided=True,
+    )
+    lean = FactChange(uuid=new_uuid(), fact_uuid=fact.uuid, kind="restored", recorded_at=at(2026, 3))
+    await graph.apply(a_write(sarah, note, fact, whole, lean), {})
+    found = await graph.fact_changes([fact.uuid, "nothing"], [GROUP], 10)
+    assert found == {fact.uuid: [kept(lean), kept(whole)], "nothing": []}
+    assert await graph.fact_changes([fact.uuid], [GROUP], 1) == {fact.uuid: [kept(lean)]}
+    assert await graph.fact_changes([fact.uuid], [OTHER_GROUP], 10) == {fact.uuid: []}
+
+
+async def test_events_of_one_write_keep_their_order(graph: Graph) -> None:
+    sarah, note = an_entity("Sarah"), an_episode()
+    fact = a_fact(sarah, sarah)
+    events = [a_change(fact, note, reason=str(i)) for i in range(20)]
+    await graph.apply(a_write(sarah, note, fact, *events), {})
+    (found,) = (await graph.fact_changes([fact.uuid], [GROUP], 100)).values()
+    assert [event.reason for event in found] == [str(i) for i in reversed(range(20))]
+
+
+async def test_changes_come_newest_recorded_first_in_pages_that_meet(graph: Graph) -> None:
+    sarah, note = an_entity("Sarah"), an_episode()
+    facts = [a_fact(sarah, sarah, created_at=at(2026, 1, 1 + i // 2), episodes=(note.uuid,)) for i in range(6)]
+    events = [a_change(fact, note, recorded_at=fact.created_at) for fact in facts]
+    await graph.apply(a_write(sarah, note, *facts, *events), {})
+    whole = await graph.changes(wanted(), PAGE)
+    days = [[f for f in facts if f.created_at == at(2026, 1, day)] for day in (3, 2, 1)]
+    rows = [
+        [(e.recorded_at, e.kind) for e in events if e.fact_uuid in {f.uuid for f in day}]
+        + [(f.created_at, "added") for f in day]
+        for day in days
+    ]
+    assert [(one.recorded_at, one.kind) for one in whole.changes] == [row for day in rows for row in day]
+    assert whole.total == 12
+    added = [one for one in whole.changes if one.kind == "added"]
+    assert {(one.uuid, one.fact_uuid, one.episode_uuid) for one in added} == {
+        (fact.uuid, fact.uuid, note.uuid) for fact in facts
+    }
+    met: list[RecordedChange] = []
+    after = None
+    for _ in range(12):
+        page = await graph.changes(wanted(), Window(limit=1, after=after))
+        assert page.total == 12
+        met.extend(page.changes)
+        after = page.keys[-1]
+    assert tuple(met) == whole.changes
+    assert (await graph.changes(wanted(), Window(limit=1, after=after))).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "days"),
+    [
+        ({}, [5, 4, 3, 2, 1]),
+        ({"since": at(2026, 1, 3)}, [5, 4, 3]),
+        ({"since": at(2026, 1, 2, 0, 1)}, [5, 4, 3]),
+        ({"until": at(2026, 1, 3)}, [2, 1]),
+        ({"until": at(2026, 1, 3, 0, 1)}, [3, 2, 1]),
+        ({"now": at(2026, 1, 3)}, [3, 2, 1]),
+        ({"since": at(2026, 1, 2), "until": at(2026, 1, 4)}, [3, 2]),
+        ({"since": at(2026, 1, 4), "until": at(2026, 1, 2)}, []),
+        ({"group_ids": (OTHER_GROUP,)}, []),
+        ({"group_ids": ()}, []),
+    ],
+)
+async def test_a_period_is_half_open_and_ends_now(graph: Graph, fields: dict[str, Any], days: list[int]) -> None:
+    sarah, note = an_entity("Sarah"), an_episode()
+    facts = [a_fact(sarah, sarah, created_at=at(2026, 1, day)) for day in range(1, 6)]
+    events = [a_change(fact, note, recorded_at=fact.created_at) for fact in facts]
+    await graph.apply(a_write(sarah, note, *facts, *events), {})
+    for kind in ("added", "retired"):
+        page = await graph.changes(wanted(kinds=(kind,), **fields), PAGE)
+        assert [change.recorded_at.day for change in page.changes] == days
+        assert page.total == len(days)
+        assert {change.kind for change in page.changes} <= {kind}
+    assert (await graph.changes(wanted(**fields), PAGE)).total == 2 * len(days)
+    of_sarah = await graph.changes(wanted(entity_uuid=sarah.uuid, **fields), PAGE)
+    assert of_sarah.total == 2 * len(days)
+
+
+async def test_changes_before_1900_are_in_their_period(graph: Graph) -> None:
+    sarah = an_entity("Sarah")
+    facts = [a_fact(sarah, sarah, created_at=at(year)) for year in (2, 1066, 1899)]
+    await graph.apply(a_write(sarah, *facts), {})
+    page = await graph.changes(wanted(since=at(1000), until=at(1900)), PAGE)
+    assert told(page) == [("added", facts[2].uuid), ("added", facts[1].uuid)]
+
+
+async def test_changes_of_an_entity_are_those_of_its_facts_at_either_end(graph: Graph) -> None:
+    sarah, tom, eve, note = an_entity("Sarah"), an_entity("Tom"), an_entity("Eve"), an_episode()
+    out, into, other = a_fact(sarah, tom), a_fact(tom, sarah), a_fact(tom, eve)
+    events = [a_change(fact, note) for fact in (out, into, other)]
+    await graph.apply(a_write(sarah, tom, eve, note, out, into, other, *events), {})
+    page = await graph.changes(wanted(entity_uuid=sarah.uuid), PAGE)
+    assert {(kind, uuid) for kind, uuid in told(page)} == {
+        (kind, fact.uuid) for kind in ("added", "retired") for fact in (out, into)
+    }
+    assert page.total == 4
+    retired = await graph.changes(wanted(entity_uuid=sarah.uuid, kinds=("retired", "proposed")), PAGE)
+    assert retired.total == 2
+    assert (await graph.changes(wanted(entity_uuid="nothing"), PAGE)).total == 0
+
+
+async def test_what_became_of_a_deleted_fact_stays_without_words(graph: Graph) -> None:
+    sarah, tom, note = an_entity("Sarah"), an_entity("Tom"), an_episode()
+    gone, stays = a_fact(sarah, tom), a_fact(tom, tom)
+    ended, other = a_change(gone, note, reason="Secret."), a_change(stays, note, reason="Known.")
+    await graph.apply(a_write(sarah, tom, note, gone, stays, ended, other), {})
+    deleted = a_change(gone, note, kind="deleted", episode_uuid=None, recorded_at=at(2026, 2))
+    await graph.apply(a_write(deleted, deletions={"facts": (gone.uuid,)}), {})
+    page = await graph.changes(wanted(entity_uuid=sarah.uuid), PAGE)
+    assert page.changes == (kept(deleted), kept(ended.model_copy(update={"reason": None})))
+    assert (await graph.changes(wanted(kinds=("retired",)), PAGE)).total == 2
+    (of_tom,) = (await graph.fact_changes([stays.uuid], [GROUP], 10)).values()
+    assert of_tom == [kept(other)]
+
+
+async def test_a_fact_that_goes_with_its_entity_leaves_its_events_without_words(graph: Graph) -> None:
+    sarah, tom, note = an_entity("Sarah"), an_entity("Tom"), an_episode()
+    fact = a_fact(sarah, tom)
+    await graph.apply(a_write(sarah, tom, note, fact, a_change(fact, note, reason="Secret.")), {})
+    await graph.apply(a_write(deletions={"entities": (sarah.uuid,)}), {})
+    page = await graph.changes(wanted(), PAGE)
+    assert [(change.kind, change.reason) for change in page.changes] == [("retired", None)]
+
+
+async def test_a_mark_is_taken_off_an_episode_again(graph: Graph) -> None:
+    note, other = an_episode(), an_episode()
+    await graph.apply(a_write(note, other, corrected_episodes=(note.uuid, other.uuid)), {})
+    await graph.apply(a_write(uncorrected_episodes=(note.uuid, "nothing")), {})
+    found = await graph.get_episodes([note.uuid, other.uuid], [GROUP])
+    assert [episode.corrected for episode in found] == [False, True]
+
+
+async def test_openings_are_the_first_characters_of_episodes(graph: Graph) -> None:
+    note, short = an_episode("Ærøskøbing is far."), an_episode("Ok")
+    await graph.apply(a_write(note, short), {})
+    found = await graph.openings([note.uuid, short.uuid, "nothing"], [GROUP], 5)
+    assert found == {note.uuid: "Ærøsk", short.uuid: "Ok"}
+    assert await graph.openings([note.uuid], [OTHER_GROUP], 5) == {}
+    assert await graph.openings([], [GROUP], 5) == {}
+
+
+async def test_changes_of_a_group_are_told_to_no_other(graph: Graph) -> None:
+    theirs = an_entity("Sarah", group_id=OTHER_GROUP)
+    fact = a_fact(theirs, theirs, created_at=RECORDED)
+    event = a_change(fact, an_episode(group_id=OTHER_GROUP))
+    await graph.apply(a_write(theirs, fact, event), {})
+    assert (await graph.changes(wanted(), PAGE)).total == 0
+    assert (await graph.changes(wanted(entity_uuid=theirs.uuid), PAGE)).total == 0
+    both = await graph.changes(wanted(group_ids=(GROUP, OTHER_GROUP)), PAGE)
+    assert [change.group_id for change in both.changes] == [OTHER_GROUP] * 2

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tests.fakes import refusals
-from tests.fakes.search import Search
 from tests.fakes.tables import Tables
+from tests.fakes.walks import Walks
 
-from graphiti_pkm.domain.records import Deletions, Name, Vectors, WriteIntent
+from graphiti_pkm.domain.records import Deletions, Name, RecordedChange, Vectors, WriteIntent
 from graphiti_pkm.errors import NotKept, PkmError, Unavailable
 
 Fault = Literal["before", "halfway", "after"]
@@ -104,7 +104,9 @@ def _add_facts(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
             values = {field: getattr(update, field) for field in type(update).model_fields if field != "uuid"}
             db.facts[update.uuid] = db.facts[update.uuid].model_copy(update=values)
     for change in intent.changes:
-        db.changes[change.uuid] = change
+        db.changes[change.uuid] = RecordedChange(**dict(change), group_id=intent.group_id)
+        if fact := db.facts.get(change.fact_uuid):
+            db.change_ends[change.uuid] = (fact.source_uuid, fact.target_uuid)
 
 
 def _add_around_episodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
@@ -115,9 +117,10 @@ def _add_around_episodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> N
         if passage.episode_uuid in db.episodes:
             db.passages[passage.uuid] = passage
             _keep_vector(db, passage.uuid, vectors)
-    for uuid in intent.corrected_episodes:
-        if uuid in db.episodes:
-            db.episodes[uuid] = db.episodes[uuid].model_copy(update={"corrected": True})
+    for uuids, corrected in ((intent.corrected_episodes, True), (intent.uncorrected_episodes, False)):
+        for uuid in uuids:
+            if uuid in db.episodes:
+                db.episodes[uuid] = db.episodes[uuid].model_copy(update={"corrected": corrected})
 
 
 def _keep_vector(db: Tables, uuid: str, vectors: Vectors) -> None:
@@ -156,8 +159,9 @@ def _delete(db: Tables, deletions: Deletions) -> None:
     for uuid in gone:
         del db.facts[uuid]
         db.vectors.pop(uuid, None)
-    for change in [change.uuid for change in db.changes.values() if change.fact_uuid in gone]:
-        del db.changes[change]
+    for uuid, change in db.changes.items():
+        if change.fact_uuid in gone:
+            db.changes[uuid] = change.model_copy(update={"reason": None})
     db.mentions = {
         (episode, entity): mention
         for (episode, entity), mention in db.mentions.items()

@@ -229,7 +229,8 @@ class Reads:
 
     async def _retired(self, by: Callable[[FactChange], bool], group_ids: Sequence[str], limit: int) -> list[Fact]:
         db = await self._db()
-        uuids = {change.fact_uuid for change in db.changes.values() if by(change)}
+        ended = [change for change in db.changes.values() if change.kind in {"retired", "voided"}]
+        uuids = {change.fact_uuid for change in ended if by(change)}
         found = [db.named(db.facts[uuid]) for uuid in uuids if uuid in db.facts]
         return newest_created(fact for fact in found if fact.group_id in group_ids)[:limit]
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from tests.fakes.reads import Reads
+from tests.fakes.changes import ChangeReads
 from tests.fakes.tables import Tables, entity_fits, fact_fits
 
 from graphiti_pkm.domain.names import fold
@@ -13,7 +13,7 @@ from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit,
 from graphiti_pkm.domain.records import Episode, Vector
 
 
-class Search(Reads):
+class Search(ChangeReads):
     """The searching part of ``GraphReader``."""
 
     async def episodes_naming(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.domain.records import Entity, Episode, Fact, FactChange, Mention, Name, Passage
+from graphiti_pkm.domain.records import Entity, Episode, Fact, Mention, Name, Passage, RecordedChange
 
 Key = tuple[str | int, ...]
 _ORDINAL_TOP = 0x10FFFF
@@ -24,7 +24,10 @@ class Tables:
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
     """By (episode uuid, entity uuid)."""
     passages: dict[str, Passage] = field(default_factory=dict)
-    changes: dict[str, FactChange] = field(default_factory=dict)
+    changes: dict[str, RecordedChange] = field(default_factory=dict)
+    """In the order in which they were written."""
+    change_ends: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Source and target of the fact of each change; not of a fact that was never there."""
     vectors: dict[str, "array[float]"] = field(default_factory=dict)
     writes: list[str] = field(default_factory=list)
     """Markers in the order in which the writes were applied."""

@@ -27,7 +27,7 @@ from tests.builders import (
 )
 
 from graphiti_pkm.domain.names import search_terms
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.domain.queries import ChangeFilter, EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Vector
 from graphiti_pkm.errors import EmbeddingMismatch, InvalidInput, NotKept
 from graphiti_pkm.graph import queries_changes, queries_episodes, queries_read, queries_search, queries_write
@@ -38,6 +38,7 @@ NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)
 EPISODES = EpisodeFilter(group_ids=(GROUP,))
 ENTITIES = EntityFilter(group_ids=(GROUP,))
+CHANGES = ChangeFilter(group_ids=(GROUP,), now=NOW, since=at(2026))
 PAGE = Window(limit=100)
 
 
@@ -236,6 +237,7 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
     """A label too many, or a filter in the wrong place, and every node of the label is tried first."""
     await falkor_graph.apply(a_write(an_episode()), {})
     uuid = new_uuid()
+    of_entity = CHANGES.model_copy(update={"entity_uuid": uuid, "kinds": ("retired", "added")})
     queries = [
         *queries_read.connections(uuid, FACTS, PAGE),
         *queries_episodes.timeline(uuid, EPISODES, PAGE),
@@ -256,6 +258,10 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
         queries_read.aliases(uuid, 5),
         queries_changes.retired_by_episode(uuid, [GROUP], 5),
         queries_changes.retired_by_fact(uuid, [GROUP], 5),
+        queries_changes.fact_changes(uuid, [GROUP], 5),
+        queries_changes.openings([uuid], [GROUP], 5),
+        *(query for source in queries_changes.changes(CHANGES, PAGE) for query in source),
+        *(query for source in queries_changes.changes(of_entity, PAGE) for query in source),
     ]
     for query in queries:
         steps = plan(falkor_socket, falkor_graph, query)

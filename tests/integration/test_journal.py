@@ -1,6 +1,7 @@
 """The journal on a real SQLite file: what it keeps, in which order, and what it says when it cannot."""
 
 import asyncio
+import json
 import os
 import sqlite3
 import stat
@@ -13,7 +14,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.builders import GROUP, OTHER_GROUP, an_entity, an_episode, an_intent
+from tests.builders import (
+    GROUP,
+    OTHER_GROUP,
+    RECORDED,
+    a_change,
+    a_fact,
+    a_write,
+    an_entity,
+    an_episode,
+    an_intent,
+)
 
 from graphiti_pkm.domain.records import BackLinkJob, Deletions, WriteIntent, WriteKind
 from graphiti_pkm.errors import ConfigurationError, ConflictingContent, DamagedStore, NewerSchema, NotKept
@@ -308,9 +319,27 @@ async def test_an_older_file_is_migrated_after_a_backup(tmp_path: Path) -> None:
     await an_append(newer)
     await newer.close()
 
-    with closing(sqlite3.connect(tmp_path / "journal-version-1.sqlite3")) as kept:
-        assert kept.execute("PRAGMA user_version").fetchone() == (1,)
+    with closing(sqlite3.connect(tmp_path / f"journal-version-{len(MIGRATIONS)}.sqlite3")) as kept:
+        assert kept.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
         assert kept.execute("SELECT uuid FROM writes").fetchall() == [(intent.uuid,)]
+
+
+async def test_a_row_of_version_one_is_read_with_what_it_did_not_know(tmp_path: Path) -> None:
+    sarah, note = an_entity("Sarah"), an_episode()
+    change = a_change(a_fact(sarah, sarah), note, replaced_by="new", previous_invalid_at=RECORDED)
+    unknown = {"reason", "caller", "invalid_at", "previous_voided"}
+    older = SqliteJournal(tmp_path, migrations=MIGRATIONS[:1])
+    written = await an_append(older, a_write(sarah, note, change))
+    await older.close()
+    with closing(sqlite3.connect(older.path)) as file, file:
+        (text,) = file.execute("SELECT intent FROM contents").fetchone()
+        row = json.loads(text)
+        del row["uncorrected_episodes"]
+        row["changes"] = [{key: value for key, value in one.items() if key not in unknown} for one in row["changes"]]
+        file.execute("UPDATE contents SET intent = ?", (json.dumps(row),))
+    journal = SqliteJournal(tmp_path)
+    assert [row.intent for row in await journal.rows(0, 10)] == [written]
+    await journal.close()
 
 
 async def test_a_migration_that_fails_leaves_the_older_file_as_it_was(tmp_path: Path) -> None:
@@ -334,7 +363,7 @@ async def test_a_newer_file_is_refused_naming_both_versions(tmp_path: Path) -> N
     with closing(sqlite3.connect(journal.path)) as other:
         other.execute("PRAGMA user_version = 7")
     # The process that is running and one that starts: both refuse.
-    with pytest.raises(NewerSchema, match=r"version 7.*up to 1"):
+    with pytest.raises(NewerSchema, match=rf"version 7.*up to {len(MIGRATIONS)}"):
         await an_append(journal)
     await journal.close()
     journal = SqliteJournal(tmp_path)

@@ -230,15 +230,19 @@ async def test_nothing_that_is_read_holds_a_vector(falkor_graph: FalkorStore) ->
     assert "0.6" not in "".join(record.model_dump_json() for record in read)
 
 
-async def test_a_change_stands_beside_the_fact_and_goes_with_it(falkor_graph: FalkorStore) -> None:
+async def test_a_change_stands_beside_the_fact_and_knows_its_ends_when_it_is_gone(falkor_graph: FalkorStore) -> None:
     sarah, tom, episode = an_entity("Sarah"), an_entity("Tom"), an_episode()
     kept, gone, of_tom = a_fact(sarah, sarah), a_fact(sarah, sarah), a_fact(sarah, tom)
     changes = [a_change(fact, episode) for fact in (kept, gone, of_tom)]
     await falkor_graph.apply(a_write(sarah, tom, episode, kept, gone, of_tom, *changes), {})
     deletion = a_write(kind=WriteKind.DELETE_FACT, deletions={"facts": (gone.uuid,), "entities": (tom.uuid,)})
     await falkor_graph.apply(deletion, {})
-    left = await rows(falkor_graph, "MATCH (c:Change) RETURN c.uuid AS uuid, c.fact_uuid AS fact, c.group_id AS g")
-    assert left == [{"uuid": changes[0].uuid, "fact": kept.uuid, "g": GROUP}]
+    ends = await rows(falkor_graph, "MATCH (c:Change) RETURN c.uuid AS uuid, c.source_uuid AS s, c.target_uuid AS t")
+    assert {row["uuid"]: (row["s"], row["t"]) for row in ends} == {
+        changes[0].uuid: (sarah.uuid, sarah.uuid),
+        changes[1].uuid: (sarah.uuid, sarah.uuid),
+        changes[2].uuid: (sarah.uuid, tom.uuid),
+    }
     assert (await falkor_graph.connections(sarah.uuid, FACTS, PAGE)).facts == (kept,)
 
 

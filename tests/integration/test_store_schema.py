@@ -4,8 +4,9 @@ import asyncio
 from pathlib import Path
 
 import redis
-from tests.builders import GROUP, a_change, a_fact, a_write, an_entity, an_episode
+from tests.builders import GROUP, a_change, a_fact, a_write, an_entity, an_episode, at
 
+from graphiti_pkm.domain.queries import ChangeFilter, Window
 from graphiti_pkm.domain.records import Entity, Episode, Fact
 from graphiti_pkm.graph import queries_changes, schema
 from graphiti_pkm.graph.queries_values import Query
@@ -51,7 +52,7 @@ async def test_a_database_of_version_one_gets_the_index_of_changes_when_it_is_op
     sarah, note, ended = await as_version_one_left_it(falkor_graph)
     newer = another_store(falkor_graph)
     assert await newer.retired_by_episode(note.uuid, [GROUP], 10) == [ended]
-    assert await indexed(newer, "Change") == {"uuid", "fact_uuid", "group_id", "episode_uuid", "replaced_by"}
+    assert await indexed(newer, "Change") >= {"uuid", "fact_uuid", "group_id", "episode_uuid", "replaced_by"}
     assert await recorded_version(newer) == schema.SCHEMA_VERSION
     assert await newer.get_entities([sarah.uuid], [GROUP]) == [sarah]
     await newer.close()
@@ -84,3 +85,31 @@ async def test_what_an_episode_ended_is_found_without_trying_every_change(
     (scan,) = [step for step in steps if "(c:Change)" in step]
     assert "Index Scan" in scan
     assert "Records produced: 3," in scan
+
+
+async def test_facts_and_changes_from_before_version_three_are_found_by_when_they_were_recorded(
+    falkor_graph: FalkorStore,
+) -> None:
+    sarah, tom, note = an_entity("Sarah"), an_entity("Tom"), an_episode()
+    fact = a_fact(sarah, tom, created_at=at(1999, 12, 31, 23), episodes=(note.uuid,))
+    ended = a_change(fact, note, recorded_at=at(2026, 2))
+    of_nothing = a_change(a_fact(sarah, tom), note, recorded_at=at(2026, 1))
+    await falkor_graph.apply(a_write(sarah, tom, note, fact, ended, of_nothing), {})
+    database = await falkor_graph._db()
+    for text in (
+        "DROP INDEX ON :Change(recorded_day)",
+        "MATCH (c:Change) SET c.recorded_day = null, c.source_uuid = null, c.target_uuid = null, c.place = null",
+        "MATCH ()-[e:RELATES_TO]->() SET e.recorded_day = null",
+        "MATCH (m:Meta {id: 'database'}) SET m.schema_version = 2",
+    ):
+        await database.write(Query("test", text, {}))
+    newer = another_store(falkor_graph)
+    wanted = ChangeFilter(group_ids=(GROUP,), since=at(1999, 12, 31), now=at(2027))
+    page = await newer.changes(wanted, Window(limit=10))
+    assert [change.uuid for change in page.changes] == [ended.uuid, of_nothing.uuid, fact.uuid]
+    of_tom = await newer.changes(wanted.model_copy(update={"entity_uuid": tom.uuid}), Window(limit=10))
+    assert [change.uuid for change in of_tom.changes] == [ended.uuid, fact.uuid]
+    (read,) = await newer.get_facts([fact.uuid], [GROUP])
+    assert read == fact
+    assert await recorded_version(newer) == schema.SCHEMA_VERSION
+    await newer.close()

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from graphiti_pkm.domain.queries import (
+    ChangeFilter,
+    ChangePage,
     EntityFilter,
     EpisodeFilter,
     EpisodeHit,
@@ -31,6 +33,7 @@ from graphiti_pkm.domain.records import (
     Job,
     Name,
     Passage,
+    RecordedChange,
     Vector,
     Vectors,
     WriteIntent,
@@ -137,6 +140,23 @@ class GraphReader(Protocol):
 
     async def retired_by_fact(self, fact_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
         """Facts whose place this fact took, as ``retired_by_episode``."""
+        ...
+
+    async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
+        """What became of facts, newest recorded first; of one instant events before additions, then by uuid.
+
+        An addition (``added``) is made from its fact: its uuid is the fact's, its episode the first that told it.
+        """
+        ...
+
+    async def fact_changes(
+        self, fact_uuids: Sequence[str], group_ids: Sequence[str], limit_each: int
+    ) -> dict[str, list[RecordedChange]]:
+        """The newest events of each fact, newest first, of one write the last first; without its addition."""
+        ...
+
+    async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
+        """The first characters of each episode's content, cut in the database."""
         ...
 
     async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:

@@ -5,9 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from graphiti_pkm.domain.records import Episode, Fact, Name, Record
+from graphiti_pkm.domain.records import ChangeKind, Episode, Fact, FactKind, Name, Record, RecordedChange
 
 Direction = Literal["out", "in", "both"]
+FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
 
 
 class Window(Record):
@@ -63,6 +64,32 @@ class EntityFilter(Record):
     group_ids: tuple[str, ...]
     labels: tuple[str, ...] = ()
     recorded_until: datetime | None = None
+    status: tuple[str, datetime] | None = None
+    """Only those with a HAS_STATUS of this value, in lower case, that is current at this instant."""
+
+
+class ChangeFilter(Record):
+    """Which changes of facts, by when they were recorded."""
+
+    group_ids: tuple[str, ...]
+    now: datetime
+    """Only what was recorded at or before: page one's now."""
+    since: datetime
+    """At or after."""
+    until: datetime | None = None
+    """Before."""
+    entity_uuid: str | None = None
+    """Only changes of facts that it is an end of, deleted ones included."""
+    kinds: tuple[ChangeKind, ...] = ()
+    """Empty: all."""
+
+
+class ChangePage(Record):
+    """Changes with the sort key of each, and the total under the same filter."""
+
+    changes: tuple[RecordedChange, ...]
+    keys: tuple[tuple[str | int, ...], ...]
+    total: int
 
 
 class FactPage(Record):

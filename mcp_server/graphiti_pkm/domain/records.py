@@ -18,6 +18,8 @@ Vectors: TypeAlias = "dict[str, array[float]]"
 
 FactKind = Literal["state", "event", "plan", "reading"]
 Change = Literal["changed", "corrected"]
+ChangeKind = Literal["added", "retired", "voided", "restored", "deleted", "proposed", "rejected"]
+"""What became of a fact. ``added`` is told by the fact itself and never stored as an event."""
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
@@ -144,17 +146,35 @@ class Passage(Record):
 
 
 class FactChange(Record):
-    """A retirement as an event: who or what ended or voided a fact, when, and what took its place."""
+    """What became of a fact, as an event: who or what did it, when, why, and what took its place.
+
+    ``previous_…`` are the values just before it, whatever its kind: the record as it was known at an instant is read
+    from them, and restoring brings them back. Fields with a default are missing in what older versions wrote.
+    """
 
     uuid: str
     fact_uuid: str
-    kind: Literal["retired", "voided"]
-    episode_uuid: str
-    replaced_by: str | None
+    kind: ChangeKind
+    episode_uuid: str | None = None
+    """The episode that told it; None when a call about the fact itself did it."""
+    replaced_by: str | None = None
+    """The fact that took, or would take, its place."""
     recorded_at: datetime
-    previous_valid_at: datetime | None
-    previous_invalid_at: datetime | None
-    previous_expired_at: datetime | None
+    invalid_at: datetime | None = None
+    """The end that a retirement gave, or that a proposal would give."""
+    reason: str | None = None
+    caller: str | None = None
+    """The principal who called; None in what older versions wrote."""
+    previous_valid_at: datetime | None = None
+    previous_invalid_at: datetime | None = None
+    previous_expired_at: datetime | None = None
+    previous_voided: bool = False
+
+
+class RecordedChange(FactChange):
+    """A change as the graph gives it back."""
+
+    group_id: str
 
 
 class Deletions(Record):
@@ -193,6 +213,8 @@ class WriteKind(StrEnum):
     ADD_MEMORY = "add_memory"
     DELETE_EPISODE = "delete_episode"
     DELETE_FACT = "delete_fact"
+    RETIRE_FACT = "retire_fact"
+    RESTORE_FACT = "restore_fact"
     JOB = "job"
 
 
@@ -218,6 +240,8 @@ class WriteIntent(Record):
     passages: tuple[Passage, ...] = ()
     changes: tuple[FactChange, ...] = ()
     corrected_episodes: tuple[str, ...] = ()
+    uncorrected_episodes: tuple[str, ...] = ()
+    """No longer marked: the last fact of theirs that had been corrected was restored."""
     deletions: Deletions = Deletions()
     jobs: tuple[Job, ...] = ()
     """Journalled with the write and enqueued in the same commit."""

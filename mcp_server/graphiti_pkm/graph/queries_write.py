@@ -57,18 +57,23 @@ SET p = {{uuid: r.uuid, episode_uuid: r.episode_uuid, paragraph: r.paragraph, se
   end: r.end, group_id: e.group_id, valid_at: e.valid_at, created_at: e.created_at, embedding: 0}}
 SET p.embedding = {_SET_VECTOR}"""
 
-CHANGES = "MERGE (c:Change {uuid: r.uuid}) SET c = r"
+CHANGES = """MERGE (c:Change {uuid: r.uuid}) SET c = r
+WITH c, r OPTIONAL MATCH ()-[e:RELATES_TO {uuid: r.fact_uuid}]->()
+SET c.source_uuid = startNode(e).uuid, c.target_uuid = endNode(e).uuid"""
+"""The ends stay with the event when the fact goes: so it is still found among the changes of an entity."""
 
 CORRECTED = """MATCH (e:Episodic {uuid: r})
 MERGE (s:SearchText {id: r}) SET s.corrected = true MERGE (s)-[:OF]->(e)"""
 
+UNCORRECTED = "MATCH (s:SearchText {id: r}) SET s.corrected = false"
+
 DELETE_FACTS = (
-    "MATCH (c:Change {fact_uuid: r}) DELETE c",
+    "MATCH (c:Change {fact_uuid: r}) SET c.reason = null",
     "MATCH ()-[e:RELATES_TO {uuid: r}]->() DELETE e",
 )
 DELETE_ENTITIES = (
     """MATCH (n:Entity {uuid: r})-[e:RELATES_TO]-() WITH DISTINCT e.uuid AS fact
-    MATCH (c:Change {fact_uuid: fact}) DELETE c""",
+    MATCH (c:Change {fact_uuid: fact}) SET c.reason = null""",
     "MATCH (k:Name {entity_uuid: r}) DELETE k",
     "MATCH (n:Entity {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (n:Entity {uuid: r}) DETACH DELETE n",
@@ -78,6 +83,8 @@ DELETE_EPISODES = (
     "MATCH (e:Episodic {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {uuid: r}) DETACH DELETE e",
 )
+"""That something became of a deleted fact stays in the record, without words."""
+
 GROUPS_HOLD = "MERGE (g:Group {id: r}) SET g.holds = true"
 NAMES_CHANGED = """MERGE (g:Group {id: r})
 SET g.names_version = CASE WHEN coalesce(g.names_version, 0) < $stamp THEN $stamp ELSE g.names_version + 1 END"""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 2
-"""1 had no index of changes by what caused them."""
+SCHEMA_VERSION = 3
+"""1 had no index of changes by what caused them, 2 none by when and between what they were."""
 _CANARY_SCOPE = "canary0"
 _READY_SECONDS = 600.0
 """How long indexes may take to come back after a start; 210,000 vectors without HNSW take seconds."""
@@ -26,6 +26,8 @@ _OWN_INDEXES = (
     "CREATE INDEX FOR (w:Write) ON (w.uuid)",
     "CREATE INDEX FOR (c:Change) ON (c.uuid, c.fact_uuid, c.group_id)",
     "CREATE INDEX FOR (c:Change) ON (c.episode_uuid, c.replaced_by)",  # apart: refused as a whole where one is there
+    "CREATE INDEX FOR (c:Change) ON (c.recorded_day, c.source_uuid, c.target_uuid)",  # same
+    "CREATE INDEX FOR ()-[e:RELATES_TO]-() ON (e.recorded_day)",
     "CREATE INDEX FOR (g:Group) ON (g.id)",
     "CREATE INDEX FOR (m:Meta) ON (m.id)",
 )
@@ -56,6 +58,23 @@ _ADOPT_GROUPS = tuple(
     for label in ("Episodic", "Entity")
 )
 """Of a graph that Graphiti filled before we came."""
+_DAY = "toInteger(replace(left(coalesce({at}, '1970-01-01'), 10), '-', ''))"
+_FILL = (
+    Query(
+        "days of facts",
+        f"""MATCH ()-[e:RELATES_TO]->() WHERE e.recorded_day IS NULL
+        SET e.recorded_day = {_DAY.format(at="e.created_at")}""",
+        {},
+    ),
+    Query(
+        "days and ends of changes",
+        f"""MATCH (c:Change) WHERE c.recorded_day IS NULL SET c.recorded_day = {_DAY.format(at="c.recorded_at")}
+        WITH c MATCH ()-[e:RELATES_TO {{uuid: c.fact_uuid}}]->()
+        SET c.source_uuid = startNode(e).uuid, c.target_uuid = endNode(e).uuid""",
+        {},
+    ),
+)
+"""Of what Graphiti or an older version wrote."""
 _INDEXES = Query("index states", "CALL db.indexes() YIELD label, status RETURN label, status", {})
 _CONSTRAINTS = Query("constraint states", "CALL db.constraints() YIELD status RETURN status", {})
 _CANARY = Query(
@@ -136,7 +155,7 @@ async def _build(database: "Database", graph_name: str) -> None:
     await _constrain(database, graph_name)
     for text in _FULLTEXT_INDEXES:
         await _unless_there(database, text)
-    for query in (*_ADOPT_GROUPS, _BUILT):
+    for query in (*_ADOPT_GROUPS, *_FILL, _BUILT):
         await database.attempt(query, writing=True)
 
 

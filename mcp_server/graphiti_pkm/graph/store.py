@@ -10,6 +10,7 @@ from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph import schema
 from graphiti_pkm.graph.queries_values import Refused
 from graphiti_pkm.graph.reading import Lookups
+from graphiti_pkm.graph.reading_changes import ChangeReads
 from graphiti_pkm.graph.reading_entity import Traversals
 from graphiti_pkm.graph.search import Searches
 from graphiti_pkm.graph.writing import Writes
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from graphiti_pkm.graph.drivers import Database, OneGraphDriver
 
 
-class FalkorStore(Lookups, Traversals, Searches, Writes):
+class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Writes):
     """Connects on first use, and only then loads graphiti_core and the clients, in a thread."""
 
     def __init__(

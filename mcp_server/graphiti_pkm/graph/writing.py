@@ -103,8 +103,9 @@ def _write(
         (queries_write.FACT_UPDATES, _fact_updates(intent)),
         (queries_write.MENTIONS, _mentions(intent)),
         (queries_write.PASSAGES, [vector_row(p.uuid, dict(p), vectors) for p in intent.passages]),
-        (queries_write.CHANGES, [mapping.change_properties(change, intent.group_id) for change in intent.changes]),
+        (queries_write.CHANGES, _changes(intent)),
         (queries_write.CORRECTED, intent.corrected_episodes),
+        (queries_write.UNCORRECTED, intent.uncorrected_episodes),
         (queries_write.GROUPS_HOLD, sorted(groups)),
         *_deletions(intent),
         (queries_write.NAMES_CHANGED, sorted(renamed)),
@@ -213,6 +214,10 @@ def _mentions(intent: WriteIntent) -> list[object]:
         {**dict(mention), "created_at": iso(mention.created_at), "group_id": intent.group_id}
         for mention in intent.mentions
     ]
+
+
+def _changes(intent: WriteIntent) -> list[object]:
+    return [mapping.change_properties(change, intent.group_id, place) for place, change in enumerate(intent.changes)]
 
 
 def _deletions(intent: WriteIntent) -> Iterator[Section]:

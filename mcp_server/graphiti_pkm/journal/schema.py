@@ -73,7 +73,10 @@ _FIRST: Migration = (
     "CREATE INDEX jobs_by_entity ON jobs (entity_uuid) WHERE entity_uuid IS NOT NULL",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST,)
+_EVENTS: Migration = ()
+"""No table differs, but rows may hold events and writes that version 1 does not know and would take for damage."""
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS)
 """The n-th turns version n into version n + 1; a published one never changes."""
 
 TABLES = ("writes", "contents", "episodes", "jobs")

@@ -1,0 +1,40 @@
+"""Reads of what became of facts."""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.queries import ChangeFilter, ChangePage, Window
+from graphiti_pkm.domain.records import RecordedChange
+from graphiti_pkm.graph import mapping, queries_changes
+from graphiti_pkm.graph.queries_values import Row
+from graphiti_pkm.graph.reading import Connected
+
+
+class ChangeReads(Connected):
+    """The part of ``GraphReader`` about changes."""
+
+    async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
+        sources = queries_changes.changes(wanted, window)
+        found = await (await self._db()).read_apart(*(query for source in sources for query in source))
+        pages, totals = found[::2], found[1::2]
+        rows = sorted((row for page in pages for row in page), key=lambda row: (row["rank"], row["id"]))
+        rows = sorted(rows, key=lambda row: str(row["at"]), reverse=True)[: window.limit]
+        return ChangePage(
+            changes=tuple(map(_change, rows)),
+            keys=tuple((row["at"], row["rank"], row["id"]) for row in rows),
+            total=sum(total[0]["total"] for total in totals),
+        )
+
+    async def fact_changes(
+        self, fact_uuids: Sequence[str], group_ids: Sequence[str], limit_each: int
+    ) -> dict[str, list[RecordedChange]]:
+        wanted = [queries_changes.fact_changes(uuid, group_ids, limit_each) for uuid in fact_uuids]
+        found = await (await self._db()).read(*wanted)
+        return {uuid: list(map(mapping.change, rows)) for uuid, rows in zip(fact_uuids, found, strict=True)}
+
+    async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
+        (found,) = await (await self._db()).read(queries_changes.openings(episode_uuids, group_ids, chars))
+        return {row["uuid"]: row["text"] for row in found}
+
+
+def _change(row: Row) -> RecordedChange:
+    return mapping.change({field: value for field, value in row.items() if field not in {"at", "rank", "id"}})

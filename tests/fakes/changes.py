@@ -1,0 +1,64 @@
+"""Reads of the fake graph about what became of facts."""
+
+from collections.abc import Sequence
+
+from tests.fakes.reads import Reads
+from tests.fakes.tables import Key, falling, iso
+
+from graphiti_pkm.domain.queries import ChangeFilter, ChangePage, Window
+from graphiti_pkm.domain.records import Fact, RecordedChange
+
+
+class ChangeReads(Reads):
+    """The part of ``GraphReader`` about changes."""
+
+    async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
+        db = await self._db()
+        stored = [(change, db.change_ends.get(change.uuid, ())) for change in db.changes.values()]
+        added = [(_addition(fact), (fact.source_uuid, fact.target_uuid)) for fact in db.facts.values()]
+        fitting = {_key(change): change for change, ends in (*stored, *added) if _fits(change, ends, wanted)}
+        after = None if window.after is None else _order(window.after)
+        keys = sorted((key for key in fitting if after is None or _order(key) > after), key=_order)[: window.limit]
+        return ChangePage(changes=tuple(fitting[key] for key in keys), keys=tuple(keys), total=len(fitting))
+
+    async def fact_changes(
+        self, fact_uuids: Sequence[str], group_ids: Sequence[str], limit_each: int
+    ) -> dict[str, list[RecordedChange]]:
+        db = await self._db()
+        newest = sorted(db.changes.values(), key=lambda change: change.recorded_at)[::-1]
+        return {
+            uuid: [one for one in newest if one.fact_uuid == uuid and one.group_id in group_ids][:limit_each]
+            for uuid in fact_uuids
+        }
+
+    async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
+        return {one.uuid: one.content[:chars] for one in await self.get_episodes(episode_uuids, group_ids)}
+
+
+def _addition(fact: Fact) -> RecordedChange:
+    return RecordedChange(
+        uuid=fact.uuid,
+        fact_uuid=fact.uuid,
+        kind="added",
+        episode_uuid=next(iter(fact.episodes), None),
+        recorded_at=fact.created_at,
+        group_id=fact.group_id,
+    )
+
+
+def _fits(change: RecordedChange, ends: tuple[str, ...], wanted: ChangeFilter) -> bool:
+    return (
+        change.group_id in wanted.group_ids
+        and wanted.since <= change.recorded_at <= wanted.now
+        and (wanted.until is None or change.recorded_at < wanted.until)
+        and (wanted.entity_uuid is None or wanted.entity_uuid in ends)
+        and (not wanted.kinds or change.kind in wanted.kinds)
+    )
+
+
+def _key(change: RecordedChange) -> Key:
+    return (iso(change.recorded_at), int(change.kind == "added"), change.uuid)
+
+
+def _order(key: Key) -> tuple[object, ...]:
+    return (falling(str(key[0])), *key[1:])
