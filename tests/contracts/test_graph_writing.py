@@ -20,7 +20,7 @@ from tests.fakes import FakeEmbedder
 from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.ports import Graph
 from graphiti_pkm.domain.queries import GroupSize
-from graphiti_pkm.domain.records import Entity, Episode, WriteIntent
+from graphiti_pkm.domain.records import Entity, Episode, FactUpdate, WriteIntent
 
 
 async def snapshot(graph: Graph, write: WriteIntent) -> list[object]:
@@ -210,6 +210,18 @@ async def test_a_fact_update_can_take_an_end_away_again(graph: Graph) -> None:
     open_again = {"valid_at": None, "invalid_at": None, "expired_at": None, "voided": False}
     await graph.apply(a_write(an_update(fact, **open_again)), {})
     assert await graph.get_facts([fact.uuid], ["t1"]) == [fact.model_copy(update=open_again)]
+
+
+async def test_a_fact_update_may_bring_a_quote_and_one_without_leaves_it(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    fact = a_fact(sarah, tom)
+    await graph.apply(a_write(sarah, tom, fact), {})
+    words = {"quote": "they met", "quote_start": 0, "quote_end": 8, "quote_episode_uuid": "e1"}
+    await graph.apply(a_write(an_update(fact, **words)), {})
+    assert await graph.get_facts([fact.uuid], ["t1"]) == [fact.model_copy(update=words)]
+    older = an_update(fact, invalid_at=at(2026)).model_dump(mode="json", exclude=set(words))
+    await graph.apply(a_write(FactUpdate.model_validate(older)), {})
+    assert await graph.get_facts([fact.uuid], ["t1"]) == [fact.model_copy(update={**words, "invalid_at": at(2026)})]
 
 
 async def test_an_update_of_an_unknown_fact_makes_no_fact(graph: Graph) -> None:

@@ -101,7 +101,7 @@ def _add_facts(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
             _keep_vector(db, fact.uuid, vectors)
     for update in intent.fact_updates:
         if update.uuid in db.facts:
-            values = {field: getattr(update, field) for field in type(update).model_fields if field != "uuid"}
+            values = {field: value for field, value in update if value is not None or not field.startswith("quote")}
             db.facts[update.uuid] = db.facts[update.uuid].model_copy(update=values)
     for change in intent.changes:
         db.changes[change.uuid] = RecordedChange(**dict(change), group_id=intent.group_id)

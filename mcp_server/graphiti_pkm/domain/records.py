@@ -115,7 +115,10 @@ class Fact(Record):
 
 
 class FactUpdate(Record):
-    """New values of an existing fact; every field is the full new value, so applying twice is harmless."""
+    """New values of an existing fact; every field is the full new value, so applying twice is harmless.
+
+    A quote is given to a fact that had none; None, as in updates of older versions, leaves the words that are there.
+    """
 
     uuid: str
     episodes: tuple[str, ...]
@@ -123,6 +126,10 @@ class FactUpdate(Record):
     invalid_at: datetime | None
     expired_at: datetime | None
     voided: bool = False
+    quote: str | None = None
+    quote_start: int | None = None
+    quote_end: int | None = None
+    quote_episode_uuid: str | None = None
 
 
 class Mention(Record):

@@ -45,7 +45,9 @@ WITH e, r, e.fact_embedding AS old SET e = r.properties SET e.fact_embedding = {
 
 FACT_UPDATES = """MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->()
 SET e.episodes = r.episodes, e.valid_at = r.valid_at, e.invalid_at = r.invalid_at, e.expired_at = r.expired_at,
-  e.voided = r.voided"""
+  e.voided = r.voided, e.quote = coalesce(r.quote, e.quote), e.quote_start = coalesce(r.quote_start, e.quote_start),
+  e.quote_end = coalesce(r.quote_end, e.quote_end),
+  e.quote_episode_uuid = coalesce(r.quote_episode_uuid, e.quote_episode_uuid)"""
 
 MENTIONS = """MATCH (e:Episodic {uuid: r.episode_uuid}) MATCH (n:Entity {uuid: r.entity_uuid})
 MERGE (e)-[m:MENTIONS]->(n) ON CREATE SET m.uuid = r.uuid, m.group_id = r.group_id, m.created_at = r.created_at"""

@@ -204,6 +204,10 @@ def _fact_updates(intent: WriteIntent) -> list[object]:
             "invalid_at": update.invalid_at and iso(update.invalid_at),
             "expired_at": update.expired_at and iso(update.expired_at),
             "voided": update.voided,
+            "quote": update.quote,
+            "quote_start": update.quote_start,
+            "quote_end": update.quote_end,
+            "quote_episode_uuid": update.quote_episode_uuid,
         }
         for update in intent.fact_updates
     ]

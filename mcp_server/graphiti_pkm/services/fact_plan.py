@@ -142,7 +142,7 @@ class FactPlanner:
         return None if rules.ended(old, at, self._at.now) is None else at
 
     def _told_again(self, told: ToldFact, known: Fact) -> Fact:
-        """A known fact gains the episode, and its start if that was unknown."""
+        """A known fact gains the episode, and its start and quoted words if those were unknown."""
         episodes = (
             known.episodes if self._at.episode_uuid in known.episodes else (*known.episodes, self._at.episode_uuid)
         )
@@ -152,6 +152,8 @@ class FactPlanner:
         is_open_start = known.valid_at is None and (told_at is None or start is None or start <= told_at)
         if start is not None and is_open_start and (end is None or start < end):
             changes["valid_at"] = start
+        if known.quote is None:
+            changes.update(self._quoted(told))
         fact = known.model_copy(update=changes)
         self._world.change(fact)
         if start is not None and fact.valid_at != start and not told.replaces:
@@ -163,34 +165,42 @@ class FactPlanner:
     def _new(
         self, told: ToldFact, source: Entity, target: Entity, validity: rules.Validity, reference_time: datetime
     ) -> Fact:
-        place = locate_quote(self._at.body, told.quote) if told.quote else None
-        if told.quote and place is None:
-            self.outcome.attention.append(self._writer.quote_not_found(told))
-        return self._add(
-            Fact(
-                uuid=self._new_uuid(),
-                group_id=self._at.group_id,
-                source_uuid=source.uuid,
-                target_uuid=target.uuid,
-                source_name=source.name,
-                target_name=target.name,
-                relation=told.relation,
-                text=told.text,
-                kind=told.kind,
-                measure=told.measure,
-                value=told.value,
-                unit=told.unit,
-                quote=self._at.body[slice(*place)] if place else None,
-                quote_start=place[0] if place else None,
-                quote_end=place[1] if place else None,
-                quote_episode_uuid=self._at.episode_uuid if place else None,
-                valid_at=validity.valid_at,
-                invalid_at=validity.invalid_at,
-                reference_time=reference_time,
-                created_at=self._at.now,
-                episodes=(self._at.episode_uuid,),
-            )
+        fact = Fact(
+            uuid=self._new_uuid(),
+            group_id=self._at.group_id,
+            source_uuid=source.uuid,
+            target_uuid=target.uuid,
+            source_name=source.name,
+            target_name=target.name,
+            relation=told.relation,
+            text=told.text,
+            kind=told.kind,
+            measure=told.measure,
+            value=told.value,
+            unit=told.unit,
+            valid_at=validity.valid_at,
+            invalid_at=validity.invalid_at,
+            reference_time=reference_time,
+            created_at=self._at.now,
+            episodes=(self._at.episode_uuid,),
         )
+        return self._add(fact.model_copy(update=self._quoted(told)))
+
+    def _quoted(self, told: ToldFact) -> dict[str, object]:
+        """The words that a call quotes, with their place in its body; nothing if it quotes none that are there."""
+        place = locate_quote(self._at.body, told.quote) if told.quote else None
+        if place is None:
+            if told.quote:
+                self.outcome.attention.append(self._writer.quote_not_found(told))
+            return {}
+        start, end = place
+        words = self._at.body[start:end]
+        return {
+            "quote": words,
+            "quote_start": start,
+            "quote_end": end,
+            "quote_episode_uuid": self._at.episode_uuid,
+        }
 
     def _add(self, fact: Fact) -> Fact:
         self._world.add(fact)
@@ -286,7 +296,7 @@ class FactPlanner:
 
     def _answer(self, told: ToldFact, fact: Fact, known: Fact | None, *, is_updated: bool) -> None:
         fact = self._world.latest(fact)
-        updated = known is not None and (is_updated or fact.valid_at != known.valid_at)
+        updated = known is not None and (is_updated or (fact.valid_at, fact.quote) != (known.valid_at, known.quote))
         is_reading = told.kind == "reading" and told.measure is not None
         series = self._series(fact.source_uuid, told.measure or "") if is_reading else None
         self.outcome.results.append(

@@ -267,8 +267,9 @@ def voided(fact: Fact, now: datetime) -> Fact:
     return fact.model_copy(update={"voided": True, "expired_at": now})
 
 
-def update_of(fact: Fact) -> FactUpdate:
-    """The new values of a changed fact as a record."""
+def update_of(fact: Fact, before: Fact) -> FactUpdate:
+    """The new values of a changed fact as a record; its quote only if it had none before."""
+    words = ("quote", "quote_start", "quote_end", "quote_episode_uuid") if fact.quote != before.quote else ()
     return FactUpdate(
         uuid=fact.uuid,
         episodes=fact.episodes,
@@ -276,6 +277,7 @@ def update_of(fact: Fact) -> FactUpdate:
         invalid_at=fact.invalid_at,
         expired_at=fact.expired_at,
         voided=fact.voided,
+        **{name: getattr(fact, name) for name in words},
     )
 
 

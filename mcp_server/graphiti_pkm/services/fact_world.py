@@ -13,7 +13,8 @@ class FactWorld:
     """Facts by uuid; what a call creates or changes is seen by its later facts."""
 
     def __init__(self, known: Iterable[Fact] = ()) -> None:
-        self._known = {fact.uuid: fact for fact in known}
+        self._before = {fact.uuid: fact for fact in known}
+        self._known = dict(self._before)
         self._created: dict[str, Fact] = {}
         self._changed: set[str] = set()
 
@@ -25,7 +26,7 @@ class FactWorld:
     @property
     def updates(self) -> tuple[FactUpdate, ...]:
         """Known facts with new values."""
-        return tuple(update_of(fact) for uuid, fact in self._known.items() if uuid in self._changed)
+        return tuple(update_of(self._known[uuid], fact) for uuid, fact in self._before.items() if uuid in self._changed)
 
     @property
     def known(self) -> tuple[Fact, ...]:
