@@ -1,5 +1,6 @@
 """The real command in processes of its own, and what the tests ask of it."""
 
+import asyncio
 import os
 import signal
 import socket
@@ -23,6 +24,7 @@ from tests.protocol.support import Mode, answered
 
 from graphiti_pkm.config import ENV_PREFIX
 from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, wait_for_lock
+from graphiti_pkm.journal.store import SqliteJournal
 
 COMMAND = str(Path(sys.executable).with_name("graphiti-pkm"))
 DEADLINE_SECONDS = 40.0
@@ -55,6 +57,17 @@ def database_stopped(data_dir: Path) -> None:
         wait_for_lock(fd, EXCLUSIVE)
     finally:
         os.close(fd)
+
+
+def started_once(data_dir: Path) -> None:
+    """An empty memory: what status and doctor look for before they start anything."""
+
+    async def make() -> None:
+        journal = SqliteJournal(data_dir)
+        await journal.counts()
+        await journal.close()
+
+    asyncio.run(make())
 
 
 def processes_naming(data_dir: Path) -> list[str]:

@@ -170,7 +170,7 @@ async def test_a_directory_that_cannot_be_written_is_named_with_the_setting(tmp_
         assert "--data-dir" in error_of(result)
         assert result.structured_content is not None
         assert result.structured_content["code"] == "configuration"
-    status = run("status", "--json", data_dir=nowhere)
+    status = run("status", data_dir=nowhere)
     assert status.returncode == 1
     assert "--data-dir" in status.stderr
 

@@ -2,13 +2,15 @@
 
 # ruff: noqa: ASYNC240 - a test may block its own loop for a file
 
+import asyncio
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.support import call, database_stopped, over_stdio, run
+from tests.e2e.support import call, database_stopped, over_stdio, run, started_once
 from tests.requirements import requirement
 
 CHECKS = [
@@ -51,16 +53,61 @@ async def remember(data_dir: Path) -> None:
         await call(client, "add_memory", episode_body="Ines leads Heron.", entities=[{"name": "Ines"}])
 
 
-async def test_doctor_says_one_line_a_check_when_all_is_well(data_dir: Path) -> None:
-    fresh = run("doctor", data_dir=data_dir)
+def test_doctor_says_one_line_a_check_on_a_machine_where_nothing_was_started_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(home))
+    fresh = run("doctor")
     assert (fresh.returncode, fresh.stderr) == (0, "")
     assert lines_of(fresh.stdout) == dict.fromkeys(CHECKS, "ok")
     assert "\nAll is well.\n" in fresh.stdout
     assert "->" not in fresh.stdout
+    assert "the first start makes it" in fresh.stdout
+    assert "tried in a temporary directory" in fresh.stdout
+    (named,) = re.findall(r"^ +data_dir +(.+?) +default$", fresh.stdout, re.MULTILINE)
+    assert Path(named).is_relative_to(home)
+    assert not Path(named).exists()
 
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_directory_without_a_memory_that_was_named_is_told_and_left_as_it_is(tmp_path: Path, is_there: bool) -> None:
+    mistyped = tmp_path / "mistyped"
+    if is_there:
+        mistyped.mkdir()
+    before = list(tmp_path.rglob("*"))
+    told = run("status", "--data-dir", str(mistyped))
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr.startswith(f"graphiti-pkm: There is no memory in {mistyped}. ")
+    assert told.stderr.count("\n") == 1
+    assert "--data-dir" in told.stderr
+
+    machine = run("status", "--data-dir", str(mistyped), "--json")
+    assert (machine.returncode, machine.stderr) == (1, "")
+    assert json.loads(machine.stdout) == {
+        "status": "unavailable",
+        "message": told.stderr.removeprefix("graphiti-pkm: ").strip(),
+        "data_directory": str(mistyped),
+    }
+
+    found = run("doctor", "--data-dir", str(mistyped))
+    assert found.returncode == 1
+    assert lines_of(found.stdout) == dict.fromkeys(CHECKS, "ok") | {"journal": "BAD"}
+    assert f"There is no memory in {mistyped}. " in found.stdout
+    journal = checked(mistyped, 1)["journal"]
+    assert "--data-dir" in journal["remedy"]
+    assert list(tmp_path.rglob("*")) == before
+
+
+async def test_doctor_says_one_line_a_check_when_all_is_well(data_dir: Path) -> None:
     await remember(data_dir)
     used = run("doctor", data_dir=data_dir)
+    assert (used.returncode, used.stderr) == (0, "")
     assert lines_of(used.stdout) == dict.fromkeys(CHECKS, "ok")
+    assert "\nAll is well.\n" in used.stdout
+    assert "->" not in used.stdout
     assert "whole; 1 " in used.stdout
     assert "1 group\n" in used.stdout
 
@@ -160,6 +207,7 @@ async def test_a_repair_of_the_append_only_file_is_told_until_its_original_is_re
 
 
 async def test_status_tells_a_person_and_a_machine_what_the_memory_holds(data_dir: Path) -> None:
+    await asyncio.to_thread(started_once, data_dir)
     empty = run("status", data_dir=data_dir)
     assert (empty.returncode, empty.stderr) == (0, "")
     assert empty.stdout.startswith("ok: ")
@@ -180,6 +228,7 @@ async def test_status_tells_a_person_and_a_machine_what_the_memory_holds(data_di
 
 @pytest.mark.parametrize("starts", [3])
 async def test_a_memory_that_is_stopped_and_started_reports_no_repair(data_dir: Path, starts: int) -> None:
+    await remember(data_dir)
     for _ in range(starts):
         told = json.loads(run("status", "--json", data_dir=data_dir).stdout)
         assert (told["status"], told["failures"]) == ("ok", [])

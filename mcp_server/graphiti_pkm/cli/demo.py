@@ -1,11 +1,9 @@
 """The main job, played through a real MCP client over stdio into a throw-away data directory."""
 
 import asyncio
-import os
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -14,17 +12,15 @@ from typing import Any, TextIO
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from graphiti_pkm.cli.directories import remove
 from graphiti_pkm.cli.examples import Example, read_examples
 from graphiti_pkm.cli.output import Progress, indented, say
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, try_lock
-from graphiti_pkm.graph.watchdog import OWNER_LOCK
 
 JOURNAL, DECISIONS = "coaching-journal", "architecture-decisions"
 _WIDEST = 100
 _IDLE_SECONDS = 0.2
-_DATABASE_ENDS_SECONDS = 10.0
 
 Fact = Mapping[str, Any]
 
@@ -39,7 +35,7 @@ def demo(settings: Settings, *, keep: bool, examples: Path | None) -> int:
         if keep:
             say(f"\nKept in {directory}. Look again with: graphiti-pkm status --data-dir {directory / 'data'}")
         else:
-            _remove(directory)
+            remove(directory)
     return 0
 
 
@@ -227,14 +223,3 @@ def _server(directory: Path, settings: Settings) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable, args=["-m", "graphiti_pkm.cli.main", "serve", *flags], cwd=directory
     )
-
-
-def _remove(directory: Path) -> None:
-    """Wait until the database has left the directory, so that nothing of it remains, then remove it."""
-    if (directory / "data").is_dir():
-        owner = open_lock(directory / "data" / OWNER_LOCK)
-        deadline = time.monotonic() + _DATABASE_ENDS_SECONDS
-        while not try_lock(owner, EXCLUSIVE) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        os.close(owner)
-    shutil.rmtree(directory, ignore_errors=True)

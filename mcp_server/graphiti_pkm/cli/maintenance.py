@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 from graphiti_pkm.bootstrap import open_memory
+from graphiti_pkm.cli.directories import has_journal, no_memory
 from graphiti_pkm.cli.output import Progress, say
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, NotFound
@@ -91,6 +92,5 @@ def _usable_weights(settings: Settings) -> Path | None:
 
 
 def _require_memory(settings: Settings) -> None:
-    """A mistyped directory must not become an empty memory, nor an empty backup."""
-    if not SqliteJournal(settings.data_dir).path.exists():
-        raise NotFound(f"There is no memory in {settings.data_dir}. Name its directory with --data-dir.")
+    if not has_journal(settings.data_dir):
+        raise NotFound(no_memory(settings.data_dir))

@@ -3,14 +3,18 @@
 import asyncio
 
 from graphiti_pkm.bootstrap import open_memory
+from graphiti_pkm.cli.directories import holds_memory, no_memory
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.domain.answers import StatusResponse
+from graphiti_pkm.errors import NotFound
 
 
 def status(settings: Settings, *, as_json: bool) -> int:
-    """Print the state of the memory; 0 if it works, 1 if it does not."""
+    """Print the state of the memory; 0 if it works, 1 if it does not or there is none."""
+    if not holds_memory(settings.data_dir):
+        return _tell_none(settings, as_json=as_json)
     found, memory_bytes = asyncio.run(_ask(settings))
     if as_json:
         # How long this command has run says nothing about the memory.
@@ -19,6 +23,14 @@ def status(settings: Settings, *, as_json: bool) -> int:
     else:
         _print(found, memory_bytes)
     return 1 if found.status == "unavailable" else 0
+
+
+def _tell_none(settings: Settings, *, as_json: bool) -> int:
+    message = no_memory(settings.data_dir)
+    if not as_json:
+        raise NotFound(message)
+    say_json({"status": "unavailable", "message": message, "data_directory": settings.data_dir})
+    return 1
 
 
 async def _ask(settings: Settings) -> tuple[StatusResponse, int | None]:
