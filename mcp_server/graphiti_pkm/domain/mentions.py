@@ -3,7 +3,7 @@
 A name matches as a whole name. Spaces, ``-`` and ``_`` match each other or nothing inside a name and end a word in
 text; quotes and a possessive 's are ignored, other punctuation is not (C, C++ and C# are three). A name with a capital
 matches only capitalised or all-caps text, a lower-case name any case; at one place the longest name wins. One-letter
-names and lower-case names of only stop words are never found, nor names that are not linkable.
+names and lower-case names of only stop words are never found, nor names that are not linkable. An emoji is no letter.
 """
 
 import re
@@ -29,6 +29,12 @@ _WORD = re.compile(rf"{_LETTER}+(?:[{_QUOTES}]{_LETTER}+)*|[{_UNSPACED}]|[^\w\s\
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|[^\w\s\-'\"`]")
 _POSSESSIVE = re.compile(rf"[{_QUOTES}]s\Z")
 _APOSTROPHE = re.compile(rf"[{_QUOTES}]")
+_VARIATION = re.compile("[\ufe00-\ufe0f]")
+"""Whether a sign is drawn in colour: not seen as a character, and often left out."""
+_JOINER = "\u200d"
+_SKIN_TONES = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+_FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
+_FIRST_EMOJI = "\u2000"
 _NEW_PARAGRAPH = re.compile(r"\n\s*\n")
 
 _STOP_WORDS = words_of(
@@ -79,7 +85,8 @@ class MentionFinder:
         words = [word.group() for word in _words(text)]
         folded = [_folded(word) for word in words]
         whole = "".join(folded)
-        if len(whole) <= 1 or (text == text.lower() and _STOP_WORDS.issuperset(folded)):
+        is_letter = len(whole) == 1 and not _is_emoji(whole)
+        if not whole or is_letter or (text == text.lower() and _STOP_WORDS.issuperset(folded)):
             return
         offsets = list(accumulate(map(len, folded), initial=0))
         pattern = _Pattern(
@@ -144,8 +151,18 @@ def _is_capitalised(raw: str, in_name: str) -> bool:
     return cased.isupper() or cased.istitle() or raw == in_name
 
 
+def _is_emoji(character: str) -> bool:
+    is_symbol = unicodedata.category(character) == "So" and character > _FIRST_EMOJI
+    return is_symbol and character not in _FLAG_LETTERS
+
+
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """False where punctuation ties the place to more: "Notepad" in "Notepad++", "node" in "node.js" or an address."""
+    """False where punctuation ties the place to more: "Notepad" in "Notepad++", "node" in "node.js" or an address.
+
+    Nor is one emoji of several that are joined into one, or that takes its colour from the next.
+    """
+    if text[start - 1 : start] == _JOINER or text[end : end + 1] == _JOINER or text[end : end + 1] in _SKIN_TONES:
+        return False
     before, earlier = text[start - 1 : start], text[start - 2 : start - 1]
     if before in {"@", "&"} and earlier.isalnum():
         return False
@@ -169,4 +186,4 @@ def _folded(word: str) -> str:
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return text if text.isascii() else _VARIATION.sub("", unicodedata.normalize("NFKC", text))

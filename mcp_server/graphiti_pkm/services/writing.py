@@ -33,6 +33,8 @@ from graphiti_pkm.services.write_plan import (
 )
 
 _UNNAMED_PERSON = "me"
+_VARIATION = "\ufe0e\ufe0f"
+"""Ask for a sign in colour or not; texts often leave them out."""
 _WORDS_ONLY = "found by words only: no embedding model, see get_status"
 
 
@@ -194,8 +196,9 @@ class Writing:
 
 
 def _searched(spellings: Iterable[str]) -> tuple[str, ...]:
-    """One of those that full text cannot tell apart."""
-    return tuple({fold(spelling): spelling for spelling in spellings}.values())
+    """One of those that full text cannot tell apart; signs have no words and are looked for as they stand."""
+    signs = (text.rstrip(_VARIATION) if not fold(text) else text for text in spellings)
+    return tuple({fold(text) or text: text for text in signs}.values())
 
 
 async def _split(body: str) -> list[Span]:

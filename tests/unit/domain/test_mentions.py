@@ -58,6 +58,13 @@ def named(*texts: str, linkable: bool = True) -> MentionFinder:
         ("हिन्दी", "हिन्दी में"),
         ("שרה", "הלכתי עם שרה"),
         ("run", "Run! RUN!"),
+        ("🎉", "we won 🎉 at last"),
+        ("🎉", "great🎉🎉!"),
+        ("❤", "with ❤️"),
+        ("❤️", "with ❤"),
+        ("👨‍👩‍👧", "home: 👨‍👩‍👧."),
+        ("👍🏽", "ok 👍🏽"),
+        ("🇩🇪", "in 🇩🇪"),
     ],
 )
 def test_a_name_is_found(name: str, text: str) -> None:
@@ -94,6 +101,14 @@ def test_a_name_is_found(name: str, text: str) -> None:
         ("サラ", "サラダを食べた"),
         ("", "anything"),
         (" - ", "a - b"),
+        ("🎉", "we won 🎊"),
+        ("👨", "home: 👨‍👩‍👧."),
+        ("👧", "home: 👨‍👩‍👧."),
+        ("👍", "ok 👍🏽"),
+        ("🇩", "in 🇩🇪"),
+        ("+", "1 + 1"),
+        ("°", "20° outside"),
+        ("\ufe0f", "❤️"),
     ],
 )
 def test_a_name_is_not_found(name: str, text: str) -> None:

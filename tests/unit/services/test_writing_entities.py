@@ -110,17 +110,18 @@ async def test_a_new_alias_is_linked_to_earlier_episodes(world: WritingWorld) ->
     assert world.mentions("Sarah") == 3
 
 
-async def test_links_beyond_the_first_are_left_to_a_job() -> None:
+@pytest.mark.parametrize(("name", "searched"), [("Sarah", "Sarah"), ("❤\ufe0f", "❤")])
+async def test_links_beyond_the_first_are_left_to_a_job(name: str, searched: str) -> None:
     world = WritingWorld(now=at(2026, 6))
     for _ in range(201):
-        await world.tell("Sarah came.")
-    answer = await world.tell("x", entities=[{"name": "Sarah"}])
+        await world.tell(f"{searched} came.")
+    answer = await world.tell("x", entities=[{"name": name}])
     assert (answer.linked, answer.linking) == (200, 1)
     claimed = await world.journal.claim_job("test", 60)
     assert claimed is not None
     job = claimed[2]
     assert isinstance(job, BackLinkJob)
-    assert (job.entity_uuid, job.names) == (answer.entities[0].uuid, ("Sarah",))
+    assert (job.entity_uuid, job.names) == (answer.entities[0].uuid, (searched,))
     assert job.after is not None
 
 
@@ -376,3 +377,13 @@ async def test_names_of_emoji_and_symbols_are_names(world: WritingWorld) -> None
     assert attention(answer) == ["undeclared_endpoint"]
     again = await world.tell("x", entities=[{"name": "🎉"}, {"name": "❤"}])
     assert [one.outcome for one in again.entities] == ["matched", "matched"]
+
+
+async def test_an_emoji_is_linked_in_texts_before_and_after(world: WritingWorld) -> None:
+    before = [await world.tell(text) for text in ("We won 🎉.", "Again 🎊", "None.")]
+    answer = await world.tell("x", entities=[{"name": "🎉", "aliases": ["🎊"]}])
+    assert (answer.linked, answer.entities[0].aliases) == (2, ["🎊"])
+    later = await world.tell("A party 🎉")
+    assert [one.name for one in later.entities] == ["🎉"]
+    mentioning = {episode for episode, _ in world.graph.tables.mentions}
+    assert {one.episode_uuid for one in (*before[:2], answer, later)} == mentioning
