@@ -1,0 +1,127 @@
+"""What a memory server has to answer: an adapter says which of it the server can, and how.
+
+Subclass ``Adapter``, name the capabilities, write the methods that they need. Whatever is not named counts as not
+supported in the score, in a column of its own and not as passed.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import ClassVar, Literal, Self, TypeAlias
+
+from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
+
+Capability: TypeAlias = Literal[
+    "clock",  # the instant of the record can be set
+    "zone",  # dates without an offset are read in a zone
+    "as_of",  # what held at an instant
+    "possible",  # what may have held before it was known is listed apart
+    "known_at",  # what was known at an instant of the record
+    "history",  # all facts with their intervals, ended ones too
+    "series",  # readings with dates, oldest first
+    "changes",  # what was added, ended, corrected, restored, and when
+    "asks",  # a write that is in doubt changes nothing and asks back
+    "retire",
+    "restore",
+    "delete_fact",
+    "delete_episode",
+    "episodes",  # the episodes of an entity in a period
+    "months",  # how often an entity was mentioned, by month
+]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What became of an episode: its id and those of its facts, in the order in which they were given."""
+
+    episode: str
+    facts: list[str] = field(default_factory=list)
+    asks: bool = False
+
+
+@dataclass(frozen=True)
+class FactAnswer:
+    """A fact as the server tells it. ``says``: its value, else its target (its source, if the target was asked)."""
+
+    says: str
+    status: str = "current"
+    """``possible`` is listed apart from what held."""
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class ReadingAnswer:
+    at: datetime
+    value: str
+
+
+@dataclass(frozen=True)
+class ChangeAnswer:
+    kind: str
+    says: str
+    reason: str = ""
+
+
+class Refused(Exception):
+    """The server refuses a step; nothing was changed."""
+
+
+class Adapter:
+    """One server under test. Entered once; every scenario begins in an empty space of its own."""
+
+    name: ClassVar[str] = "nameless"
+    capabilities: ClassVar[frozenset[str]] = frozenset()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+    async def begin(self, scenario: str, zone: str) -> None:
+        """An empty memory, or a group of its own; dates without an offset are in ``zone`` from here on."""
+        raise NotImplementedError
+
+    async def set_clock(self, now: datetime) -> None:
+        """The instant of the record from here on; only with the capability ``clock``."""
+        raise NotImplementedError
+
+    async def tell(self, episode: Episode, said: str) -> Told:
+        """Store what was said at ``said``; ids that ``replaces`` names are those that ``tell`` gave."""
+        raise NotImplementedError
+
+    async def retire(self, fact: str, reason: str, invalid_at: str | None, replaced_by: str | None) -> None:
+        raise NotImplementedError
+
+    async def restore(self, fact: str, reason: str) -> None:
+        raise NotImplementedError
+
+    async def delete_fact(self, fact: str) -> None:
+        raise NotImplementedError
+
+    async def delete_episode(self, episode: str) -> None:
+        raise NotImplementedError
+
+    async def held(self, question: Held) -> list[FactAnswer]:
+        """What held: now, ``as_of`` or ``known_at``. No event, plan or reading."""
+        raise NotImplementedError
+
+    async def history(self, of: Of) -> list[FactAnswer]:
+        """Everything ever told that was not found to be wrong, whatever its kind."""
+        raise NotImplementedError
+
+    async def series(self, of: Series) -> list[ReadingAnswer]:
+        """Readings, oldest first."""
+        raise NotImplementedError
+
+    async def changes(self, period: Changes) -> list[ChangeAnswer]:
+        """Newest first."""
+        raise NotImplementedError
+
+    async def episodes(self, period: Period) -> list[str]:
+        """Ids of the episodes that name an entity, oldest first."""
+        raise NotImplementedError
+
+    async def months(self, entity: str) -> dict[str, int]:
+        """``2026-03`` to how many episodes of that month name the entity."""
+        raise NotImplementedError

@@ -1,0 +1,166 @@
+"""The adapter for graphiti-pkm: the real server on embedded FalkorDB, asked by an MCP client."""
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from mcp.client import Client
+from tests.fakes import FakeClock
+from tests.integration.embedded_support import end_database
+from tests.integration.rows_support import in_one_task
+from tests.protocol.support import text
+from tests.temporal.adapter import Adapter, FactAnswer, ReadingAnswer, Refused, Told
+from tests.temporal.scenario import Episode, Held, Of, Period, Series
+
+from graphiti_pkm.bootstrap import Memory, _assemble, open_memory
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.ports import Embedder
+from graphiti_pkm.server import build_server
+from graphiti_pkm.services.services import Services
+
+_DOUBTS = frozenset({"ambiguous_replacement", "possible_conflict", "empty_interval"})
+
+
+class GraphitiPkm(Adapter):
+    """One data directory for the whole suite, one server for each time zone, one group for each scenario."""
+
+    name: ClassVar[str] = "graphiti-pkm, embedded FalkorDB"
+    capabilities: ClassVar[frozenset[str]] = frozenset(
+        ("clock", "zone", "as_of", "possible", "history", "series", "asks", "delete_fact", "delete_episode")
+    ) | {"episodes", "months"}
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        """``embedder``: another one than the server's own, as no rule of time asks for a meaning."""
+        self._embedder = embedder
+        self._clock = FakeClock()
+        self._stack = AsyncExitStack()
+        self._clients: dict[str, Client] = {}
+        self._begun = 0
+        self._group = ""
+        self._client: Client
+
+    async def __aenter__(self) -> Self:
+        self._directory = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="pkm-time-")))
+        self._stack.push_async_callback(end_database, self._directory)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def begin(self, scenario: str, zone: str) -> None:
+        if zone not in self._clients:
+            self._clients[zone] = await self._stack.enter_async_context(in_one_task(self._serve(zone)))
+        self._begun += 1
+        self._client, self._group = self._clients[zone], f"{scenario}-{self._begun}"
+
+    @asynccontextmanager
+    async def _serve(self, zone: str) -> AsyncIterator[Client]:
+        settings = Settings(data_dir=self._directory, timezone=zone)
+        async with open_memory(settings, now=self._clock) as memory:
+
+            @asynccontextmanager
+            async def services() -> AsyncIterator[Services]:
+                yield self._services(memory)
+
+            async with Client(build_server(settings, services)) as client:
+                yield client
+
+    def _services(self, memory: Memory) -> Services:
+        if self._embedder is None:
+            return memory.services
+        context = replace(memory.context, embedder=self._embedder)
+        return _assemble(context, memory.database, memory.journal).services
+
+    async def set_clock(self, now: datetime) -> None:
+        self._clock.instant = now
+
+    async def tell(self, episode: Episode, said: str) -> Told:
+        facts = [fact.model_dump(exclude={"ref"}, exclude_none=True) for fact in episode.facts]
+        answer = await self._call(
+            "add_memory",
+            name=episode.name,
+            episode_body=episode.body,
+            reference_time=said,
+            group_id=self._group,
+            facts=facts,
+        )
+        asks = any(one["what"] in _DOUBTS for one in answer["needs_attention"])
+        return Told(answer["episode_uuid"], [fact["uuid"] for fact in answer["facts"]], asks)
+
+    async def delete_fact(self, fact: str) -> None:
+        await self._call("delete_entity_edge", uuid=fact)
+
+    async def delete_episode(self, episode: str) -> None:
+        await self._call("delete_episode", uuid=episode)
+
+    async def held(self, question: Held) -> list[FactAnswer]:
+        if question.as_of is None:
+            return await self._facts(question, include_invalidated=False)
+        return await self._facts(question, as_of=question.as_of)
+
+    async def history(self, of: Of) -> list[FactAnswer]:
+        return [fact for fact in await self._facts(of) if fact.status != "voided"]
+
+    async def series(self, of: Series) -> list[ReadingAnswer]:
+        uuid = await self._entity(of.source)
+        found = await self._call("get_entity_connections", entity_uuid=uuid, max_connections=100) if uuid else {}
+        readings = [
+            ReadingAnswer(datetime.fromisoformat(fact["valid_at"]), fact["value"])
+            for fact in found.get("facts", [])
+            if fact["status"] == "reading" and fact["measure"] == of.measure
+        ]
+        return sorted(readings, key=lambda reading: reading.at)
+
+    async def episodes(self, period: Period) -> list[str]:
+        uuid = await self._entity(period.entity)
+        filters = {"valid_after": period.valid_after, "valid_before": period.valid_before}
+        found = await self._call("get_entity_timeline", entity_uuid=uuid, **filters) if uuid else {"episodes": []}
+        return [episode["uuid"] for episode in found["episodes"]]
+
+    async def months(self, entity: str) -> dict[str, int]:
+        uuid = await self._entity(entity)
+        counts = (await self._call("get_entity_timeline", entity_uuid=uuid))["mentions_per_month"] if uuid else {}
+        return dict(counts)
+
+    async def _facts(self, of: Of, **filters: Any) -> list[FactAnswer]:
+        uuid = await self._entity(of.entity)
+        if uuid is None:
+            return []
+        direction = "out" if of.source else "in"
+        if of.relation is not None:
+            filters["relation"] = of.relation
+        page = await self._call(
+            "get_entity_connections", entity_uuid=uuid, direction=direction, max_connections=100, **filters
+        )
+        assert not page["truncated"]
+        return [_answer(fact, direction) for fact in page["facts"]]
+
+    async def _entity(self, name: str) -> str | None:
+        found = await self._call("search_nodes", names=[name], group_ids=self._group)
+        return next((node["uuid"] for node in found["nodes"]), None)
+
+    async def _call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        given = {key: value for key, value in arguments.items() if value is not None}
+        result = await self._client.call_tool(tool, given)
+        if result.is_error:
+            raise Refused(text(result))
+        assert result.structured_content is not None
+        return dict(result.structured_content)
+
+
+def _answer(fact: dict[str, Any], direction: str) -> FactAnswer:
+    target = fact["value"] or fact["target_node_name"]
+    return FactAnswer(
+        says=target if direction == "out" else fact["source_node_name"],
+        status=fact["status"],
+        valid_at=_moment(fact["valid_at"]),
+        invalid_at=_moment(fact["invalid_at"]),
+    )
+
+
+def _moment(given: str | None) -> datetime | None:
+    return None if given is None else datetime.fromisoformat(given)
