@@ -81,7 +81,9 @@ class Connections(Reader):
             returned=kept,
             truncated=more,
             next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
-            scope=await self._scope(caller, anchor.group_ids, empty=not page.total),
+            scope=await self._scope(
+                caller, anchor.group_ids, empty=not page.total, note=self._states_only(anchor, instant, page.total)
+            ),
             facts=views[:kept],
             entity=anchor.entity and clipped(anchor.entity.name, 200),
             neighbours=listed,

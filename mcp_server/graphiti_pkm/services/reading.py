@@ -22,6 +22,7 @@ _OTHER_GROUPS = 10
 _HELD_GROUPS = 20
 _RELATIONS = 1_000
 _NO_RELATION = "_"
+_STATES_ONLY = "as_of lists states only; events, readings and plans are found with valid_after and valid_before."
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ class Reader:
     def _searched(self, caller: Caller, group_ids: GroupIds) -> tuple[str, ...]:
         """Searches without group_ids read the default group (C21)."""
         return self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
+
+    @staticmethod
+    def _states_only(anchor: Anchor, as_of: datetime | None, total: int) -> str | None:
+        """Why what the caller looks for may be missing from an empty answer."""
+        return _STATES_ONLY if as_of is not None and anchor.entity is not None and not total else None
 
     async def _scope(self, caller: Caller, group_ids: Sequence[str], *, empty: bool, note: str | None = None) -> Scope:
         """The groups searched and, on an empty answer, what they and others hold."""

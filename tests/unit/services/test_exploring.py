@@ -194,6 +194,26 @@ async def test_as_of_shows_what_held_then_and_tells_what_is_only_possible() -> N
     assert await seen(None) == {"Berlin": "ended", "Paris": "current", "Rome": "current"}
 
 
+async def test_an_empty_as_of_answer_says_that_what_happens_in_an_instant_is_found_by_dates() -> None:
+    world = World()
+    me, sleep = an_entity("me"), an_entity("sleep")
+    await world.given(
+        a_write(me, sleep, a_fact(me, sleep, "SLEPT", kind="reading", value="6.5", valid_at=at(2025, 3, 1))),
+        a_write(a_fact(me, sleep, "LIKES", valid_at=at(2025, 4))),
+    )
+    empty = await connections(world, me.uuid, as_of="2025-03-01")
+    assert empty.total == 0
+    assert empty.scope.note == (
+        "as_of lists states only; events, readings and plans are found with valid_after and valid_before."
+    )
+    found = await connections(world, me.uuid, valid_after="2025-03-01", valid_before="2025-03-02")
+    assert [fact.value for fact in found.facts] == ["6.5"]
+    assert found.scope.note is None
+    assert (await connections(world, me.uuid, as_of="2025-04-02")).scope.note is None
+    assert (await connections(world, me.uuid, relation="KNOWS")).scope.note is None
+    assert (await connections(world, UNKNOWN, as_of="2025-03-01")).scope.note is None
+
+
 async def test_a_relation_is_found_however_it_is_spelt() -> None:
     world = World()
     a, b = an_entity("A"), an_entity("B")
