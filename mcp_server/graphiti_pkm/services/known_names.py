@@ -55,17 +55,23 @@ class KnownNames:
         if new:
             self._names[name.key] = known.model_copy(update={"spellings": (*known.spellings, *new)})
             self._finder.add(self._names[name.key])
+            self._index_words(name.key, new)
         return new
 
     def _index(self, name: Name) -> None:
         if not name.is_alias or name.entity_uuid not in self._main:
             self._main[name.entity_uuid] = name.text
-        words = tuple(name_words(name.text))
-        self._by_words[words].add(name.key)
-        for edge in _edges(words):
-            self._by_edge[edge].add(name.key)
+        self._index_words(name.key, _spelt(name))
         for form in deletions(normalise_name(name.text)):
             self._by_spelling[form].add(name.key)
+
+    def _index_words(self, key: str, spellings: Iterable[str]) -> None:
+        """Spellings of a name differ in their words, not in the form in which slips are looked for."""
+        for spelling in spellings:
+            words = tuple(name_words(spelling))
+            self._by_words[words].add(key)
+            for edge in _edges(words):
+                self._by_edge[edge].add(key)
 
     def updated(self, book: NameBook) -> "KnownNames":
         """These names brought to the state of the book: the same object, unless names have gone."""
@@ -86,7 +92,7 @@ class KnownNames:
         return self._main.get(entity_uuid)
 
     def lookalikes(self, text: str) -> list[str]:
-        """Uuids of other entities whose name differs by a slip, or is this one with a word more or less."""
+        """Uuids of other entities whose name, however it is spelt, differs by a slip, or by a word more or less."""
         compared = normalise_name(text)
         close = {
             key
@@ -99,8 +105,8 @@ class KnownNames:
         shorter = {key for edge in _edges(words) for key in self._by_words.get(edge, ())}
         keys: list[str] = sorted(close)
         for key in sorted(longer | shorter)[:_MOST_COMPARED]:
-            other = self._names[key].text
-            if contains_name(text, other) or contains_name(other, text):
+            others = _spelt(self._names[key])
+            if any(contains_name(text, other) or contains_name(other, text) for other in others):
                 keys.append(key)
         return list(dict.fromkeys(self._names[key].entity_uuid for key in keys))
 

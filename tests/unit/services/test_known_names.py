@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+import pytest
 from tests.builders import a_name, a_write, an_entity
 from tests.fakes import FakeGraph
 
@@ -94,3 +95,16 @@ def test_more_spellings_of_a_known_name_are_told_apart_and_matched() -> None:
 def test_a_name_journalled_before_there_were_spellings_has_none() -> None:
     older = a_name(an_entity("Whitehall")).model_dump(exclude={"spellings"})
     assert Name.model_validate(older).spellings == ()
+
+
+@pytest.mark.parametrize("is_later", [False, True])
+@pytest.mark.parametrize("new", ["the user service api", "user servise", "old user service"])
+def test_lookalikes_are_found_by_every_known_spelling(new: str, *, is_later: bool) -> None:
+    service = an_entity("userservice")
+    spelt = a_name(service, spellings=("user service", "user_servize"))
+    known = KnownNames([a_name(service)] if is_later else [spelt])
+    if is_later:
+        assert known.lookalikes("the user service api") == []
+        known.add(spelt)
+    assert known.lookalikes(new) == [service.uuid]
+    assert known.lookalikes("server") == []
