@@ -33,7 +33,7 @@ class FactInput(Request):
     measure: Annotated[str | None, Field(description="of a reading, e.g. sleep")] = None
     value: Annotated[str | float | None, Field(description='6.5, "4-5", "6/10", a date, an amount')] = None
     unit: str | None = None
-    valid_at: Annotated[str | None, Field(description="ISO date, month or year")] = None
+    valid_at: Annotated[str | None, Field(description="ISO date; a month or year means its first day")] = None
     invalid_at: str | None = None
     replaces: Annotated[
         str | list[str] | None,
