@@ -18,6 +18,7 @@ from graphiti_pkm.graph.preflight import require
 from graphiti_pkm.graph.store import FalkorStore
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.services.changes import Changes
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
@@ -26,8 +27,10 @@ from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.jobs import Jobs
 from graphiti_pkm.services.recovery import Recovery
+from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
+from graphiti_pkm.services.sources import Sources
 from graphiti_pkm.services.status import Status
 from graphiti_pkm.services.writing import Writing
 
@@ -74,7 +77,9 @@ async def open_memory(
     await asyncio.to_thread(require, settings.data_dir)
     database = EmbeddedDatabase(settings.data_dir, settings.idle_seconds)
     connection = _Connection(database)
-    graph = FalkorStore(connection.connect, connection.recover)
+    graph = FalkorStore(
+        connection.connect, connection.recover, vector_index_threshold=settings.vector_index_threshold
+    )
     journal = SqliteJournal(settings.data_dir)
     embedder = LocalEmbedder(settings)
     context = Context(graph, journal, embedder, FlockGroupLocks(settings.data_dir), settings, now)
@@ -94,6 +99,7 @@ async def open_memory(
         work = [
             asyncio.create_task(memory.recovery.keep_durable(stop), name="keep durable"),
             asyncio.create_task(memory.jobs.run(stop), name="jobs"),
+            asyncio.create_task(graph.keep_vector_indexes(stop), name="vector indexes"),
         ]
         stack.push_async_callback(_finish, stop, work)
         yield memory
@@ -133,6 +139,9 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
         searching=Searching(context, groups),
         episode_search=EpisodeSearch(context, groups),
         exploring=Exploring(context, groups),
+        sources=Sources(context, groups),
+        changes=Changes(context, groups),
+        retiring=Retiring(context, groups, committer),
         deleting=Deleting(context, groups, committer),
         status=Status(context, groups, repairs),
     )

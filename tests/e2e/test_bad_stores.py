@@ -13,7 +13,7 @@ import pytest
 from mcp.client import Client
 from tests.e2e.support import call, database_stopped, over_http, over_stdio, run, serving
 from tests.integration.embedded_support import endpoint
-from tests.protocol.support import error_of
+from tests.protocol.support import DEFAULT_TOOLS, error_of
 
 from graphiti_pkm.graph.redis_socket import command
 
@@ -35,7 +35,7 @@ async def contents(client: Client) -> list[str]:
 async def refusal(data_dir: Path) -> tuple[str, str]:
     """Code and message with which a server that lists its tools refuses to work."""
     async with over_stdio(data_dir) as client:
-        assert len((await client.list_tools()).tools) == 12
+        assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
         result = await client.call_tool("add_memory", {"episode_body": "One more."})
         message = error_of(result)
         assert result.structured_content is not None

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from mcp.client import Client
 from tests.e2e.support import Served, call, over_http, over_sse, over_stdio, serving
-from tests.protocol.support import Mode
+from tests.protocol.support import DEFAULT_TOOLS, Mode
 from tests.requirements import requirement
 
 DJANGO = {
@@ -46,7 +46,7 @@ async def found(client: Client, name: str, group_id: str) -> str:
 async def test_the_main_job_works_over(kind: str, mode: str, server: Served, shared_dir: Path) -> None:
     group = f"{kind}-{mode}"
     async with connected(kind, cast("Mode", mode), server, shared_dir) as client:
-        assert len((await client.list_tools()).tools) == 12
+        assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
         stored = await call(client, "add_memory", group_id=group, **DJANGO)
         assert stored["status"] == "stored"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.npm_clients import NpmClient, installed
 from tests.e2e.support import COMMAND, Served, environment
+from tests.protocol.support import DEFAULT_TOOLS
 from tests.requirements import requirement
 
 # The first run installs the clients.
@@ -117,4 +118,4 @@ def test_the_inspectors_strict_lint_passes(node: Path, target: list[str], shared
     )
     assert linted.returncode == 0, linted.stderr[-2000:]
     assert "0 errors" in linted.stderr
-    assert len(json.loads(linted.stdout)["tools"]) == 12
+    assert len(json.loads(linted.stdout)["tools"]) == DEFAULT_TOOLS

@@ -13,7 +13,7 @@ from graphiti_pkm.errors import NotKept, PkmError, Unavailable
 Fault = Literal["before", "halfway", "after"]
 
 
-class FakeGraph(Search):
+class FakeGraph(Walks):
     """The port ``Graph`` in dicts.
 
     Faults: ``is_down`` for all calls, ``is_durable`` False for ``wait_durable``, ``fail_next_apply`` for the next

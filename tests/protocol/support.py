@@ -16,21 +16,26 @@ from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import AddMemoryResponse
 from graphiti_pkm.domain.requests import AddMemory
 from graphiti_pkm.server import build_server
+from graphiti_pkm.services.changes import Changes
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
+from graphiti_pkm.services.sources import Sources
 from graphiti_pkm.services.status import Status
+from graphiti_pkm.toolsets.catalog import TOOLSETS
 from graphiti_pkm.toolsets.instructions import build_instructions
 
 Mode: TypeAlias = Literal["auto", "legacy"]
 
 BUDGET = 5_000
 """Tokens (bytes / 4) that the default tools and the instructions may cost each conversation."""
+DEFAULT_TOOLS = len(TOOLSETS[0].tools)
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 
 
@@ -104,6 +109,9 @@ class World:
             searching=Searching(context, groups),
             episode_search=EpisodeSearch(context, groups),
             exploring=Exploring(context, groups),
+            sources=Sources(context, groups),
+            changes=Changes(context, groups),
+            retiring=Retiring(context, groups, Committer(context)),
             deleting=Deleting(context, groups, Committer(context)),
             status=Status(context, groups),
         )

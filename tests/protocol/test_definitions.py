@@ -14,7 +14,7 @@ from graphiti_pkm.toolsets.catalog import TOOLSETS, known_tools
 from graphiti_pkm.toolsets.instructions import build_instructions
 
 TOOLS = sorted(known_tools())
-LISTS = ("facts", "nodes", "episodes", "entities")
+LISTS = ("facts", "nodes", "episodes", "entities", "sources")
 ORDER_OF_A_DESCRIPTION = re.compile(r"^[A-Z][^\n]+\.\nUse [^\n]+\.$")
 
 
@@ -89,7 +89,7 @@ async def test_every_tool_that_answers_a_list_has_a_limit_with_default_and_maxim
     if not tool["annotations"]["readOnlyHint"] or not set(LISTS) & set(tool["outputSchema"]["properties"]):
         return
     given = tool["inputSchema"]["properties"]
-    limits = [part for parameter, part in given.items() if parameter.startswith("max_")]
+    limits = [part for parameter, part in given.items() if parameter.startswith("max_") or parameter == "limit"]
     assert limits
     assert all({"default", "minimum", "maximum"} <= set(part) for part in limits)
     assert "cursor" in given
@@ -188,7 +188,7 @@ async def test_a_client_of_the_upstream_server_finds_its_parameters(name: str) -
 
 
 @requirement("C28", "G-66", "G-68")
-async def test_the_default_is_the_toolset_memory_with_twelve_tools() -> None:
+async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() -> None:
     assert [tool.name for tool in await definitions()] == [
         "add_memory",
         "search_nodes",
@@ -199,6 +199,7 @@ async def test_the_default_is_the_toolset_memory_with_twelve_tools() -> None:
         "get_episodes",
         "get_episode_entities",
         "get_entity_edge",
+        "get_fact_sources",
         "delete_episode",
         "delete_entity_edge",
         "get_status",

@@ -11,7 +11,7 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from tests.corpus import HUB
-from tests.protocol.support import FailingStart, Mode, World, answered, error_of, text
+from tests.protocol.support import DEFAULT_TOOLS, FailingStart, Mode, World, answered, error_of, text
 from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings
@@ -152,7 +152,7 @@ async def test_a_failed_start_is_told_at_each_call_while_tools_are_still_listed(
     mode: Mode, error: Exception, reason: str
 ) -> None:
     async with Client(build_server(Settings(), FailingStart(error)), mode=mode) as client:
-        assert len((await client.list_tools()).tools) == 12
+        assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
         message = error_of(await client.call_tool("get_entity_connections", {"entity_uuid": HUB}))
         assert message.startswith("Graphiti service not initialized" + reason)
         assert SECRET not in message
@@ -185,7 +185,7 @@ async def test_calls_wait_for_a_start_that_is_under_way_and_share_it(world: Worl
 
     async with Client(build_server(world.settings, slow)) as client:
         calls = [asyncio.create_task(client.call_tool("get_status", {})) for _ in range(3)]
-        assert len((await client.list_tools()).tools) == 12
+        assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
         go.set()
         assert all(not result.is_error for result in await asyncio.gather(*calls))
     assert len(starts) == 1

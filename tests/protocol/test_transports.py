@@ -12,7 +12,7 @@ from mcp.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from tests.protocol.support import FailingStart, Mode, World, answered, error_of
+from tests.protocol.support import DEFAULT_TOOLS, FailingStart, Mode, World, answered, error_of
 from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings
@@ -57,7 +57,7 @@ async def connected(url: str, mode: Mode, **headers: str) -> AsyncIterator[Clien
 async def test_http_answers_with_and_without_trailing_slash(mode: Mode, path: str) -> None:
     world = World(HTTP)
     async with served(HTTP, world.start) as url, connected(url + path, mode) as client:
-        assert len((await client.list_tools()).tools) == 12
+        assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
         answered(await client.call_tool("get_status", {}))
 
 
@@ -74,7 +74,7 @@ async def test_sse_serves_several_connections_over_one_start() -> None:
     async with served(settings, start) as url:
         for _ in range(2):
             async with Client(sse_client(f"{url}/sse"), mode="legacy") as client:
-                assert len((await client.list_tools()).tools) == 12
+                assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
                 answered(await client.call_tool("get_status", {}))
     assert len(starts) == 1
 
@@ -97,7 +97,7 @@ async def test_a_toolsets_header_narrows_list_calls_and_instructions(mode: Mode)
     world = World(HTTP)
     async with served(HTTP, world.start) as url:
         async with connected(f"{url}/mcp", mode, **{"X-MCP-Toolsets": "memory"}) as client:
-            assert len((await client.list_tools()).tools) == 12
+            assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
         async with connected(f"{url}/mcp", mode, **{"X-MCP-Toolsets": ""}) as client:
             assert (await client.list_tools()).tools == []
             assert "search_nodes" not in (client.instructions or "")

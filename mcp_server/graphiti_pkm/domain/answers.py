@@ -8,6 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from graphiti_pkm.domain.records import ChangeKind
+
 
 class Answer(BaseModel):
     """Base of all answers: closed and immutable."""
@@ -223,6 +225,66 @@ class EpisodeEntitiesResponse(Page):
 class FactResponse(Answer):
     message: str
     fact: FactView
+
+
+class SourceView(Answer):
+    """A part of an episode that says a fact: ``content[start:end]``, word for word."""
+
+    text: str
+    start: int
+    """Half-open code-point offsets into the episode's content."""
+    end: int
+    is_quote: bool | None = None
+    """True: it is, or holds, the quote kept with the fact."""
+    cut: bool | None = None
+    """True: the paragraph or episode goes on around it."""
+    episode_uuid: str
+    episode: str
+    """Its name."""
+    valid_at: str | None = None
+    corrected: bool | None = None
+    """True once something this episode told was corrected."""
+    redacted: bool | None = None
+    """True where words of the episode were forgotten."""
+    score: float | None = None
+
+
+class FactSourcesResponse(Page):
+    fact: str
+    sources: list[SourceView]
+
+
+class ChangedFactResponse(FactResponse):
+    changed: bool
+    """False: it was so already, and nothing was stored."""
+
+
+class ChangeView(Answer):
+    """What became of one fact."""
+
+    change: ChangeKind
+    at: str
+    """When it was recorded."""
+    fact_uuid: str
+    group_id: str
+    fact: str | None = None
+    """Null once the fact is deleted."""
+    invalid_at: str | None = None
+    """The end that it gave the fact, or would give it."""
+    replaced_by: str | None = None
+    replacement: str | None = None
+    open: bool | None = None
+    """Of a proposal: whether it still waits to be accepted or rejected."""
+    reason: str | None = None
+    words: str | None = None
+    """What caused it: the quote of the new fact, or the first sentence of the episode."""
+    episode_uuid: str | None = None
+    by: str | None = None
+    """Who called, if another than the one who asks."""
+
+
+class ChangesResponse(Page):
+    changes: list[ChangeView]
 
 
 class DeleteResponse(Answer):

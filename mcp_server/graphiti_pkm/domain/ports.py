@@ -24,6 +24,7 @@ from graphiti_pkm.domain.queries import (
     NameBook,
     NeighbourCount,
     TimelineSummary,
+    VectorIndex,
     Window,
 )
 from graphiti_pkm.domain.records import (
@@ -38,6 +39,7 @@ from graphiti_pkm.domain.records import (
     Vectors,
     WriteIntent,
 )
+from graphiti_pkm.domain.walks import GraphWalks
 
 RecordKind = Literal["entity", "fact", "episode"]
 
@@ -96,7 +98,28 @@ class GraphReader(Protocol):
         ...
 
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
-        """Facts of an entity, either end: current first, then newest valid_at, created_at, then uuid."""
+        """Facts of an entity, either end: current first, then newest valid_at, created_at, then uuid.
+
+        ``window.newest`` False: oldest first, by valid_at (unknown start: reference_time), created_at, then uuid.
+        """
+        ...
+
+    async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
+        """All facts under the filter, in the orders of ``connections``."""
+        ...
+
+    async def first_fact(
+        self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
+    ) -> datetime | None:
+        """The earliest date of a fact that is not voided: its start, else when it was told; of an entity, or of all."""
+        ...
+
+    async def record_began(self, group_ids: Sequence[str]) -> datetime | None:
+        """When the first episode of these groups was recorded."""
+        ...
+
+    async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
+        """Entities under the filter by name, then uuid, with their total."""
         ...
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
@@ -243,8 +266,8 @@ class GraphWriter(Protocol):
         ...
 
 
-class Graph(GraphReader, GraphWriter, Protocol):
-    """Both, with what status and start-up need."""
+class Graph(GraphReader, GraphWalks, GraphWriter, Protocol):
+    """All of them, with what status and start-up need."""
 
     async def ready(self) -> bool:
         """True when range and full-text indexes answer."""
@@ -256,6 +279,10 @@ class Graph(GraphReader, GraphWriter, Protocol):
 
     async def record_embedding(self, model: str, dimension: int) -> None:
         """Record them once."""
+        ...
+
+    async def vector_indexes(self) -> tuple[VectorIndex, ...]:
+        """The indexes for searches by meaning, complete or not; small groups need none."""
         ...
 
     async def close(self) -> None: ...

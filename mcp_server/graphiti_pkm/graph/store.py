@@ -12,14 +12,17 @@ from graphiti_pkm.graph.queries_values import Refused
 from graphiti_pkm.graph.reading import Lookups
 from graphiti_pkm.graph.reading_changes import ChangeReads
 from graphiti_pkm.graph.reading_entity import Traversals
+from graphiti_pkm.graph.reading_walks import Walks
 from graphiti_pkm.graph.search import Searches
+from graphiti_pkm.graph.vector_keeping import VectorKeeping
+from graphiti_pkm.graph.vectors import THRESHOLD, VectorIndexes
 from graphiti_pkm.graph.writing import Writes
 
 if TYPE_CHECKING:
     from graphiti_pkm.graph.drivers import Database, OneGraphDriver
 
 
-class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Writes):
+class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Walks, VectorKeeping, Writes):
     """Connects on first use, and only then loads graphiti_core and the clients, in a thread."""
 
     def __init__(
@@ -27,14 +30,20 @@ class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Writes):
         connect: Callable[[], Awaitable[Path]],
         recover: Callable[[], Awaitable[Path | None]],
         database: str = "memory",
+        vector_index_threshold: int = THRESHOLD,
     ) -> None:
-        """``connect`` gives the server's socket; ``recover`` brings the server back, and gives its socket if new."""
+        """``connect`` gives the server's socket; ``recover`` brings the server back, and gives its socket if new.
+
+        A group with more than ``vector_index_threshold`` embedded records of a kind gets an index, if somebody calls
+        ``keep_vector_indexes``.
+        """
         self._connect = connect
         self._recover = recover
         self._graph_name = database
         self._database: Database | None = None
         self._connecting = asyncio.Lock()
         self._known_dimension: int | None = None
+        self._vectors = VectorIndexes(vector_index_threshold)
 
     async def _db(self) -> "Database":
         if self._database is not None:
@@ -60,8 +69,11 @@ class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Writes):
         await schema.ensure(database, self._graph_name)
 
     async def driver(self) -> "OneGraphDriver":
-        """For Graphiti's own code; the caller closes it."""
-        return (await self._db()).driver()
+        """For Graphiti's own code, which searches the same way as we do; the caller closes it."""
+        driver = (await self._db()).driver()
+        module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.graphiti_search")
+        driver.search_interface = module.GraphitiSearch(self)
+        return driver
 
     async def ready(self) -> bool:
         try:
@@ -90,6 +102,7 @@ class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Writes):
             if not refused.is_missing_graph:
                 raise Unavailable("The graph could not be cleared; nothing was changed.") from None
         self._known_dimension = None
+        self._vectors.forget()
         await db.recovering(lambda: self._prepare(db))
 
     async def close(self) -> None:

@@ -53,6 +53,8 @@ EPISODES = Limit("max_episodes", 10, 100)
 CONNECTIONS = Limit("max_connections", 50, 200)
 TIMELINE = Limit("max_episodes", 20, 100)
 ENTITIES = Limit("max_entities", 50, 200)
+SOURCES = Limit("limit", 5, 50)
+CHANGES = Limit("limit", 20, 100)
 CONTENT = Limit("max_content_chars", 2_000, 20_000, minimum=0)
 
 

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
+    from graphiti_pkm.services.changes import Changes
     from graphiti_pkm.services.deleting import Deleting
     from graphiti_pkm.services.episode_search import EpisodeSearch
     from graphiti_pkm.services.exploring import Exploring
+    from graphiti_pkm.services.retiring import Retiring
     from graphiti_pkm.services.searching import Searching
+    from graphiti_pkm.services.sources import Sources
     from graphiti_pkm.services.status import Status
     from graphiti_pkm.services.writing import Writing
 
@@ -20,5 +23,8 @@ class Services:
     searching: "Searching"
     episode_search: "EpisodeSearch"
     exploring: "Exploring"
+    sources: "Sources"
+    changes: "Changes"
+    retiring: "Retiring"
     deleting: "Deleting"
     status: "Status"

@@ -19,6 +19,7 @@ from graphiti_pkm.toolsets.memory_explore import (
     get_status,
 )
 from graphiti_pkm.toolsets.memory_search import search_episodes, search_memory_facts, search_nodes
+from graphiti_pkm.toolsets.memory_sources import get_fact_sources
 from graphiti_pkm.toolsets.memory_write import add_memory, delete_entity_edge, delete_episode
 from graphiti_pkm.toolsets.texts import only_naming
 
@@ -92,6 +93,7 @@ TOOLSETS: tuple[Toolset, ...] = (
             ToolLine(get_episodes, "Get Episodes"),
             ToolLine(get_episode_entities, "Get Episode Entities"),
             ToolLine(get_entity_edge, "Get Entity Edge"),
+            ToolLine(get_fact_sources, "Get Fact Sources"),
             ToolLine(delete_episode, "Delete Episode", DELETES),
             ToolLine(delete_entity_edge, "Delete Entity Edge", DELETES),
             ToolLine(get_status, "Get Status"),

@@ -103,6 +103,7 @@ _CHOOSING = """\
 - get_entity_timeline: all episodes of one entity, chronological
 - search_memory_facts: one specific question; ranked by the query, may miss
 - search_episodes: what was literally said, also without an entity
+- get_fact_sources: the words behind a fact
 - add_memory: store, after searching"""
 
 _WRITING = f"""\

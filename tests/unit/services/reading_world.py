@@ -13,13 +13,16 @@ from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.domain.answers import Answer, Page
 from graphiti_pkm.domain.records import WriteIntent
+from graphiti_pkm.services.changes import Changes
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
+from graphiti_pkm.services.sources import Sources
 from graphiti_pkm.services.status import Status
 
 A_PAGE = TypeVar("A_PAGE", bound=Page)
@@ -43,6 +46,9 @@ class World:
         self.exploring = Exploring(context, self.groups)
         self.searching = Searching(context, self.groups)
         self.episode_search = EpisodeSearch(context, self.groups)
+        self.sources = Sources(context, self.groups)
+        self.changes = Changes(context, self.groups)
+        self.retiring = Retiring(context, self.groups, Committer(context))
         self.deleting = Deleting(context, self.groups, Committer(context))
         self.status = Status(context, self.groups)
         self.caller = LOCAL

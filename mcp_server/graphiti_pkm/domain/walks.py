@@ -1,0 +1,73 @@
+"""Questions about the graph around a fact or between entities: what they ask, what they get, and the port."""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from graphiti_pkm.domain.queries import FactFilter, Window
+from graphiti_pkm.domain.records import Entity, Fact, Record
+
+SourceMode = Literal["quote", "paragraph", "episode"]
+
+
+class FactSource(Record):
+    """A part of a supporting episode: a sentence, a paragraph or the whole, as was asked for."""
+
+    episode_uuid: str
+    holds_quote: bool
+    """True where the words are that the fact keeps as its quote."""
+    start: int | None
+    """Half-open offsets of the part; None where no passage can be compared with the fact: any place may be meant."""
+    end: int | None
+    best: int | None
+    """Where its best passage starts."""
+    cosine: float | None
+
+
+class SourcePage(Record):
+    """Parts of the supporting episodes with the sort key of each, and how many there are."""
+
+    sources: tuple[FactSource, ...]
+    keys: tuple[tuple[str | int, ...], ...]
+    total: int
+
+
+class Neighbourhood(Record):
+    """Entities around one, nearest first, with the facts among them and it."""
+
+    entities: tuple[tuple[Entity, int], ...]
+    """Each with its hops from the centre, which is not among them."""
+    entities_left_out: int
+    """Entities of the last ring looked at that did not fit; what lies beyond them was not looked for."""
+    facts: tuple[Fact, ...]
+    facts_total: int
+    """Facts among the entities above."""
+
+
+class GraphWalks(Protocol):
+    """Reads that go further than one edge; each is bounded. Facts that were corrected join nothing."""
+
+    async def fact_sources(self, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> SourcePage:
+        """The parts of its episodes that say a fact: the one with its quote, then the nearest in meaning.
+
+        By the cosine of their best passage with the fact itself, then newest episode, uuid, offset. An episode none
+        of whose passages can be compared counts as one part, after all others.
+        """
+        ...
+
+    async def shortest_paths(
+        self, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
+    ) -> list[tuple[Fact, ...]]:
+        """Ways of fewest facts from one entity to another, whichever way the facts point; none beyond ``max_hops``.
+
+        No two go over the same entities: of several facts between two, the one that connections list first counts.
+        """
+        ...
+
+    async def neighbourhood(
+        self, entity_uuid: str, wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+    ) -> Neighbourhood:
+        """Ring by ring, the ones with most facts to the ring before first, then by name and uuid.
+
+        Of the facts, one for each pair of entities comes first, then the second of each, current and newest first.
+        """
+        ...

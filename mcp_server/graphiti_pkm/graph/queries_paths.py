@@ -1,0 +1,154 @@
+"""Named queries that walk: the words behind a fact, ways between entities, what surrounds one. Each is bounded.
+
+Measured on FalkorDB 4.16: ``allShortestPaths`` takes a WHERE on the edge while it walks (1,440 random cases agree with
+a search by hand), while WHERE on the whole path filters afterwards and loses what the filter makes longer.
+``shortestPath`` follows one direction only, and ``algo.SPpaths`` takes no filter.
+"""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.queries import FactFilter, Window
+from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.domain.walks import SourceMode
+from graphiti_pkm.graph.queries import FACT_COLUMNS, IS_CURRENT, RECORDED, STARTS
+from graphiti_pkm.graph.queries_facts import fact_conditions
+from graphiti_pkm.graph.queries_values import Query
+
+_UNIT: dict[SourceMode, str] = {
+    "quote": "CASE WHEN q = 1 THEN -1 ELSE p.start END",
+    "paragraph": "p.paragraph",
+    "episode": "0",
+}
+_NOT_COMPARED = -2_000_000
+COSINE_UNITS = 1_000_000
+"""Cosines are sorted and paged as whole millionths: a decimal in a cursor may not come back as it was."""
+
+_KEYS = "first, score, va, id, place"
+
+
+def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> tuple[Query, Query]:
+    """A page of parts of the supporting episodes, and their total. The vector of the fact stays in the database."""
+    parts = f"""MATCH ()-[f:RELATES_TO {{uuid: $fact}}]->()
+      WITH f.fact_embedding AS v, coalesce(f.episodes, []) AS uuids UNWIND uuids AS u
+      MATCH (e:Episodic {{uuid: u}}) WHERE coalesce(e.group_id, '') IN $groups
+      OPTIONAL MATCH (p:Passage {{episode_uuid: e.uuid}}) WHERE v IS NOT NULL AND p.embedding IS NOT NULL
+      WITH e, p, CASE WHEN p IS NULL THEN -2.0 ELSE 1 - vec.cosineDistance(p.embedding, v) END AS s,
+        CASE WHEN e.uuid <> $quoted THEN 0 WHEN p IS NULL THEN 1
+          WHEN p.start < $quote_end AND p.end > $quote_start THEN 1 ELSE 0 END AS q
+      WITH e, p, q, CASE WHEN s >= -1.5 THEN toInteger(round(s * {COSINE_UNITS})) ELSE {_NOT_COMPARED} END AS s
+      ORDER BY q DESC, s DESC, p.start
+      WITH e.uuid AS id, coalesce(e.valid_at, e.created_at, '') AS va, {_UNIT[mode]} AS unit, max(q) AS first,
+        max(s) AS score, min(p.start) AS start, max(p.end) AS end, head(collect(p.start)) AS best"""
+    values: dict[str, object] = {
+        "fact": fact.uuid,
+        "groups": group_ids,
+        "quoted": fact.quote_episode_uuid or "",
+        "quote_start": fact.quote_start or 0,
+        "quote_end": fact.quote_end or 0,
+    }
+    after = ""
+    if window.after is not None:
+        after = """WHERE first < $c0 OR (first = $c0 AND (score < $c1 OR (score = $c1 AND (va < $c2 OR (va = $c2
+          AND (id > $c3 OR (id = $c3 AND place > $c4)))))))"""
+    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    return (
+        Query(
+            "fact sources",
+            f"""{parts} WITH *, coalesce(start, -1) AS place {after}
+            RETURN {_KEYS}, start, end, best ORDER BY first DESC, score DESC, va DESC, id, place LIMIT $limit""",
+            {**values, **keys, "limit": window.limit},
+        ),
+        Query("fact sources total", f"{parts} RETURN count(*) AS total", values),
+    )
+
+
+def is_compared(score: int) -> bool:
+    """False for the score of what has no vector, or one without a direction."""
+    return score > _NOT_COMPARED
+
+
+MOST_HOPS = 6
+_WALKS = {hops: f"allShortestPaths((a)-[e:RELATES_TO*..{hops}]-(b))" for hops in range(1, MOST_HOPS + 1)}
+SAMPLE = 200
+"""Paths read at first: each of several facts between two entities makes one of its own."""
+
+_NOT_VOIDED = "NOT coalesce(e.voided, false)"
+_NOT_TAKEN = """NOT (startNode(e).uuid = $begin AND endNode(e).uuid IN $taken)
+  AND NOT (endNode(e).uuid = $begin AND startNode(e).uuid IN $taken)"""
+_FACT_KEYS = f"{IS_CURRENT} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id"
+_FACT_ORDER = "cur DESC, va DESC, ca DESC, id"
+
+
+def degrees(uuids: Sequence[str]) -> Query:
+    """Facts of each, whatever their group; unknown entities have no row."""
+    return Query(
+        "degrees",
+        """UNWIND $uuids AS u MATCH (n:Entity {uuid: u})
+        RETURN n.uuid AS uuid, indegree(n, 'RELATES_TO') + outdegree(n, 'RELATES_TO') AS facts""",
+        {"uuids": uuids},
+    )
+
+
+def shortest_ways(begin: str, end: str, wanted: FactFilter, hops: int, sample: int, taken: Sequence[str] = ()) -> Query:
+    """The entities along shortest paths, and by how many of the sampled paths; none goes first to one ``taken``.
+
+    Walks from ``begin``, which should be the end with fewer facts.
+    """
+    conditions, values = fact_conditions(wanted)
+    others = f" AND {_NOT_TAKEN}" if taken else ""
+    return Query(
+        "shortest ways",
+        f"""MATCH (a:Entity {{uuid: $begin}}), (b:Entity {{uuid: $goal}}) WITH a, b
+        MATCH p = {_WALKS[hops]} WHERE {conditions} AND {_NOT_VOIDED}{others}
+        WITH p LIMIT $sample WITH [n IN nodes(p) | n.uuid] AS way RETURN way, count(*) AS paths ORDER BY way""",
+        {**values, "begin": begin, "goal": end, "sample": sample, "taken": taken},
+    )
+
+
+def fact_joining(one_uuid: str, other_uuid: str, wanted: FactFilter) -> Query:
+    """Of the facts between two entities, in either direction, the one that connections list first."""
+    conditions, values = fact_conditions(wanted)
+    return Query(
+        "fact joining",
+        f"""MATCH (h:Entity {{uuid: $one}}), (o:Entity {{uuid: $other}}) MATCH (h)-[e:RELATES_TO]-(o)
+        WHERE {conditions} AND {_NOT_VOIDED} WITH e, {_FACT_KEYS} ORDER BY {_FACT_ORDER} LIMIT 1
+        RETURN {FACT_COLUMNS}""",
+        {**values, "one": one_uuid, "other": other_uuid},
+    )
+
+
+def ring(inner: Sequence[str], seen: Sequence[str], wanted: FactFilter, limit: int) -> tuple[Query, Query]:
+    """Entities joined with an inner ring and not seen yet, most facts first; and how many there are."""
+    conditions, values = fact_conditions(wanted)
+    matched = f"""UNWIND $inner AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]-(o)
+      WHERE {conditions} AND {_NOT_VOIDED} AND NOT o.uuid IN $seen AND coalesce(o.group_id, '') IN $groups"""
+    values |= {"inner": inner, "seen": seen}
+    return (
+        Query(
+            "ring",
+            f"""{matched} WITH o.uuid AS uuid, coalesce(o.name, '') AS name, count(e) AS facts
+            RETURN uuid ORDER BY facts DESC, name, uuid LIMIT $limit""",
+            {**values, "limit": limit},
+        ),
+        Query("ring total", f"{matched} RETURN count(DISTINCT o) AS total", values),
+    )
+
+
+def facts_among(uuids: Sequence[str], wanted: FactFilter, limit: int) -> tuple[Query, Query]:
+    """Facts with both ends in a list: the first of each pair of entities before the second of any; and their total."""
+    conditions, values = fact_conditions(wanted)
+    matched = f"""UNWIND $uuids AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]->(o)
+      WHERE {conditions} AND {_NOT_VOIDED} AND o.uuid IN $uuids"""
+    values["uuids"] = uuids
+    return (
+        Query(
+            "facts among",
+            f"""{matched} WITH e, CASE WHEN u < o.uuid THEN u + o.uuid ELSE o.uuid + u END AS pair, {_FACT_KEYS}
+            ORDER BY {_FACT_ORDER}
+            WITH pair, collect(e) AS facts UNWIND range(0, size(facts) - 1) AS turn
+            WITH facts[turn] AS e, turn WITH e, turn, {_FACT_KEYS}
+            ORDER BY turn, {_FACT_ORDER} LIMIT $limit RETURN {FACT_COLUMNS}""",
+            {**values, "limit": limit},
+        ),
+        Query("facts among total", f"{matched} RETURN count(e) AS total", values),
+    )

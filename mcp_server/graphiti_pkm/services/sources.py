@@ -1,0 +1,168 @@
+"""The words behind a fact: the parts of its episodes that say it, verbatim with offsets."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import FactSourcesResponse, SourceView
+from graphiti_pkm.domain.names import search_terms
+from graphiti_pkm.domain.passages import Span, split_passages
+from graphiti_pkm.domain.queries import Window
+from graphiti_pkm.domain.records import Episode, Fact
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.domain.walks import FactSource, SourceMode
+from graphiti_pkm.services.excerpts import matching_sentence
+from graphiti_pkm.services.paging import SOURCES, budget, encode_cursor, fit
+from graphiti_pkm.services.reading import Reader
+from graphiti_pkm.services.uuids import resolve_within, unknown
+from graphiti_pkm.services.views import clipped, item_sizes
+
+FORGOTTEN = "[forgotten]"
+"""What stands in a text for words that were forgotten."""
+
+_CHARS = 2_000
+"""Of one part; of a longer one the stretch around its best sentence is shown."""
+_NAME = 200
+_TERMS = 32
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a part is in its episode, and which offset in it must be seen."""
+
+    start: int
+    end: int
+    best: int
+
+
+class Sources(Reader):
+    """``get_fact_sources``."""
+
+    async def get_fact_sources(
+        self,
+        caller: Caller,
+        fact_uuid: str,
+        mode: SourceMode = "quote",
+        limit: int = SOURCES.default,
+        cursor: str | None = None,
+    ) -> FactSourcesResponse:
+        """The kept quote first, then what is nearest in meaning; one part for an episode without passages.
+
+        Raises:
+            NotFound: there is no such fact.
+        """
+        limit = SOURCES.check(limit)
+        visible = await self._groups.visible(caller)
+        whole = await resolve_within(self._graph, visible, "fact", fact_uuid)
+        filters = {"tool": "get_fact_sources", "principal": caller.principal, "fact": whole, "mode": mode}
+        start = self._start(cursor, filters)
+        found = await self._graph.get_facts([whole], visible)
+        if not found:
+            raise unknown("fact", whole)
+        fact = found[0]
+        page = await self._graph.fact_sources(fact, visible, mode, Window(limit=limit + 1, after=start.after))
+        shown = page.sources[:limit]
+        episodes = await self._graph.get_episodes(list(dict.fromkeys(one.episode_uuid for one in shown)), visible)
+        views = await asyncio.to_thread(_views, fact, shown, {one.uuid: one for one in episodes}, mode)
+        kept = fit(item_sizes(views, (fact.group_id,)), budget((SOURCES, limit)))
+        more = kept < len(page.sources)
+        return FactSourcesResponse(
+            message=_told(kept, page.total, mode),
+            total=page.total,
+            returned=kept,
+            truncated=more,
+            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            scope=await self._scope(caller, (fact.group_id,), empty=False, note=self._note(shown)),
+            fact=self._views.sentence(fact),
+            sources=views[:kept],
+        )
+
+    @staticmethod
+    def _note(shown: Sequence[FactSource]) -> str | None:
+        if not any(one.cosine is None and not one.holds_quote for one in shown):
+            return None
+        return "Parts without a score were found by words alone: their text or the fact has no vector (see get_status)."
+
+
+def _told(count: int, total: int, mode: SourceMode) -> str:
+    if count:
+        return f"Found {count} of {total} {mode if mode != 'quote' else 'sentence'}(s) behind the fact, nearest first"
+    if total:
+        return "No more sources"
+    return "No episode supports this fact, or those that did were deleted"
+
+
+def _views(fact: Fact, parts: Sequence[FactSource], episodes: dict[str, Episode], mode: SourceMode) -> list[SourceView]:
+    """One for each part; an episode deleted meanwhile is left with its uuid and no words."""
+    terms = search_terms(fact.text, _TERMS)
+    views = []
+    for part in parts:
+        episode = episodes.get(part.episode_uuid)
+        if episode is None:
+            views.append(SourceView(episode_uuid=part.episode_uuid, episode="deleted", text="", start=0, end=0))
+            continue
+        place = _place(fact, part, episode.content, mode, terms)
+        start, end = _window(place, episode.content)
+        views.append(
+            SourceView(
+                text=episode.content[start:end],
+                start=start,
+                end=end,
+                is_quote=True if part.holds_quote else None,
+                cut=True if (start, end) != (place.start, place.end) else None,
+                episode_uuid=episode.uuid,
+                episode=clipped(episode.name, _NAME),
+                valid_at=iso(episode.valid_at),
+                corrected=True if episode.corrected else None,
+                redacted=True if FORGOTTEN in episode.content else None,
+                score=part.cosine,
+            )
+        )
+    return views
+
+
+def _place(fact: Fact, part: FactSource, content: str, mode: SourceMode, terms: Sequence[str]) -> _Place:
+    """Where the part lies: as the graph says, else where the words of the fact are."""
+    length = len(content)
+    quote = (fact.quote_start, fact.quote_end) if part.holds_quote else (None, None)
+    if quote[0] is not None and quote[1] is not None and quote[1] <= length:
+        sentence = (quote[0], quote[1])
+    elif part.start is not None and part.end is not None and part.best is not None:
+        sentence = (part.best, part.end) if mode != "quote" else (part.start, part.end)
+    else:
+        sentence = matching_sentence(content, None, terms) or _first(content)
+    if mode == "quote":
+        return _Place(min(sentence[0], length), min(sentence[1], length), sentence[0])
+    if mode == "episode":
+        return _Place(0, length, sentence[0])
+    if part.start is not None and part.end is not None:
+        return _Place(min(part.start, length), min(part.end, length), sentence[0])
+    return _paragraph(content, sentence[0])
+
+
+def _paragraph(content: str, at: int) -> _Place:
+    """The paragraph around an offset."""
+    spans = split_passages(content)
+    inside = next((span.paragraph for span in spans if at < span.end), spans[-1].paragraph if spans else 0)
+    own = [span for span in spans if span.paragraph == inside]
+    return _Place(own[0].start, own[-1].end, at) if own else _Place(0, len(content), at)
+
+
+def _first(content: str) -> tuple[int, int]:
+    first: Span | None = next(iter(split_passages(content[: _CHARS * 2])), None)
+    return (first.start, first.end) if first else (0, len(content))
+
+
+def _window(place: _Place, content: str) -> tuple[int, int]:
+    """The part, or of a long one a stretch that begins a little before its best sentence, cut between words."""
+    if place.end - place.start <= _CHARS:
+        return place.start, place.end
+    start = max(place.start, min(place.best - _CHARS // 4, place.end - _CHARS))
+    if start > place.start:
+        space = content.find(" ", start, place.best)
+        start = space + 1 if space >= 0 else start
+    end = min(start + _CHARS, place.end)
+    if end < place.end:
+        end = max(content.rfind(" ", start, end), start + _CHARS // 2)
+    return start, end

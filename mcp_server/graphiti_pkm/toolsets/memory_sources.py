@@ -1,0 +1,25 @@
+"""The tool that shows the words behind a fact. Its docstring is a prompt."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from graphiti_pkm.domain.answers import FactSourcesResponse
+from graphiti_pkm.domain.walks import SourceMode
+from graphiti_pkm.services.paging import SOURCES
+from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.parameters import Cursor
+
+
+async def get_fact_sources(
+    call: Call,
+    fact_uuid: str,
+    mode: Annotated[SourceMode, Field(description="how much around the sentence")] = "quote",
+    limit: Annotated[int, Field(ge=SOURCES.minimum, le=SOURCES.maximum)] = SOURCES.default,
+    cursor: Cursor = None,
+) -> FactSourcesResponse:
+    """Get the words behind a fact: sentences of the episodes that told it, verbatim with offsets, its quote first.
+
+    Use to quote or check what was really said. To search words use search_episodes instead.
+    """
+    return await call.services.sources.get_fact_sources(call.caller, fact_uuid, mode, limit, cursor)

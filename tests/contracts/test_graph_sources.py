@@ -1,0 +1,125 @@
+"""Contract of ``Graph.fact_sources``: the parts of its episodes that say a fact."""
+
+import math
+from array import array
+
+import pytest
+from tests.builders import a_fact, a_passage, a_write, an_entity, an_episode, at
+
+from graphiti_pkm.domain.ports import Graph
+from graphiti_pkm.domain.queries import Window
+from graphiti_pkm.domain.records import Episode, Fact, Passage, Vector
+from graphiti_pkm.domain.walks import SourceMode, SourcePage
+
+GROUPS = ["t1"]
+WIDE = Window(limit=50)
+
+
+def leaning(cosine: float) -> Vector:
+    """A vector with this cosine to that of the fact."""
+    return array("f", [cosine, math.sqrt(1 - cosine * cosine)])
+
+
+def sentences(episode: Episode, *paragraphs: int) -> list[Passage]:
+    """A passage of ten characters each, in these paragraphs."""
+    return [a_passage(episode, i * 10, i * 10 + 9, paragraph=one, sentence=i) for i, one in enumerate(paragraphs)]
+
+
+async def given(
+    graph: Graph, *, is_embedded: bool = True, **fact_fields: object
+) -> tuple[Fact, Episode, Episode, Episode]:
+    """A fact of three episodes: the first has paragraphs 0, 0, 1, the second one sentence, the third no passage."""
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    long, short, bare = (an_episode("x" * 30, valid_at=at(2025, month)) for month in (1, 2, 3))
+    fact = a_fact(sarah, tom, episodes=(long.uuid, short.uuid, bare.uuid), **fact_fields)
+    passages = [*sentences(long, 0, 0, 1), *sentences(short, 0)]
+    cosines = (0.6, 0.8, 0.9, 0.7)
+    vectors = {passage.uuid: leaning(cosine) for passage, cosine in zip(passages, cosines, strict=True)}
+    if is_embedded:
+        vectors[fact.uuid] = leaning(1.0)
+    await graph.apply(a_write(sarah, tom, long, short, bare, fact, *passages), vectors)
+    return fact, long, short, bare
+
+
+def places(page: SourcePage, *episodes: Episode) -> list[tuple[int, int | None, int | None]]:
+    """Of each part the number of its episode and its offsets."""
+    numbers = {episode.uuid: number for number, episode in enumerate(episodes)}
+    return [(numbers[one.episode_uuid], one.start, one.end) for one in page.sources]
+
+
+async def test_sentences_come_nearest_first_and_an_episode_that_cannot_be_compared_comes_last(graph: Graph) -> None:
+    fact, *episodes = await given(graph)
+    page = await graph.fact_sources(fact, GROUPS, "quote", WIDE)
+    assert places(page, *episodes) == [(0, 20, 29), (0, 10, 19), (1, 0, 9), (0, 0, 9), (2, None, None)]
+    cosines = [one.cosine for one in page.sources]
+    assert cosines[:4] == [pytest.approx(cosine, abs=1e-5) for cosine in (0.9, 0.8, 0.7, 0.6)]
+    assert (cosines[4], page.total) == (None, 5)
+
+
+async def test_a_paragraph_and_an_episode_count_by_their_best_sentence(graph: Graph) -> None:
+    fact, *episodes = await given(graph)
+    paragraphs = await graph.fact_sources(fact, GROUPS, "paragraph", WIDE)
+    assert places(paragraphs, *episodes) == [(0, 20, 29), (0, 0, 19), (1, 0, 9), (2, None, None)]
+    assert [one.best for one in paragraphs.sources] == [20, 10, 0, None]
+    whole = await graph.fact_sources(fact, GROUPS, "episode", WIDE)
+    assert places(whole, *episodes) == [(0, 0, 29), (1, 0, 9), (2, None, None)]
+    assert [one.best for one in whole.sources] == [20, 0, None]
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("quote", [(0, 0, 19), (0, 20, 29), (1, 0, 9), (2, None, None)]),
+        ("paragraph", [(0, 0, 19), (0, 20, 29), (1, 0, 9), (2, None, None)]),
+        ("episode", [(0, 0, 29), (1, 0, 9), (2, None, None)]),
+    ],
+)
+async def test_the_part_with_the_quote_comes_first_and_once(
+    graph: Graph, mode: SourceMode, expected: list[tuple[int, int | None, int | None]]
+) -> None:
+    fact, long, short, bare = await given(graph)
+    quoting = fact.model_copy(update={"quote_episode_uuid": long.uuid, "quote_start": 5, "quote_end": 15})
+    page = await graph.fact_sources(quoting, GROUPS, mode, WIDE)
+    assert places(page, long, short, bare) == expected
+    assert [one.holds_quote for one in page.sources] == [True, *[False] * (len(expected) - 1)]
+    assert page.sources[0].best == 10
+    elsewhere = fact.model_copy(update={"quote_episode_uuid": bare.uuid, "quote_start": 5, "quote_end": 15})
+    first = (await graph.fact_sources(elsewhere, GROUPS, mode, WIDE)).sources[0]
+    assert (first.episode_uuid, first.holds_quote, first.start) == (bare.uuid, True, None)
+
+
+async def test_without_the_vector_of_the_fact_each_episode_is_one_part_newest_first(graph: Graph) -> None:
+    fact, *episodes = await given(graph, is_embedded=False)
+    page = await graph.fact_sources(fact, GROUPS, "quote", WIDE)
+    assert places(page, *episodes) == [(2, None, None), (1, None, None), (0, None, None)]
+    assert page.total == 3
+
+
+@pytest.mark.parametrize("mode", ["quote", "paragraph", "episode"])
+async def test_pages_are_the_whole_in_order(graph: Graph, mode: SourceMode) -> None:
+    fact, *_ = await given(graph)
+    whole = await graph.fact_sources(fact, GROUPS, mode, WIDE)
+    seen: list[object] = []
+    after: tuple[str | int, ...] | None = None
+    while True:
+        page = await graph.fact_sources(fact, GROUPS, mode, Window(limit=1, after=after))
+        assert page.total == whole.total
+        if not page.sources:
+            break
+        seen += page.sources
+        after = page.keys[-1]
+    assert seen == list(whole.sources)
+
+
+async def test_episodes_of_other_groups_and_gone_ones_are_left_out(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    mine, foreign = an_episode(), an_episode(group_id="t2")
+    fact = a_fact(sarah, tom, episodes=(foreign.uuid, "gone", mine.uuid))
+    await graph.apply(a_write(sarah, tom, mine, foreign, fact), {})
+    page = await graph.fact_sources(fact, GROUPS, "quote", WIDE)
+    assert ([one.episode_uuid for one in page.sources], page.total) == ([mine.uuid], 1)
+    without = a_fact(sarah, tom)
+    await graph.apply(a_write(without), {})
+    assert (await graph.fact_sources(without, GROUPS, "quote", WIDE)).total == 0
+    unknown = a_fact(sarah, tom)
+    assert (await graph.fact_sources(unknown, GROUPS, "quote", WIDE)).sources == ()

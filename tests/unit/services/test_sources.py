@@ -1,0 +1,191 @@
+"""The words behind a fact."""
+
+import pytest
+from tests.builders import GROUP, OTHER_GROUP, a_fact, a_passage, a_write, an_entity, an_episode, at
+from tests.unit.services.reading_world import UNKNOWN, World, all_pages
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import FactSourcesResponse, SourceView
+from graphiti_pkm.domain.passages import split_passages
+from graphiti_pkm.domain.records import Episode, Fact, Passage
+from graphiti_pkm.domain.walks import SourceMode
+from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound
+
+MOVE = "🙂 It was late.\n\nSarah told me that she moved to Berlin in May. She likes it there.\n\nThen it rained a lot."
+AGAIN = "Lunch with Tom. Sarah moved to Berlin, he said."
+QUOTE = "she moved to Berlin"
+SARAH, BERLIN = an_entity("Sarah"), an_entity("Berlin")
+
+
+def passages(episode: Episode) -> list[Passage]:
+    return [a_passage(episode, **span.model_dump()) for span in split_passages(episode.content)]
+
+
+class Story:
+    """A fact told by two episodes; the older one has its quote."""
+
+    def __init__(self, world: World, **fact_fields: object) -> None:
+        self.world = world
+        self.old = an_episode(MOVE, name="May", valid_at=at(2025, 5))
+        self.new = an_episode(AGAIN, name="June", valid_at=at(2025, 6))
+        start = MOVE.index(QUOTE)
+        quote = {
+            "quote": QUOTE,
+            "quote_start": start,
+            "quote_end": start + len(QUOTE),
+            "quote_episode_uuid": self.old.uuid,
+        }
+        self.fact = a_fact(
+            SARAH,
+            BERLIN,
+            "MOVED_TO",
+            **{"text": "Sarah moved to Berlin", "episodes": (self.new.uuid, self.old.uuid), **quote, **fact_fields},
+        )
+
+    async def given(self, *, has_passages: bool = True, is_embedded: bool = True) -> "Story":
+        parts = [*passages(self.old), *passages(self.new)] if has_passages else []
+        write = a_write(SARAH, BERLIN, self.old, self.new, self.fact, *parts)
+        if is_embedded:
+            await self.world.given(write)
+        else:
+            await self.world.graph.apply(write, {})
+        return self
+
+    async def ask(self, mode: SourceMode = "quote", limit: int = 5, cursor: str | None = None) -> FactSourcesResponse:
+        return await self.world.sources.get_fact_sources(
+            self.world.caller, self.fact.uuid, mode=mode, limit=limit, cursor=cursor
+        )
+
+    def is_verbatim(self, source: SourceView) -> bool:
+        content = {self.old.uuid: MOVE, self.new.uuid: AGAIN}[source.episode_uuid]
+        return source.text == content[source.start : source.end]
+
+
+async def test_the_kept_quote_comes_first_then_the_nearest_sentences_verbatim() -> None:
+    story = await Story(World()).given()
+    answer = await story.ask()
+    assert [one.text for one in answer.sources[:2]] == [QUOTE, "Sarah moved to Berlin, he said."]
+    assert all(map(story.is_verbatim, answer.sources))
+    first = answer.sources[0]
+    assert (first.episode, first.episode_uuid, first.valid_at) == ("May", story.old.uuid, "2025-05-01T00:00:00+00:00")
+    assert [one.is_quote for one in answer.sources] == [True, None, None, None, None]
+    assert (answer.total, answer.returned, answer.truncated) == (6, 5, True)
+    assert answer.fact.startswith("Sarah moved to Berlin (")
+    assert answer.message == "Found 5 of 6 sentence(s) behind the fact, nearest first"
+
+
+async def test_paragraphs_and_episodes_hold_what_stands_around() -> None:
+    story = await Story(World()).given()
+    paragraphs = (await story.ask("paragraph")).sources
+    assert paragraphs[0].text == "Sarah told me that she moved to Berlin in May. She likes it there."
+    assert (paragraphs[0].is_quote, paragraphs[1].text) == (True, AGAIN)
+    assert all(map(story.is_verbatim, paragraphs))
+    whole = (await story.ask("episode")).sources
+    assert [one.text for one in whole] == [MOVE, AGAIN]
+    assert [one.cut for one in whole] == [None, None]
+
+
+@pytest.mark.parametrize("mode", ["quote", "paragraph", "episode"])
+async def test_pages_give_every_part_once(mode: SourceMode) -> None:
+    story = await Story(World()).given()
+    whole = (await story.ask(mode, limit=50)).sources
+    pages = await all_pages(lambda cursor: story.ask(mode, limit=1, cursor=cursor))
+    assert [one for page in pages for one in page.sources] == whole
+    assert {page.total for page in pages} == {len(whole)}
+
+
+@pytest.mark.parametrize(
+    ("mode", "texts"),
+    [
+        ("quote", [QUOTE, "Sarah moved to Berlin, he said."]),
+        ("paragraph", ["Sarah told me that she moved to Berlin in May. She likes it there.", AGAIN]),
+        ("episode", [MOVE, AGAIN]),
+    ],
+)
+@pytest.mark.parametrize("has_passages", [True, False])
+async def test_without_vectors_words_choose_one_part_an_episode(
+    mode: SourceMode, texts: list[str], has_passages: bool
+) -> None:
+    story = await Story(World()).given(has_passages=has_passages, is_embedded=False)
+    answer = await story.ask(mode)
+    assert [one.text for one in answer.sources] == texts
+    assert all(map(story.is_verbatim, answer.sources))
+    assert [one.score for one in answer.sources] == [None, None]
+    assert answer.scope.note is not None
+    assert "by words alone" in answer.scope.note
+
+
+async def test_without_a_quote_the_nearest_sentence_comes_first() -> None:
+    nothing = dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid"))
+    story = await Story(World(), **nothing).given()
+    answer = await story.ask(limit=2)
+    assert answer.sources[0].text == "Sarah moved to Berlin, he said."
+    assert answer.sources[0].score is not None
+    assert answer.sources[0].score > 0.5
+    assert {one.is_quote for one in answer.sources} == {None}
+
+
+async def test_a_long_paragraph_is_cut_around_its_best_sentence() -> None:
+    world = World()
+    filler = "Nothing else happened that day at all. " * 200
+    content = f"{filler}Sarah moved to Berlin. {filler}"
+    episode = an_episode(content)
+    fact = a_fact(SARAH, BERLIN, text="Sarah moved to Berlin", episodes=(episode.uuid,))
+    await world.given(a_write(SARAH, BERLIN, episode, fact, *passages(episode)))
+    for mode in ("paragraph", "episode"):
+        (source,) = (await world.sources.get_fact_sources(world.caller, fact.uuid, mode=mode)).sources
+        assert "Sarah moved to Berlin." in source.text
+        assert (source.cut, source.text) == (True, content[source.start : source.end])
+        assert len(source.text) <= 2_000
+
+
+async def test_corrected_and_redacted_episodes_are_marked() -> None:
+    world = World()
+    corrected = an_episode("Sarah moved to Bonn.", corrected=True)
+    redacted = an_episode("[forgotten] Sarah moved to Berlin.")
+    fact = a_fact(SARAH, BERLIN, episodes=(corrected.uuid, redacted.uuid))
+    await world.given(a_write(SARAH, BERLIN, corrected, redacted, fact))
+    answer = await world.sources.get_fact_sources(world.caller, fact.uuid)
+    marks = {one.episode_uuid: (one.corrected, one.redacted) for one in answer.sources}
+    assert marks == {corrected.uuid: (True, None), redacted.uuid: (None, True)}
+
+
+async def test_the_fact_is_found_by_a_prefix_within_what_the_caller_may_see() -> None:
+    story = await Story(World()).given()
+    world = story.world
+    assert (await world.sources.get_fact_sources(world.caller, story.fact.uuid[:13])).total == 6
+    with pytest.raises(NotFound):
+        await world.sources.get_fact_sources(Caller(principal="anna"), story.fact.uuid)
+    with pytest.raises(NotFound):
+        await world.sources.get_fact_sources(world.caller, UNKNOWN)
+    with pytest.raises(InvalidInput, match="limit"):
+        await world.sources.get_fact_sources(world.caller, story.fact.uuid, limit=51)
+
+
+async def test_an_episode_of_another_group_shows_no_words() -> None:
+    """The group of the fact does not open that of an episode: both are checked."""
+    world = World()
+    hidden = an_episode("Sarah moved.", group_id="0123456789abcdef0123456789abcdef_secret")
+    fact = a_fact(SARAH, BERLIN, episodes=(hidden.uuid,))
+    await world.given(a_write(SARAH, BERLIN, fact), a_write(hidden))
+    answer = await world.sources.get_fact_sources(world.caller, fact.uuid)
+    assert (answer.sources, answer.total) == ([], 0)
+    assert answer.message.startswith("No episode supports this fact")
+
+
+async def test_a_cursor_belongs_to_its_fact_and_mode() -> None:
+    story = await Story(World()).given()
+    cursor = (await story.ask(limit=1)).next_cursor
+    with pytest.raises(InvalidCursor):
+        await story.ask("episode", limit=1, cursor=cursor)
+
+
+async def test_a_fact_of_the_other_group_keeps_its_own_scope() -> None:
+    world = World()
+    one, two = an_entity("A", group_id=OTHER_GROUP), an_entity("B", group_id=OTHER_GROUP)
+    episode = an_episode("A knows B.", group_id=OTHER_GROUP)
+    fact: Fact = a_fact(one, two, episodes=(episode.uuid,))
+    await world.given(a_write(one, two, episode, fact, *passages(episode)), a_write(an_entity(group_id=GROUP)))
+    answer = await world.sources.get_fact_sources(world.caller, fact.uuid)
+    assert answer.scope.group_ids == [OTHER_GROUP]
+    assert [source.text for source in answer.sources] == ["A knows B."]
