@@ -11,15 +11,16 @@ from tests.fakes.tables import (
     connection_key,
     connection_order,
     episode_key,
-    fact_fits,
     iso,
     newest_created,
     newest_episode_order,
+    oldest_key,
 )
 
 from graphiti_pkm.domain import names
 from graphiti_pkm.domain.ports import RecordKind
 from graphiti_pkm.domain.queries import (
+    EntityFilter,
     EpisodeFilter,
     EpisodePage,
     FactFilter,
@@ -163,9 +164,34 @@ class Reads:
 
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
         db = await self._db()
-        fitting = {connection_key(fact, wanted.now): fact for fact in _connected(db, entity_uuid, wanted)}
-        keys = _page(list(fitting), connection_order, window)
-        return FactPage(facts=tuple(db.named(fitting[key]) for key in keys), keys=tuple(keys), total=len(fitting))
+        return _fact_page(db, _connected(db, entity_uuid, wanted), wanted, window)
+
+    async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
+        db = await self._db()
+        return _fact_page(db, db.facts_under(wanted), wanted, window)
+
+    async def first_fact(
+        self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
+    ) -> datetime | None:
+        db = await self._db()
+        dates = [
+            fact.valid_at or fact.reference_time or fact.created_at
+            for fact in db.facts.values()
+            if fact.group_id in group_ids
+            and not fact.voided
+            and entity_uuid in {None, fact.source_uuid, fact.target_uuid}
+            and (not relations or fact.relation in relations)
+        ]
+        return min(dates, default=None)
+
+    async def record_began(self, group_ids: Sequence[str]) -> datetime | None:
+        db = await self._db()
+        return min((one.created_at for one in db.episodes.values() if one.group_id in group_ids), default=None)
+
+    async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
+        db = await self._db()
+        found = {(entity.name, entity.uuid): entity for entity in db.entities_under(wanted)}
+        return [found[str(key[0]), str(key[1])] for key in _page(list(found), _as_it_is, window)], len(found)
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         db = await self._db()
@@ -280,13 +306,19 @@ class Reads:
 
 def _connected(db: Tables, entity_uuid: str, wanted: FactFilter) -> list[Fact]:
     found = []
-    for fact in db.facts.values():
+    for fact in db.facts_under(wanted):
         sides = {"out": fact.source_uuid == entity_uuid, "in": fact.target_uuid == entity_uuid}
         fits = any(sides.values()) if wanted.direction == "both" else sides[wanted.direction]
         other = fact.target_uuid if sides["out"] else fact.source_uuid
-        if fits and fact_fits(fact, wanted) and wanted.neighbour_uuid in (None, other):
+        if fits and wanted.neighbour_uuid in (None, other):
             found.append(fact)
     return found
+
+
+def _fact_page(db: Tables, facts: list[Fact], wanted: FactFilter, window: Window) -> FactPage:
+    fitting = {connection_key(fact, wanted) if window.newest else oldest_key(fact): fact for fact in facts}
+    keys = _page(list(fitting), connection_order if window.newest else _as_it_is, window)
+    return FactPage(facts=tuple(db.named(fitting[key]) for key in keys), keys=tuple(keys), total=len(fitting))
 
 
 def _episode_page(episodes: list[Episode], window: Window) -> EpisodePage:

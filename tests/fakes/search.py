@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from tests.fakes.changes import ChangeReads
-from tests.fakes.tables import Tables, entity_fits, fact_fits
+from tests.fakes.tables import Tables
 
 from graphiti_pkm.domain.names import fold
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
@@ -36,16 +36,15 @@ class Search(ChangeReads):
             terms,
             (
                 (entity.uuid, f"{entity.name} {_alias_text(db, entity.uuid)} {entity.summary}")
-                for entity in db.entities.values()
-                if entity_fits(entity, wanted)
+                for entity in db.entities_under(wanted)
             ),
             limit,
         )
 
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
         db = await self._db()
-        fitting = [fact for fact in db.facts.values() if fact_fits(fact, wanted)]
-        return _word_hits(terms, ((fact.uuid, f"{fact.relation} {fact.text}") for fact in fitting), limit)
+        texts = ((fact.uuid, f"{fact.relation} {fact.text}") for fact in db.facts_under(wanted))
+        return _word_hits(terms, texts, limit)
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
         db = await self._db()
@@ -54,12 +53,11 @@ class Search(ChangeReads):
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         db = await self._db()
-        fitting = [uuid for uuid, entity in db.entities.items() if entity_fits(entity, wanted)]
-        return _nearest(vector, fitting, db, limit)
+        return _nearest(vector, [entity.uuid for entity in db.entities_under(wanted)], db, limit)
 
     async def nearest_facts(self, vector: Vector, wanted: FactFilter, limit: int) -> dict[str, float]:
         db = await self._db()
-        return _nearest(vector, [uuid for uuid, fact in db.facts.items() if fact_fits(fact, wanted)], db, limit)
+        return _nearest(vector, [fact.uuid for fact in db.facts_under(wanted)], db, limit)
 
     async def nearest_episodes(self, vector: Vector, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
         db = await self._db()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, FactStatus
 from graphiti_pkm.domain.records import Entity, Episode, Fact, Mention, Name, Passage, RecordedChange
 
 Key = tuple[str | int, ...]
@@ -50,6 +50,60 @@ class Tables:
             }
         )
 
+    def facts_under(self, wanted: FactFilter) -> list[Fact]:
+        """Facts under the whole filter but ``direction``, with the values they had at ``known_at``."""
+        known = [fact for one in self.facts.values() if (fact := self._believed(one, wanted)) is not None]
+        return [fact for fact in known if fact_fits(fact, wanted) and self._is_labelled(fact, wanted.labels)]
+
+    def _is_labelled(self, fact: Fact, labels: tuple[str, ...]) -> bool:
+        ends = (self.entities[fact.source_uuid], self.entities[fact.target_uuid])
+        return not labels or any(end.label in labels or "Entity" in labels for end in ends)
+
+    def _believed(self, fact: Fact, wanted: FactFilter) -> Fact | None:
+        """The fact as it was known; None if it was not."""
+        known_at, by_told = wanted.known_at, wanted.by_reference_time
+        if known_at is None:
+            return fact
+        first_told = self._told(next(iter(fact.episodes), None)) or fact.reference_time or fact.created_at
+        if (first_told if by_told else fact.created_at) > known_at:
+            return None
+        changes = [
+            (self._told(change.episode_uuid) or change.recorded_at if by_told else change.recorded_at, place, change)
+            for place, change in enumerate(self.changes.values())
+            if change.fact_uuid == fact.uuid and change.kind not in {"proposed", "rejected", "deleted"}
+        ]
+        later = sorted(
+            (one for one in changes if one[0] > known_at), key=lambda one: (one[0], one[2].recorded_at, one[1])
+        )
+        if not later:
+            return fact
+        first = later[0][2]
+        return fact.model_copy(
+            update={
+                name: getattr(first, f"previous_{name}") for name in ("valid_at", "invalid_at", "expired_at", "voided")
+            }
+        )
+
+    def _told(self, episode_uuid: str | None) -> datetime | None:
+        episode = self.episodes.get(episode_uuid or "")
+        return episode.valid_at if episode else None
+
+    def entities_under(self, wanted: EntityFilter) -> list[Entity]:
+        """Entities under the whole filter."""
+        found = [entity for entity in self.entities.values() if entity_fits(entity, wanted)]
+        if wanted.status is None:
+            return found
+        word, now = wanted.status
+        so = {
+            fact.source_uuid
+            for fact in self.facts.values()
+            if fact.relation == "HAS_STATUS"
+            and (fact.value or self.entities[fact.target_uuid].name).lower() == word
+            and fact.created_at <= now
+            and is_current(fact, now)
+        }
+        return [entity for entity in found if entity.uuid in so]
+
     def mentioning(self, entity_uuid: str) -> list[Episode]:
         return [self.episodes[episode] for episode, entity in self.mentions if entity == entity_uuid]
 
@@ -77,28 +131,61 @@ def held_at(fact: Fact, instant: datetime) -> bool:
     return begun and (fact.invalid_at is None or instant < fact.invalid_at)
 
 
-def _held_for(fact: Fact, instant: datetime) -> bool:
+def is_current_for(fact: Fact, wanted: FactFilter) -> bool:
+    """At ``known_at``, whose values are given, else at ``now``."""
+    if wanted.known_at is None:
+        return is_current(fact, wanted.now)
+    return is_current(fact.model_copy(update={"expired_at": None}), wanted.known_at) and fact.expired_at is None
+
+
+def _held_for(fact: Fact, wanted: FactFilter) -> bool:
     """A state whose interval holds the instant; retired without an end, nobody knows when it held."""
     retired = fact.expired_at is not None and fact.invalid_at is None
-    return fact.kind == "state" and not fact.voided and not retired and held_at(fact, instant)
+    if wanted.as_of is None:
+        return True
+    in_time = wanted.status is not None or held_at(fact, wanted.as_of)
+    return fact.kind == "state" and not fact.voided and not retired and in_time
 
 
 def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
-    """Everything in the filter but ``direction``, which only an entity's connections have."""
+    """Everything in the filter but ``direction``, ``labels`` and ``known_at``, which need more than the fact."""
     start = fact.valid_at or fact.reference_time
     return (
         fact.group_id in wanted.group_ids
         and fact.created_at <= wanted.now
-        and (wanted.as_of is None or _held_for(fact, wanted.as_of))
+        and _held_for(fact, wanted)
         and _within(start, wanted.valid_after, wanted.valid_before)
         and _within(fact.invalid_at, wanted.invalid_after, wanted.invalid_before)
-        and (not wanted.only_current or is_current(fact, wanted.now))
+        and (not wanted.only_current or is_current_for(fact, wanted))
+        and wanted.status in (None, status(fact, wanted))
         and (not wanted.relations or fact.relation in wanted.relations)
         and (wanted.neighbour_uuid is None or wanted.neighbour_uuid in (fact.source_uuid, fact.target_uuid))
+        and (not wanted.kinds or fact.kind in wanted.kinds)
+        and wanted.series in (None, (fact.source_uuid, (fact.measure or "").lower()))
+        and (wanted.series is None or fact.kind == "reading")
     )
 
 
+def status(fact: Fact, wanted: FactFilter) -> FactStatus:
+    """What a fact is at the instant asked about; of what is known at an instant, every expiry lies before it."""
+    at = wanted.as_of or wanted.known_at or wanted.now
+    is_retired = fact.expired_at is not None and (wanted.known_at is not None or fact.expired_at <= at)
+    if fact.voided:
+        return "voided"
+    if fact.kind != "state":
+        unlike: FactStatus = "planned" if fact.kind == "plan" else fact.kind
+        return "ended" if is_retired else unlike
+    if fact.invalid_at is not None and fact.invalid_at <= at:
+        return "ended"
+    if is_retired and (wanted.as_of is None or fact.invalid_at is None):
+        return "ended"
+    if fact.valid_at is not None:
+        return "future" if fact.valid_at > at else "current"
+    return "possible" if wanted.as_of and (fact.reference_time or fact.created_at) > at else "current"
+
+
 def entity_fits(entity: Entity, wanted: EntityFilter) -> bool:
+    """Everything in the filter but ``status``, which facts tell."""
     return (
         entity.group_id in wanted.group_ids
         and (not wanted.labels or not {"Entity", entity.label}.isdisjoint(wanted.labels))
@@ -122,13 +209,17 @@ def falling(text: str) -> tuple[int, ...]:
     return (*(_ORDINAL_TOP - ord(c) for c in text), _ORDINAL_TOP + 1)
 
 
-def connection_key(fact: Fact, now: datetime) -> Key:
-    return (int(is_current(fact, now)), iso(fact.valid_at), iso(fact.created_at), fact.uuid)
+def connection_key(fact: Fact, wanted: FactFilter) -> Key:
+    return (int(is_current_for(fact, wanted)), iso(fact.valid_at), iso(fact.created_at), fact.uuid)
 
 
 def connection_order(key: Key) -> tuple[object, ...]:
     current, valid_at, created_at, uuid = key
     return (-int(current), falling(str(valid_at)), falling(str(created_at)), uuid)
+
+
+def oldest_key(fact: Fact) -> Key:
+    return (iso(fact.valid_at or fact.reference_time), iso(fact.created_at), fact.uuid)
 
 
 def episode_key(episode: Episode) -> Key:

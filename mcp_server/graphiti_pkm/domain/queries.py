@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from graphiti_pkm.domain.records import ChangeKind, Episode, Fact, FactKind, Name, Record, RecordedChange
+from graphiti_pkm.domain.records import Episode, Fact, FactKind, Name, Record
 
 Direction = Literal["out", "in", "both"]
 FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
@@ -29,6 +29,14 @@ class FactFilter(Record):
     as_of: datetime | None = None
     """Only states that held at this instant, or may have (unknown start). Voided ones never held, nor did events,
     plans and readings; of a state retired without an end nobody knows when it held."""
+    known_at: datetime | None = None
+    """What the record said at this instant, not after ``now``: only facts recorded until then, with the values they had
+    before the first change recorded after it. "Current" is then what was current at it."""
+    by_reference_time: bool = False
+    """``known_at`` lies before anything was recorded: what was told counts from the time of its episode."""
+    status: FactStatus | None = None
+    """Only facts that are this at ``as_of``, else ``known_at``, else ``now``. With ``as_of`` also states that were over
+    or still to come."""
     valid_after: datetime | None = None
     """valid_at at or after this instant (unknown start: reference_time counts)."""
     valid_before: datetime | None = None
@@ -43,6 +51,12 @@ class FactFilter(Record):
     relations: tuple[str, ...] = ()
     """Relation names as stored; a service maps a caller's spelling to them with ``GraphReader.relations``."""
     neighbour_uuid: str | None = None
+    """One end of the fact, whichever."""
+    kinds: tuple[FactKind, ...] = ()
+    labels: tuple[str, ...] = ()
+    """Types, of which one end at least has one."""
+    series: tuple[str, str] | None = None
+    """Only readings: source uuid and measure, whatever its case."""
 
 
 class EpisodeFilter(Record):
@@ -66,30 +80,6 @@ class EntityFilter(Record):
     recorded_until: datetime | None = None
     status: tuple[str, datetime] | None = None
     """Only those with a HAS_STATUS of this value, in lower case, that is current at this instant."""
-
-
-class ChangeFilter(Record):
-    """Which changes of facts, by when they were recorded."""
-
-    group_ids: tuple[str, ...]
-    now: datetime
-    """Only what was recorded at or before: page one's now."""
-    since: datetime
-    """At or after."""
-    until: datetime | None = None
-    """Before."""
-    entity_uuid: str | None = None
-    """Only changes of facts that it is an end of, deleted ones included."""
-    kinds: tuple[ChangeKind, ...] = ()
-    """Empty: all."""
-
-
-class ChangePage(Record):
-    """Changes with the sort key of each, and the total under the same filter."""
-
-    changes: tuple[RecordedChange, ...]
-    keys: tuple[tuple[str | int, ...], ...]
-    total: int
 
 
 class FactPage(Record):
@@ -147,3 +137,12 @@ class NameBook(Record):
 
     version: int
     names: tuple[Name, ...]
+
+
+class VectorIndex(Record):
+    """An index over the embeddings of one kind of records; until it is complete they are searched exactly."""
+
+    name: str
+    """entities, facts or passages."""
+    percent: int
+    """Of it that is built."""

@@ -11,8 +11,10 @@ Written against wrong answers of FalkorDB 4.16 (``tests/integration/test_falkord
 """
 
 from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
 
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter
 from graphiti_pkm.domain.times import iso
 
 FACT_KEYS = (
@@ -39,14 +41,35 @@ FACT_KEYS = (
 ENTITY_KEYS = ("uuid", "group_id", "name", "summary", "created_at", "labels")
 """Entity properties that are no attributes."""
 
-FACT_COLUMNS = f"""
+
+class Held(NamedTuple):
+    """Where the values stand that changes of a fact change: on its edge, or in variables of the query."""
+
+    valid_at: str = "e.valid_at"
+    invalid_at: str = "e.invalid_at"
+    expired_at: str = "e.expired_at"
+    voided: str = "e.voided"
+
+
+PRESENT = Held()
+BELIEVED = Held("was_valid_at", "was_invalid_at", "was_expired_at", "was_voided")
+
+
+def fact_columns(held: Held = PRESENT) -> str:
+    """A whole fact ``e``."""
+    voided = "" if held == PRESENT else f" + [['voided', {held.voided}]]"
+    return f"""
   e.uuid AS uuid, coalesce(e.group_id, '') AS group_id, coalesce(e.name, '') AS name, coalesce(e.fact, '') AS fact,
   startNode(e).uuid AS source_node_uuid, startNode(e).name AS source_name,
   endNode(e).uuid AS target_node_uuid, endNode(e).name AS target_name,
   coalesce(e.episodes, []) AS episodes, coalesce(e.created_at, e.valid_at, '1970-01-01T00:00:00+00:00') AS created_at,
-  e.expired_at AS expired_at, e.valid_at AS valid_at, e.invalid_at AS invalid_at, e.reference_time AS reference_time,
+  {held.expired_at} AS expired_at, {held.valid_at} AS valid_at, {held.invalid_at} AS invalid_at,
+  e.reference_time AS reference_time,
   [k IN keys(e) WHERE NOT k IN {list(FACT_KEYS)} AND NOT k ENDS WITH '_embedding' AND typeOf(e[k]) <> 'Vectorf32'
-    | [k, e[k]]] AS attributes"""
+    | [k, e[k]]]{voided} AS attributes"""
+
+
+FACT_COLUMNS = fact_columns()
 
 ENTITY_COLUMNS = f"""
   n.uuid AS uuid, coalesce(n.name, '') AS name, coalesce(n.group_id, '') AS group_id, labels(n) AS labels,
@@ -62,9 +85,8 @@ EPISODE_COLUMNS = """
   [] AS entity_edges, coalesce(s.corrected, false) AS corrected"""
 
 STARTS = "coalesce(e.valid_at, '')"
-KNOWN_FROM = "coalesce(e.valid_at, e.reference_time)"
 RECORDED = "coalesce(e.created_at, '')"
-IS_STATE = "NOT coalesce(e.kind, 'state') IN ['event', 'plan', 'reading']"
+KNOWN_FROM = "coalesce(e.valid_at, e.reference_time)"
 
 IS_CURRENT = """CASE WHEN coalesce(e.expired_at, e.invalid_at) <= $now THEN 0 WHEN e.valid_at > $now THEN 0
   WHEN e.kind IN ['event', 'plan', 'reading'] THEN 0
@@ -79,39 +101,6 @@ Conditions = tuple[str, dict[str, object]]
 """A WHERE expression with its parameters."""
 
 
-def fact_conditions(wanted: FactFilter) -> Conditions:
-    """Everything in the filter but ``direction``, over an edge ``e``."""
-    parts = ["coalesce(e.group_id, '') IN $groups", f"{RECORDED} <= $now"]
-    values: dict[str, object] = {"groups": wanted.group_ids, "now": iso(wanted.now)}
-    if wanted.as_of is not None:
-        parts += [
-            IS_STATE,
-            "NOT coalesce(e.voided, false)",
-            "(e.expired_at IS NULL OR e.invalid_at IS NOT NULL)",
-            f"{STARTS} <= $as_of",
-            "coalesce(e.invalid_at, '~') > $as_of",
-        ]
-        values["as_of"] = iso(wanted.as_of)
-    for name, instant, part in (
-        ("valid_after", wanted.valid_after, f"{KNOWN_FROM} >= $valid_after"),
-        ("valid_before", wanted.valid_before, f"{KNOWN_FROM} < $valid_before"),
-        ("invalid_after", wanted.invalid_after, "coalesce(e.invalid_at, '') >= $invalid_after"),
-        ("invalid_before", wanted.invalid_before, "coalesce(e.invalid_at, '~') < $invalid_before"),
-    ):
-        if instant is not None:
-            parts.append(part)
-            values[name] = iso(instant)
-    if wanted.only_current:
-        parts.append(f"{IS_CURRENT} = 1")
-    if wanted.relations:
-        parts.append("coalesce(e.name, '') IN $relations")
-        values["relations"] = wanted.relations
-    if wanted.neighbour_uuid is not None:
-        parts.append("(startNode(e).uuid = $neighbour OR endNode(e).uuid = $neighbour)")
-        values["neighbour"] = wanted.neighbour_uuid
-    return _all(parts), values
-
-
 def episode_conditions(wanted: EpisodeFilter) -> Conditions:
     """Everything in the filter but ``entity_uuid``, over a node ``e``; groups as in ``$groups``."""
     parts = ["coalesce(e.group_id, '') IN $groups"]
@@ -124,7 +113,7 @@ def episode_conditions(wanted: EpisodeFilter) -> Conditions:
         if instant is not None:
             parts.append(part)
             values[name] = iso(instant)
-    return _all(parts), values
+    return all_of(parts), values
 
 
 def entity_conditions(wanted: EntityFilter) -> Conditions:
@@ -137,8 +126,29 @@ def entity_conditions(wanted: EntityFilter) -> Conditions:
     if wanted.recorded_until is not None:
         parts.append("coalesce(n.created_at, '') <= $recorded_until")
         values["recorded_until"] = iso(wanted.recorded_until)
-    return _all(parts), values
+    return all_of(parts), values
 
 
-def _all(parts: Iterable[str]) -> str:
+def entities_matched(found: str, wanted: EntityFilter, kept: str = "n") -> Conditions:
+    """The whole filter: ``found`` matches ``n`` and whatever else is ``kept``, and ends in WHERE or AND."""
+    conditions, values = entity_conditions(wanted)
+    if wanted.status is None:
+        return f"{found} {conditions}", values
+    is_so, more = status_conditions(wanted.status)
+    return f"{found} {conditions} MATCH (n)-[e:RELATES_TO]->(w) WHERE {is_so} WITH DISTINCT {kept}", {**values, **more}
+
+
+def status_conditions(status: tuple[str, datetime]) -> Conditions:
+    """That the fact ``e`` to ``w`` is a status of this value which holds; an older one is the name of its target."""
+    parts = (
+        "coalesce(e.name, '') = 'HAS_STATUS'",
+        "toLower(coalesce(e.value, w.name, '')) = $status",
+        f"{IS_CURRENT} = 1",
+        f"{RECORDED} <= $now",
+    )
+    return all_of(parts), {"status": status[0], "now": iso(status[1])}
+
+
+def all_of(parts: Iterable[str]) -> str:
+    """Conditions that all have to be true."""
     return " AND ".join(parts)

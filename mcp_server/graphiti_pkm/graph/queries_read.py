@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.queries import Direction, FactFilter, Window
+from graphiti_pkm.domain.queries import Direction, EntityFilter, FactFilter, Window
 from graphiti_pkm.graph.queries import (
     ENTITY_COLUMNS,
     EPISODE_COLUMNS,
     FACT_COLUMNS,
-    IS_CURRENT,
     KNOWN_FROM,
     RECORDED,
-    STARTS,
-    fact_conditions,
+    entity_conditions,
+    fact_columns,
+    status_conditions,
 )
+from graphiti_pkm.graph.queries_facts import Matched, facts_matched, known_from, starts
 from graphiti_pkm.graph.queries_values import Query, digest
 
 NAME_COLUMNS = """
@@ -208,33 +209,68 @@ def readings(group_id: str, source_uuid: str, spellings: Sequence[str], limit: i
 
 
 def connections(entity_uuid: str, wanted: FactFilter, window: Window) -> tuple[Query, Query]:
-    """A page with its sort keys, and the total."""
-    matched, values = _connected(entity_uuid, wanted)
-    current = "1" if wanted.only_current else IS_CURRENT
-    after = ""
-    if window.after is not None:
-        after = """WHERE cur < $c0 OR (cur = $c0 AND (va < $c1 OR (va = $c1 AND (ca < $c2 OR (ca = $c2 AND id > $c3)))))
-        WITH e, cur, va, ca, id"""
+    """A page of one entity's facts with its sort keys, and the total."""
+    return _fact_page("connections", _connected(entity_uuid, wanted), wanted, window)
+
+
+def group_facts(wanted: FactFilter, window: Window) -> tuple[Query, Query]:
+    """A page of all facts with its sort keys, and the total."""
+    matched = facts_matched("MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND", wanted)
+    return _fact_page("facts of groups", matched, wanted, window)
+
+
+def entity_page(wanted: EntityFilter, window: Window) -> tuple[Query, Query]:
+    """A page by name, and the total. A status is found by the index of relations, not by looking at every entity."""
+    conditions, values = entity_conditions(wanted)
+    matched = f"MATCH (n:Entity) WHERE n.group_id IN $groups AND {conditions}"
+    if wanted.status is not None:
+        is_so, more = status_conditions(wanted.status)
+        matched = f"""MATCH (n)-[e:RELATES_TO]->(w) WHERE e.name = 'HAS_STATUS' AND {is_so}
+        WITH DISTINCT n WHERE 'Entity' IN labels(n) AND {conditions}"""
+        values |= more
+    after = "WHERE name > $c0 OR (name = $c0 AND id > $c1) WITH n, name, id" if window.after else ""
     keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
     return (
         Query(
-            "connections",
-            f"""{matched} WITH e, {current} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id {after}
-            ORDER BY cur DESC, va DESC, ca DESC, id LIMIT $limit RETURN cur, va, ca, id, {FACT_COLUMNS}""",
+            "entities by name",
+            f"""{matched} WITH n, coalesce(n.name, '') AS name, n.uuid AS id {after}
+            ORDER BY name, id LIMIT $limit RETURN {ENTITY_COLUMNS}""",
             {**values, **keys, "limit": window.limit},
         ),
-        Query("connections total", f"{matched} RETURN count(e) AS total", values),
+        Query("entities by name total", f"{matched} RETURN count(n) AS total", values),
+    )
+
+
+def first_fact(entity_uuid: str | None, group_ids: Sequence[str], relations_: Sequence[str]) -> Query:
+    """The date of the earliest fact that never turned out wrong."""
+    found = "MATCH (h:Entity {uuid: $entity})-[e:RELATES_TO]-() WHERE"
+    if entity_uuid is None:
+        found = "MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND"
+    named = "AND coalesce(e.name, '') IN $relations" if relations_ else ""
+    return Query(
+        "first fact",
+        f"{found} {_IN_GROUPS} AND {_NOT_VOIDED} {named} RETURN min(coalesce({KNOWN_FROM}, e.created_at)) AS first",
+        {"entity": entity_uuid, "groups": group_ids, "relations": relations_},
+    )
+
+
+def record_began(group_ids: Sequence[str]) -> Query:
+    """When the first episode was recorded."""
+    return Query(
+        "record began",
+        "MATCH (e:Episodic) WHERE e.group_id IN $groups RETURN min(e.created_at) AS began",
+        {"groups": group_ids},
     )
 
 
 def neighbour_counts(entity_uuid: str, wanted: FactFilter, limit: int) -> Query:
     """Most facts first, then by name."""
-    matched, values = _connected(entity_uuid, wanted)
+    matched = _connected(entity_uuid, wanted)
     return Query(
         "neighbours",
-        f"""{matched} WITH o, count(e) AS facts
+        f"""{matched.text} WITH o, count(e) AS facts
         RETURN o.uuid AS uuid, coalesce(o.name, '') AS name, facts ORDER BY facts DESC, name, uuid LIMIT $limit""",
-        {**values, "limit": limit},
+        {**matched.values, "limit": limit},
     )
 
 
@@ -244,9 +280,36 @@ def newest_facts(entity_uuid: str, wanted: FactFilter, limit: int) -> Query:
     return page
 
 
-def _connected(entity_uuid: str, wanted: FactFilter) -> tuple[str, dict[str, object]]:
-    conditions, values = fact_conditions(wanted)
-    return f"{_PATTERNS[wanted.direction]} WHERE {conditions}", {**values, "entity": entity_uuid}
+def _connected(entity_uuid: str, wanted: FactFilter) -> Matched:
+    matched = facts_matched(f"{_PATTERNS[wanted.direction]} WHERE", wanted, ("o",))
+    return matched._replace(values={**matched.values, "entity": entity_uuid})
+
+
+_NEXT_NEWEST = "cur < $c0 OR (cur = $c0 AND (va < $c1 OR (va = $c1 AND (ca < $c2 OR (ca = $c2 AND id > $c3)))))"
+_NEXT_OLDEST = "va > $c0 OR (va = $c0 AND (ca > $c1 OR (ca = $c1 AND id > $c2)))"
+
+
+def _fact_page(name: str, matched: Matched, wanted: FactFilter, window: Window) -> tuple[Query, Query]:
+    """Current ones first, then the newest; or the oldest first."""
+    current = "1" if wanted.only_current else matched.is_current
+    since = starts(matched.held) if window.newest else f"coalesce({known_from(matched.held)}, '')"
+    keys, order = ("cur, va, ca, id", "cur DESC, va DESC, ca DESC, id") if window.newest else ("va, ca, id",) * 2
+    after = ""
+    if window.after is not None:
+        after = f"WHERE {_NEXT_NEWEST if window.newest else _NEXT_OLDEST} WITH {matched.carried}, {keys}"
+    values = {**matched.values, **{f"c{i}": key for i, key in enumerate(window.after or ())}}
+    sorted_by = f"{since} AS va, {RECORDED} AS ca, e.uuid AS id"
+    if window.newest:
+        sorted_by = f"{current} AS cur, {sorted_by}"
+    return (
+        Query(
+            name,
+            f"""{matched.text} WITH {matched.carried}, {sorted_by} {after}
+            ORDER BY {order} LIMIT $limit RETURN {keys}, {fact_columns(matched.held)}""",
+            {**values, "limit": window.limit},
+        ),
+        Query(f"{name} total", f"{matched.text} RETURN count(e) AS total", matched.values),
+    )
 
 
 def entity_support(entity_uuids: Sequence[str]) -> Query:

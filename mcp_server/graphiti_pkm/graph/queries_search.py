@@ -1,4 +1,4 @@
-"""Full text and exact vector search. One ``scope`` word per group and kind keeps groups apart inside the index."""
+"""Full text. One ``scope`` word per group and kind keeps groups apart inside the index."""
 
 import hashlib
 import re
@@ -9,14 +9,14 @@ from typing import Literal
 
 from graphiti_pkm.domain.names import fold
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph.queries import (
     EPISODE_COLUMNS,
-    entity_conditions,
+    Conditions,
+    entities_matched,
     episode_conditions,
-    fact_conditions,
 )
+from graphiti_pkm.graph.queries_facts import facts_matched
 from graphiti_pkm.graph.queries_values import Query
 
 ScopeKind = Literal["entity", "episode", "fact"]
@@ -31,9 +31,10 @@ _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’‘ʼ＇]s(?![^\W_])", re.IGNORECASE)
 
 _BEST = "ORDER BY score DESC, uuid LIMIT $limit RETURN uuid, score"
-_COSINE = "1 - vec.cosineDistance({vector}, vecf32($vector))"
-_IS_NUMBER = "score >= -2"
-"""False for the -nan that a zero vector gives."""
+WORDED_ENTITIES = """CALL db.idx.fulltext.queryNodes('SearchText', $words) YIELD node, score
+  MATCH (node)-[:OF]->(n:Entity) WHERE"""
+WORDED_FACTS = """CALL db.idx.fulltext.queryRelationships('RELATES_TO', $words) YIELD relationship, score
+  WITH relationship AS e, score WHERE"""
 
 
 def scope(group_id: str, kind: ScopeKind) -> str:
@@ -48,30 +49,37 @@ def searchable(text: str) -> str:
 
 def search_entities(terms: Sequence[str], wanted: EntityFilter, limit: int) -> Query | None:
     """None when there is no word to look for."""
-    words = _words(terms, wanted.group_ids, "entity")
-    conditions, values = entity_conditions(wanted)
-    if words is None:
-        return None
-    return Query(
-        "search entities",
-        f"""CALL db.idx.fulltext.queryNodes('SearchText', $words) YIELD node, score
-        MATCH (node)-[:OF]->(n:Entity) WHERE {conditions}
-        WITH n.uuid AS uuid, max(score) AS score {_BEST}""",
-        {**values, "words": words, "limit": limit},
-    )
+    return entities_worded(terms, wanted.group_ids, entities_matched(WORDED_ENTITIES, wanted, "n, score"), limit)
 
 
 def search_facts(terms: Sequence[str], wanted: FactFilter, limit: int) -> Query | None:
     """None when there is no word to look for."""
-    words = _words(terms, wanted.group_ids, "fact", field_prefix="search_")
-    conditions, values = fact_conditions(wanted)
+    matched = facts_matched(WORDED_FACTS, wanted, ("score",))
+    return facts_worded(terms, wanted.group_ids, (matched.text, matched.values), limit)
+
+
+def entities_worded(terms: Sequence[str], group_ids: Sequence[str], matched: Conditions, limit: int) -> Query | None:
+    """``matched`` begins with ``WORDED_ENTITIES`` and keeps ``n`` and ``score``."""
+    words = _words(terms, group_ids, "entity")
+    text, values = matched
+    if words is None:
+        return None
+    return Query(
+        "search entities",
+        f"{text} WITH n.uuid AS uuid, max(score) AS score {_BEST}",
+        {**values, "words": words, "limit": limit},
+    )
+
+
+def facts_worded(terms: Sequence[str], group_ids: Sequence[str], matched: Conditions, limit: int) -> Query | None:
+    """``matched`` begins with ``WORDED_FACTS`` and keeps ``e`` and ``score``."""
+    words = _words(terms, group_ids, "fact", field_prefix="search_")
+    text, values = matched
     if words is None:
         return None
     return Query(
         "search facts",
-        f"""CALL db.idx.fulltext.queryRelationships('RELATES_TO', $words) YIELD relationship, score
-        WITH relationship AS e, score WHERE {conditions}
-        WITH e.uuid AS uuid, score {_BEST}""",
+        f"{text} WITH e.uuid AS uuid, score {_BEST}",
         {**values, "words": words, "limit": limit},
     )
 
@@ -93,50 +101,6 @@ def search_episodes(terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> 
         MATCH (node)-[:OF]->(e:Episodic){mentions} WHERE {conditions}
         WITH e.uuid AS uuid, max(score) AS score {_BEST}""",
         {**values, "words": words, "limit": limit},
-    )
-
-
-def nearest_entities(vector: Vector, wanted: EntityFilter, limit: int) -> Query:
-    """By their names' embeddings."""
-    conditions, values = entity_conditions(wanted)
-    return Query(
-        "nearest entities",
-        f"""MATCH (n:Entity) WHERE n.group_id IN $groups AND n.name_embedding IS NOT NULL AND {conditions}
-        WITH n.uuid AS uuid, {_COSINE.format(vector="n.name_embedding")} AS score WHERE {_IS_NUMBER}
-        WITH uuid, score {_BEST}""",
-        {**values, "vector": vector, "limit": limit},
-    )
-
-
-def nearest_facts(vector: Vector, wanted: FactFilter, limit: int) -> Query:
-    """By their embeddings."""
-    conditions, values = fact_conditions(wanted)
-    return Query(
-        "nearest facts",
-        f"""MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND e.fact_embedding IS NOT NULL AND {conditions}
-        WITH e.uuid AS uuid, {_COSINE.format(vector="e.fact_embedding")} AS score WHERE {_IS_NUMBER}
-        WITH uuid, score {_BEST}""",
-        {**values, "vector": vector, "limit": limit},
-    )
-
-
-def nearest_episodes(vector: Vector, wanted: EpisodeFilter, limit: int) -> Query:
-    """Passages carry their episode's group and times, so ``e`` in the conditions is a passage."""
-    conditions, values = episode_conditions(wanted)
-    matched = "MATCH (e:Passage) WHERE e.group_id IN $groups AND"
-    if wanted.entity_uuid is not None:
-        matched = """MATCH (h:Entity {uuid: $entity})<-[:MENTIONS]-(x) WITH DISTINCT x.uuid AS mentioning
-          MATCH (e:Passage {episode_uuid: mentioning}) WHERE"""
-        values["entity"] = wanted.entity_uuid
-    return Query(
-        "nearest episodes",
-        f"""{matched} e.embedding IS NOT NULL AND {conditions}
-        WITH e.episode_uuid AS uuid, {_COSINE.format(vector="e.embedding")} AS score WHERE {_IS_NUMBER}
-        WITH uuid, max(score) AS score ORDER BY score DESC, uuid LIMIT $limit
-        MATCH (p:Passage {{episode_uuid: uuid}}) WHERE p.embedding IS NOT NULL
-        WITH uuid, score, p, {_COSINE.format(vector="p.embedding")} AS own WHERE own >= score
-        RETURN uuid, score, p.start AS start, p.end AS end ORDER BY score DESC, uuid, start""",
-        {**values, "vector": vector, "limit": limit},
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
 from graphiti_pkm.domain.queries import (
+    EntityFilter,
     EpisodeFilter,
     EpisodePage,
     FactFilter,
@@ -19,18 +20,39 @@ from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.reading import Connected
 
 _MONTH = len("2026-03")
+_FACT_KEYS = ("cur", "va", "ca", "id")
 
 
 class Traversals(Connected):
     """The part of ``GraphReader`` around one entity or episode; a page and its total travel together."""
 
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
-        page, total = await (await self._db()).read_apart(*queries_read.connections(entity_uuid, wanted, window))
+        return await self._fact_page(*queries_read.connections(entity_uuid, wanted, window))
+
+    async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
+        return await self._fact_page(*queries_read.group_facts(wanted, window))
+
+    async def _fact_page(self, page_query: Query, total_query: Query) -> FactPage:
+        page, total = await (await self._db()).read_apart(page_query, total_query)
         return FactPage(
             facts=tuple(map(mapping.fact, page)),
-            keys=tuple((row["cur"], row["va"], row["ca"], row["id"]) for row in page),
+            keys=tuple(tuple(row[key] for key in _FACT_KEYS if key in row) for row in page),
             total=total[0]["total"],
         )
+
+    async def first_fact(
+        self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
+    ) -> datetime | None:
+        (found,) = await (await self._db()).read(queries_read.first_fact(entity_uuid, group_ids, relations))
+        return found[0]["first"] and _instant(found[0]["first"])
+
+    async def record_began(self, group_ids: Sequence[str]) -> datetime | None:
+        (found,) = await (await self._db()).read(queries_read.record_began(group_ids))
+        return found[0]["began"] and _instant(found[0]["began"])
+
+    async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
+        page, total = await (await self._db()).read_apart(*queries_read.entity_page(wanted, window))
+        return list(map(mapping.entity, page)), total[0]["total"]
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         (found,) = await (await self._db()).read(queries_read.neighbour_counts(entity_uuid, wanted, limit))

@@ -4,19 +4,17 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
 from graphiti_pkm.domain.answers import Answer, EpisodeView, FactView, NodeView
+from graphiti_pkm.domain.queries import FactStatus as Status
 from graphiti_pkm.domain.queries import GroupSize
 from graphiti_pkm.domain.records import Entity, Episode, Fact
 from graphiti_pkm.domain.times import iso, show_validity
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paging import clip_json, text_size
-
-Status: TypeAlias = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
 
 _TEXT = 2_000
 _SENTENCE = 300
@@ -44,6 +42,7 @@ class Views:
         now: datetime,
         *,
         as_of: datetime | None = None,
+        known_at: datetime | None = None,
         asked: str | None = None,
         score: float | None = None,
     ) -> FactView:
@@ -58,7 +57,7 @@ class Views:
             target_node_uuid=fact.target_uuid,
             target_node_name=clipped(fact.target_name, _NAME),
             direction=None if asked is None else "out" if fact.source_uuid == asked else "in",
-            status=status_of(fact, now, as_of),
+            status=status_of(fact, now, as_of, known_at),
             kind=fact.kind,
             measure=fact.measure and clipped(fact.measure, _NAME),
             value=fact.value and clipped(fact.value, _VALUE),
@@ -136,20 +135,22 @@ class Views:
         return f"{clipped(fact.text, _SENTENCE)} ({when})"
 
 
-def status_of(fact: Fact, now: datetime, as_of: datetime | None = None) -> Status:
-    """What a fact is at ``as_of`` in the world; without it, what it is ``now`` in the record.
+def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> Status:
+    """What a fact is at ``as_of`` in the world; without it, what it is ``now`` in the record, or was at ``known_at``.
 
-    A fact that was retired later did hold before its ``invalid_at``, so ``expired_at`` counts only for now.
+    A fact that was retired later did hold before its ``invalid_at``, so ``expired_at`` counts only for now. With
+    ``known_at`` the fact has the values of then, so that every ``expired_at`` lies before it. The same stands in Cypher
+    in ``graph.queries_facts``.
     """
     if fact.voided:
         return "voided"
-    at = now if as_of is None else as_of
+    at = as_of or known_at or now
+    is_retired = fact.expired_at is not None and (known_at is not None or fact.expired_at <= at)
     if fact.kind != "state":
-        is_over = fact.kind == "plan" and fact.expired_at is not None and fact.expired_at <= at
-        return "ended" if is_over else _UNLIKE_STATES[fact.kind]  # a plan is met, dropped or moved
+        return "ended" if is_retired else _UNLIKE_STATES[fact.kind]  # a plan is met, dropped or moved
     if fact.invalid_at is not None and fact.invalid_at <= at:
         return "ended"
-    if fact.expired_at is not None and fact.expired_at <= at and (as_of is None or fact.invalid_at is None):
+    if is_retired and (as_of is None or fact.invalid_at is None):
         return "ended"
     if fact.valid_at is not None:
         return "future" if fact.valid_at > at else "current"

@@ -1,0 +1,159 @@
+"""Which facts a filter means, as they are or as the record said at an instant.
+
+A fact as it was known at ``$known_at`` has the values that stood before the first change recorded after it. The change
+is looked up by index for each fact (2 µs each): a page of a hub of 10,000 facts takes 55 ms instead of 15, however many
+changes the group holds.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from graphiti_pkm.domain.queries import FactFilter
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.graph.queries import BELIEVED, IS_CURRENT, PRESENT, RECORDED, Conditions, Held, all_of
+
+_UNLIKE_STATES = "['event', 'plan', 'reading']"
+_NO_CHANGE = "['proposed', 'rejected', 'deleted']"
+"""Kinds of changes that leave the values as they are."""
+
+_FIRST_CHANGE = f"""CALL {{ WITH e OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}})
+  WHERE coalesce(c.recorded_at, '') > $known_at AND NOT c.kind IN {_NO_CHANGE}
+  RETURN c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT 1 }}"""
+
+_TOLD_BY_THEN = """OPTIONAL MATCH (t:Episodic {{uuid: coalesce(e.episodes, [''])[0]}})
+  WITH {kept}, coalesce(t.valid_at, e.reference_time, e.created_at, '~') AS told WHERE told <= $known_at"""
+_FIRST_CHANGE_TOLD = f"""CALL {{ WITH e OPTIONAL MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
+  WITH x, x.episode_uuid AS teller OPTIONAL MATCH (t:Episodic {{uuid: teller}})
+  WITH x, coalesce(t.valid_at, x.recorded_at) AS told
+  WITH CASE WHEN told > $known_at THEN x ELSE null END AS c, CASE WHEN told > $known_at THEN 0 ELSE 1 END AS rank, told,
+    x.recorded_at AS recorded, coalesce(x.place, 0) AS place
+  RETURN c ORDER BY rank, told, recorded, place LIMIT 1 }}"""
+"""The WITH before the second OPTIONAL MATCH is needed: FalkorDB refuses to look up a property of what was not found."""
+
+
+class Matched(NamedTuple):
+    """Facts ``e`` under a filter: a text to go on from, its parameters, and what the next WITH has to carry."""
+
+    text: str
+    values: dict[str, object]
+    held: Held
+    carried: str
+
+    @property
+    def is_current(self) -> str:
+        """1 or 0, at ``$now`` or at ``$known_at``."""
+        return IS_CURRENT if self.held == PRESENT else _WAS_CURRENT
+
+
+def facts_matched(found: str, wanted: FactFilter, kept: Sequence[str] = ()) -> Matched:
+    """``found`` matches ``e`` and whatever is ``kept`` of it, and ends in WHERE or AND."""
+    recorded, values = _recorded_conditions(wanted)
+    if wanted.known_at is None:
+        held, more = _held_conditions(wanted, PRESENT)
+        return Matched(f"{found} {all_of([*recorded, *held])}", {**values, **more}, PRESENT, "e")
+    names = ", ".join(("e", *kept))
+    told = _TOLD_BY_THEN.format(kept=names) if wanted.by_reference_time else ""
+    change = _FIRST_CHANGE_TOLD if wanted.by_reference_time else _FIRST_CHANGE
+    held, more = _held_conditions(wanted, BELIEVED)
+    text = f"""{found} {all_of(recorded)} {told} {change}
+    WITH {names}, {_BELIEVED_VALUES} {f"WITH {names}, {', '.join(BELIEVED)} WHERE {all_of(held)}" if held else ""}"""
+    return Matched(text, {**values, **more}, BELIEVED, ", ".join(("e", *BELIEVED)))
+
+
+def starts(held: Held) -> str:
+    """For sorting: an unknown start before every other."""
+    return f"coalesce({held.valid_at}, '')"
+
+
+def known_from(held: Held) -> str:
+    """The start, an unknown one when it was told."""
+    return f"coalesce({held.valid_at}, e.reference_time)"
+
+
+_BEFORE_EXPIRY = "e.kind IS NULL AND e.expired_at > $known_at"
+"""Graphiti's own retirements come without a change; ours write a kind."""
+_BELIEVED_VALUES = f"""
+  CASE WHEN c IS NULL THEN e.valid_at ELSE c.previous_valid_at END AS {BELIEVED.valid_at},
+  CASE WHEN c IS NOT NULL THEN c.previous_invalid_at WHEN {_BEFORE_EXPIRY} THEN null
+    ELSE e.invalid_at END AS {BELIEVED.invalid_at},
+  CASE WHEN c IS NOT NULL THEN c.previous_expired_at WHEN {_BEFORE_EXPIRY} THEN null
+    ELSE e.expired_at END AS {BELIEVED.expired_at},
+  CASE WHEN c IS NULL THEN coalesce(e.voided, false) ELSE coalesce(c.previous_voided, false) END AS {BELIEVED.voided}"""
+_WAS_CURRENT = f"""CASE WHEN {BELIEVED.expired_at} IS NOT NULL THEN 0 WHEN {BELIEVED.voided} THEN 0
+  WHEN {BELIEVED.invalid_at} <= $known_at THEN 0 WHEN {BELIEVED.valid_at} > $known_at THEN 0
+  WHEN e.kind IN {_UNLIKE_STATES} THEN 0 ELSE 1 END"""
+
+
+def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
+    """What no change of a fact changes, over an edge ``e``."""
+    parts = ["coalesce(e.group_id, '') IN $groups", f"{RECORDED} <= $now"]
+    values: dict[str, object] = {"groups": wanted.group_ids, "now": iso(wanted.now)}
+    if wanted.known_at is not None:
+        values["known_at"] = iso(wanted.known_at)
+        if not wanted.by_reference_time:
+            parts.append(f"{RECORDED} <= $known_at")
+    if wanted.as_of is not None:
+        parts.append(f"NOT coalesce(e.kind, 'state') IN {_UNLIKE_STATES}")
+    for name, asked, part in (
+        ("relations", wanted.relations, "coalesce(e.name, '') IN $relations"),
+        ("kinds", wanted.kinds, "coalesce(e.kind, 'state') IN $kinds"),
+        ("neighbour", wanted.neighbour_uuid, "(startNode(e).uuid = $neighbour OR endNode(e).uuid = $neighbour)"),
+        ("labels", wanted.labels, "any(l IN labels(startNode(e)) + labels(endNode(e)) WHERE l IN $labels)"),
+    ):
+        if asked:
+            parts.append(part)
+            values[name] = asked
+    if wanted.series is not None:
+        parts.append("e.kind = 'reading' AND startNode(e).uuid = $source AND toLower(e.measure) = $measure")
+        values["source"], values["measure"] = wanted.series
+    return parts, values
+
+
+def _held_conditions(wanted: FactFilter, held: Held) -> tuple[list[str], dict[str, object]]:
+    """What changes may change."""
+    parts: list[str] = []
+    values: dict[str, object] = {}
+    if wanted.as_of is not None:
+        parts += [
+            f"NOT coalesce({held.voided}, false)",
+            f"({held.expired_at} IS NULL OR {held.invalid_at} IS NOT NULL)",
+        ]
+        if wanted.status is None:
+            parts += [f"{starts(held)} <= $as_of", f"coalesce({held.invalid_at}, '~') > $as_of"]
+        values["as_of"] = iso(wanted.as_of)
+    for name, instant, part in (
+        ("valid_after", wanted.valid_after, f"{known_from(held)} >= $valid_after"),
+        ("valid_before", wanted.valid_before, f"{known_from(held)} < $valid_before"),
+        ("invalid_after", wanted.invalid_after, f"coalesce({held.invalid_at}, '') >= $invalid_after"),
+        ("invalid_before", wanted.invalid_before, f"coalesce({held.invalid_at}, '~') < $invalid_before"),
+    ):
+        if instant is not None:
+            parts.append(part)
+            values[name] = iso(instant)
+    if wanted.only_current:
+        parts.append(f"{IS_CURRENT if held == PRESENT else _WAS_CURRENT} = 1")
+    if wanted.status is not None:
+        parts.append(f"{_status(wanted, held)} = $status")
+        values["status"] = wanted.status
+    return parts, values
+
+
+def _status(wanted: FactFilter, held: Held) -> str:
+    """As ``services.views.status_of`` says it."""
+    at = "$as_of" if wanted.as_of else "$known_at" if wanted.known_at else "$now"
+    is_retired = f"{held.expired_at} <= {at}" if wanted.known_at is None else f"{held.expired_at} IS NOT NULL"
+    ends_now = f"{is_retired} AND {held.invalid_at} IS NULL" if wanted.as_of else is_retired
+    unsure = f"WHEN coalesce(e.reference_time, e.created_at) > {at} THEN 'possible'" if wanted.as_of else ""
+    return f"""CASE WHEN {held.voided} THEN 'voided'
+      WHEN e.kind IN {_UNLIKE_STATES} THEN CASE WHEN {is_retired} THEN 'ended'
+        WHEN e.kind = 'plan' THEN 'planned' ELSE e.kind END
+      WHEN {held.invalid_at} <= {at} THEN 'ended' WHEN {ends_now} THEN 'ended'
+      WHEN {held.valid_at} > {at} THEN 'future' WHEN {held.valid_at} IS NOT NULL THEN 'current' {unsure}
+      ELSE 'current' END"""
+
+
+def fact_conditions(wanted: FactFilter) -> Conditions:
+    """The whole filter of facts as they are, over an edge ``e``."""
+    recorded, values = _recorded_conditions(wanted)
+    held, more = _held_conditions(wanted, PRESENT)
+    return all_of([*recorded, *held]), {**values, **more}
