@@ -16,8 +16,9 @@ from tests.builders import (
     new_uuid,
 )
 
+from graphiti_pkm.domain.changes import ChangeFilter, ChangePage
 from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import ChangeFilter, ChangePage, Window
+from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import FactChange, RecordedChange
 
 PAGE = Window(limit=100)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from tests.fakes.reads import Reads
 from tests.fakes.tables import Key, falling, iso
 
-from graphiti_pkm.domain.queries import ChangeFilter, ChangePage, Window
+from graphiti_pkm.domain.changes import ChangeFilter, ChangePage
+from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import Fact, RecordedChange
 
 

@@ -26,8 +26,9 @@ from tests.builders import (
     new_uuid,
 )
 
+from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.names import search_terms
-from graphiti_pkm.domain.queries import ChangeFilter, EntityFilter, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Vector
 from graphiti_pkm.errors import EmbeddingMismatch, InvalidInput, NotKept
 from graphiti_pkm.graph import queries_changes, queries_episodes, queries_read, queries_search, queries_write

@@ -6,7 +6,8 @@ from pathlib import Path
 import redis
 from tests.builders import GROUP, a_change, a_fact, a_write, an_entity, an_episode, at
 
-from graphiti_pkm.domain.queries import ChangeFilter, Window
+from graphiti_pkm.domain.changes import ChangeFilter
+from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import Entity, Episode, Fact
 from graphiti_pkm.graph import queries_changes, schema
 from graphiti_pkm.graph.queries_values import Query

@@ -33,7 +33,7 @@ from graphiti_pkm.toolsets.instructions import build_instructions
 
 Mode: TypeAlias = Literal["auto", "legacy"]
 
-BUDGET = 5_000
+BUDGET = 6_000
 """Tokens (bytes / 4) that the default tools and the instructions may cost each conversation."""
 DEFAULT_TOOLS = len(TOOLSETS[0].tools)
 SNAPSHOTS = Path(__file__).with_name("snapshots")

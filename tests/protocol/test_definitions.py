@@ -14,7 +14,7 @@ from graphiti_pkm.toolsets.catalog import TOOLSETS, known_tools
 from graphiti_pkm.toolsets.instructions import build_instructions
 
 TOOLS = sorted(known_tools())
-LISTS = ("facts", "nodes", "episodes", "entities", "sources")
+LISTS = ("facts", "nodes", "episodes", "entities", "sources", "changes")
 ORDER_OF_A_DESCRIPTION = re.compile(r"^[A-Z][^\n]+\.\nUse [^\n]+\.$")
 
 
@@ -200,6 +200,9 @@ async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() 
         "get_episode_entities",
         "get_entity_edge",
         "get_fact_sources",
+        "what_changed",
+        "retire_fact",
+        "restore_fact",
         "delete_episode",
         "delete_entity_edge",
         "get_status",

@@ -11,9 +11,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Literal, Protocol
 
+from graphiti_pkm.domain.changes import GraphChanges
 from graphiti_pkm.domain.queries import (
-    ChangeFilter,
-    ChangePage,
     EntityFilter,
     EpisodeFilter,
     EpisodeHit,
@@ -34,7 +33,6 @@ from graphiti_pkm.domain.records import (
     Job,
     Name,
     Passage,
-    RecordedChange,
     Vector,
     Vectors,
     WriteIntent,
@@ -165,23 +163,6 @@ class GraphReader(Protocol):
         """Facts whose place this fact took, as ``retired_by_episode``."""
         ...
 
-    async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
-        """What became of facts, newest recorded first; of one instant events before additions, then by uuid.
-
-        An addition (``added``) is made from its fact: its uuid is the fact's, its episode the first that told it.
-        """
-        ...
-
-    async def fact_changes(
-        self, fact_uuids: Sequence[str], group_ids: Sequence[str], limit_each: int
-    ) -> dict[str, list[RecordedChange]]:
-        """The newest events of each fact, newest first, of one write the last first; without its addition."""
-        ...
-
-    async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
-        """The first characters of each episode's content, cut in the database."""
-        ...
-
     async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
         """(number of mentions, number of facts, voided ones included) of each entity."""
         ...
@@ -266,7 +247,7 @@ class GraphWriter(Protocol):
         ...
 
 
-class Graph(GraphReader, GraphWalks, GraphWriter, Protocol):
+class Graph(GraphReader, GraphWalks, GraphChanges, GraphWriter, Protocol):
     """All of them, with what status and start-up need."""
 
     async def ready(self) -> bool:

@@ -7,7 +7,8 @@ slower and compares them wrongly. Measured with 100,000 facts: a week 0.6 ms, al
 from collections.abc import Sequence
 from typing import Literal
 
-from graphiti_pkm.domain.queries import ChangeFilter, Window
+from graphiti_pkm.domain.changes import ChangeFilter
+from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph.queries import FACT_COLUMNS, RECORDED, Conditions
 from graphiti_pkm.graph.queries_values import Query, day_number

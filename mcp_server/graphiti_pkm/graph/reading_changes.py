@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.queries import ChangeFilter, ChangePage, Window
+from graphiti_pkm.domain.changes import ChangeFilter, ChangePage
+from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import RecordedChange
 from graphiti_pkm.graph import mapping, queries_changes
 from graphiti_pkm.graph.queries_values import Row

@@ -14,6 +14,7 @@ from graphiti_pkm.domain.records import (
     Entity,
     Episode,
     Fact,
+    FactChange,
     FactUpdate,
     Vectors,
     WriteIntent,
@@ -23,6 +24,7 @@ from graphiti_pkm.errors import NotAllowed, Unavailable
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.history import change_of
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import clipped
 
@@ -31,6 +33,7 @@ _MOST = 10_000
 _MOST_PASSAGES = 25_000
 _TOLD = 20
 _NAME = 100
+_UUID = 8
 _NOT_ERASED = "The journal and backups still hold it: nothing can erase it there yet but removing the data directory."
 
 
@@ -105,6 +108,7 @@ class Deleting:
                 recorded_at=self._context.now(),
                 facts=tuple(_without_quote(fact, whole) for fact in requoted),
                 fact_updates=tuple(_without_episode(fact, whole) for fact in shared),
+                changes=self._deleted(lost, caller),
                 deletions=Deletions(
                     episodes=(whole,),
                     entities=tuple(entity.uuid for entity in removed),
@@ -143,6 +147,7 @@ class Deleting:
                 group_id=group,
                 kind=WriteKind.DELETE_FACT,
                 recorded_at=self._context.now(),
+                changes=self._deleted([fact], caller),
                 deletions=Deletions(facts=(whole,)),
             )
             await self._committer.commit(intent, {})
@@ -161,6 +166,11 @@ class Deleting:
                 ),
             ],
         )
+
+    def _deleted(self, facts: Sequence[Fact], caller: Caller) -> tuple[FactChange, ...]:
+        """That they were, and when: what_changed goes on telling it, without their words."""
+        now = self._context.now()
+        return tuple(change_of(str(uuid4()), fact, "deleted", now, caller=caller.principal) for fact in facts)
 
     async def _writable(self, caller: Caller) -> tuple[str, ...]:
         if caller.read_only:
@@ -235,7 +245,7 @@ def _still_retired(retired: Sequence[Fact], lost: Sequence[Fact]) -> list[str]:
 def _still(fact: Fact) -> str:
     state, how = ("void", "corrected") if fact.voided else ("ended", "replaced")
     text = clipped(fact.text, _NAME)
-    return f"still {state}: {text} ({how} by what is removed; tell it again with add_memory if it holds)"
+    return f"still {state}: {text} ({how} by what is removed; restore_fact {fact.uuid[:_UUID]} brings it back)"
 
 
 def _without_episode(fact: Fact, episode_uuid: str) -> FactUpdate:

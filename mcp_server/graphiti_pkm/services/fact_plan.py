@@ -32,6 +32,8 @@ class Occasion:
     reference_time: datetime
     now: datetime
     zone: tzinfo
+    caller: str
+    """The principal who calls."""
 
 
 @dataclass
@@ -66,7 +68,7 @@ class FactPlanner:
         self._new_uuid = new_uuid
         self._near_reported: set[str] = set()
         self.outcome = FactOutcome()
-        self.retirements = Retirements(world, occasion.episode_uuid, occasion.now, new_uuid)
+        self.retirements = Retirements(world, occasion.episode_uuid, occasion.now, occasion.caller, new_uuid)
 
     def plan(self, told: ToldFact) -> None:
         """Take in the next fact."""

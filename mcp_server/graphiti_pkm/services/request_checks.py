@@ -28,10 +28,15 @@ def check_texts(request: AddMemory) -> None:
         if len(getattr(request, field)) > _MAX_ITEMS:
             raise InvalidInput(f"{field}: at most {_MAX_ITEMS} in one call.")
     for path, text in _texts(request.model_dump(), ""):
-        if "\0" in text:
-            raise InvalidInput(f"{path} holds a NUL character, which cannot be stored. Nothing was stored.")
-        if _SURROGATE.search(text):
-            raise InvalidInput(f"{path} holds a lone surrogate, which is no character. Nothing was stored.")
+        check_text(text, path)
+
+
+def check_text(text: str, path: str) -> None:
+    """Refuse characters that no store can keep."""
+    if "\0" in text:
+        raise InvalidInput(f"{path} holds a NUL character, which cannot be stored. Nothing was stored.")
+    if _SURROGATE.search(text):
+        raise InvalidInput(f"{path} holds a lone surrogate, which is no character. Nothing was stored.")
 
 
 def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:

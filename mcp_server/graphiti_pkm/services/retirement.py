@@ -10,6 +10,7 @@ from graphiti_pkm.domain.records import Fact, FactChange
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.services import fact_rules as rules
 from graphiti_pkm.services.fact_world import FactWorld
+from graphiti_pkm.services.history import change_of
 
 
 @dataclass
@@ -19,6 +20,7 @@ class Retirements:
     world: FactWorld
     episode_uuid: str
     now: datetime
+    caller: str
     new_uuid: Callable[[], str]
     changes: list[FactChange] = field(default_factory=list)
     answers: list[RetiredFact] = field(default_factory=list)
@@ -54,8 +56,8 @@ class Retirements:
 
     def _change(self, old: Fact, new_values: Fact, kind: Literal["retired", "voided"], by: Fact | None) -> None:
         self.world.change(new_values)
-        self._record(old, kind, by)
         end = new_values.invalid_at
+        self._record(old, kind, by, end if kind == "retired" else None)
         self.answers.append(
             RetiredFact(
                 uuid=old.uuid,
@@ -66,17 +68,8 @@ class Retirements:
             )
         )
 
-    def _record(self, old: Fact, kind: Literal["retired", "voided"], by: Fact | None) -> None:
-        self.changes.append(
-            FactChange(
-                uuid=self.new_uuid(),
-                fact_uuid=old.uuid,
-                kind=kind,
-                episode_uuid=self.episode_uuid,
-                replaced_by=by.uuid if by else None,
-                recorded_at=self.now,
-                previous_valid_at=old.valid_at,
-                previous_invalid_at=old.invalid_at,
-                previous_expired_at=old.expired_at,
-            )
-        )
+    def _record(
+        self, old: Fact, kind: Literal["retired", "voided"], by: Fact | None, end: datetime | None = None
+    ) -> None:
+        said = {"episode_uuid": self.episode_uuid, "replaced_by": by.uuid if by else None, "invalid_at": end}
+        self.changes.append(change_of(self.new_uuid(), old, kind, self.now, **said, caller=self.caller))

@@ -53,6 +53,7 @@ class Occurrence:
     person: str
     now: datetime
     zone: tzinfo
+    caller: str
 
 
 @dataclass
@@ -129,7 +130,7 @@ def plan_write(
     resolution = Resolution(at.group_id, at.person, at.now, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(told.entities)
     world = FactWorld(snapshot.facts)
-    occasion = Occasion(episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone)
+    occasion = Occasion(episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone, at.caller)
     planner = FactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
     for fact in told.facts:
         planner.plan(fact)

@@ -67,7 +67,7 @@ class Writing:
         try:
             if earlier := await self._earlier(told, digest):
                 return earlier
-            return await self._store(told, group_id, person, digest)
+            return await self._store(told, group_id, caller, digest)
         except Unavailable as error:
             raise NotKept(f"Nothing was stored; send it again later. {error.message}") from error
 
@@ -90,12 +90,13 @@ class Writing:
             )
         return AddMemoryResponse.model_validate({**receipt[1], "status": "already_stored"})
 
-    async def _store(self, told: Told, group_id: str, person: str, digest: str) -> AddMemoryResponse:
+    async def _store(self, told: Told, group_id: str, caller: Caller, digest: str) -> AddMemoryResponse:
+        person = self._person(caller)
         spans = await _split(told.body)
         known = await self._reader.known_names(group_id, told, person)
         while True:
             vectors = await self._embed(_texts(told, spans, person, group_id, known))
-            answer = await self._store_embedded(told, spans, group_id, person, digest, vectors, is_last=not known)
+            answer = await self._store_embedded(told, spans, group_id, caller, digest, vectors, is_last=not known)
             if answer is not None:
                 return answer
             known = {}  # a name was deleted meanwhile: embed them all
@@ -115,14 +116,14 @@ class Writing:
         told: Told,
         spans: list[Span],
         group_id: str,
-        person: str,
+        caller: Caller,
         digest: str,
         vectors: Mapping[str, Vector] | None,
         *,
         is_last: bool,
     ) -> AddMemoryResponse | None:
         """Read, plan and commit under the group's lock; None if a vector is missing that can still be made."""
-        public = self._groups.public(group_id)
+        public, person = self._groups.public(group_id), self._person(caller)
         settings = self._context.settings
         async with self._context.locks.hold(group_id):
             await self._committer.catch_up(group_id)
@@ -132,7 +133,8 @@ class Writing:
             now = self._context.now()
             if not told.is_dated:
                 told = replace(told, reference_time=now)
-            at = Occurrence(group_id, None if public == settings.default_group else public, person, now, settings.zone)
+            named = None if public == settings.default_group else public
+            at = Occurrence(group_id, named, person, now, settings.zone, caller.principal)
             snapshot = await self._reader.read(group_id, told, person, vectors or {}, now)
             plan = plan_write(told, spans, at, snapshot, vectors or {})
             if vectors is not None and not is_last and missing_vectors(plan, vectors):

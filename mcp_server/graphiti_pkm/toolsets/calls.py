@@ -13,7 +13,7 @@ from graphiti_pkm.toolsets.backend import Backend
 logger = logging.getLogger(__name__)
 
 _METHODS = frozenset({"tools/call", "resources/read", "prompts/get"})
-_COUNTED = ("facts", "nodes", "episodes", "entities", "sources", "retired", "needs_attention", "neighbours")
+_COUNTED = ("facts", "nodes", "episodes", "entities", "sources", "changes", "retired", "needs_attention", "neighbours")
 _CALLERS_MISTAKES = frozenset(
     {
         "invalid_input",

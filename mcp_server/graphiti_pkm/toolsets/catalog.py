@@ -10,6 +10,7 @@ from mcp_types import ToolAnnotations
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
 from graphiti_pkm.toolsets.guard import GuardedTool
+from graphiti_pkm.toolsets.memory_changes import restore_fact, retire_fact, what_changed
 from graphiti_pkm.toolsets.memory_explore import (
     get_entity_connections,
     get_entity_edge,
@@ -27,6 +28,7 @@ READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_
 # A memory is a closed world; these two say otherwise because their specification demands it (C22).
 READS_OPEN = READS.model_copy(update={"open_world_hint": True})
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+ENDS = ADDS.model_copy(update={"idempotent_hint": True})
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
@@ -94,6 +96,9 @@ TOOLSETS: tuple[Toolset, ...] = (
             ToolLine(get_episode_entities, "Get Episode Entities"),
             ToolLine(get_entity_edge, "Get Entity Edge"),
             ToolLine(get_fact_sources, "Get Fact Sources"),
+            ToolLine(what_changed, "What Changed"),
+            ToolLine(retire_fact, "Retire Fact", ENDS),
+            ToolLine(restore_fact, "Restore Fact", ENDS),
             ToolLine(delete_episode, "Delete Episode", DELETES),
             ToolLine(delete_entity_edge, "Delete Entity Edge", DELETES),
             ToolLine(get_status, "Get Status"),

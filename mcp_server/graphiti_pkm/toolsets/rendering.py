@@ -24,9 +24,9 @@ _SHORT = 8
 _UUID_LISTS = frozenset({"episodes", "unknown_episodes"})
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)?\+00:00")
 _TIMES = frozenset(
-    {"valid_at", "invalid_at", "reference_time", "created_at", "expired_at", "first_mention", "last_mention"}
+    {"at", "valid_at", "invalid_at", "reference_time", "created_at", "expired_at", "first_mention", "last_mention"}
 )
-_ITEMS = ("facts", "nodes", "episodes", "entities")
+_ITEMS = ("facts", "nodes", "episodes", "entities", "changes")
 _LONG_TEXT = 400
 
 

@@ -6,7 +6,7 @@ from tests.requirements import requirement
 from tests.unit.services.reading_world import UNKNOWN, World
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.records import WriteKind
+from graphiti_pkm.domain.records import Fact, WriteKind
 from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound, NotKept
 
 
@@ -156,6 +156,10 @@ async def test_nobody_deletes_what_belongs_to_another_person_or_with_a_reading_c
     assert world.journal.table == {}
 
 
+def again(fact: Fact) -> str:
+    return f"restore_fact {fact.uuid[:8]} brings it back"
+
+
 async def test_what_the_episode_ended_stays_ended_and_that_is_said() -> None:
     world = World()
     note, earlier = an_episode(), an_episode()
@@ -167,10 +171,12 @@ async def test_what_the_episode_ended_stays_ended_and_that_is_said() -> None:
     changes = [a_change(ended, note, replaced_by=new.uuid), a_change(wrong, note, kind="voided")]
     await world.given(a_write(sarah, berlin, rome, bonn, note, earlier, ended, wrong, new, *changes))
     answer = await world.deleting.delete_episode(world.caller, note.uuid)
-    again = "tell it again with add_memory if it holds"
+    assert [change.kind for change in world.graph.tables.changes.values()] == ["retired", "voided", "deleted"]
+    for fact in (ended, wrong):
+        assert (await world.retiring.restore_fact(world.caller, fact.uuid, "It holds.")).fact.status == "current"
     assert set(answer.kept_because[:2]) == {
-        f"still ended: {ended.text} (replaced by what is removed; {again})",
-        f"still void: {wrong.text} (corrected by what is removed; {again})",
+        f"still ended: {ended.text} (replaced by what is removed; {again(ended)})",
+        f"still void: {wrong.text} (corrected by what is removed; {again(wrong)})",
     }
 
 
@@ -189,12 +195,11 @@ async def test_what_a_deleted_fact_ended_stays_ended_and_that_is_said_within_bou
     facts = (new, *ended, wrong, holds_again, by_another)
     await world.given(a_write(sarah, rome, note, earlier, *facts, *changes))
     answer = await world.deleting.delete_entity_edge(world.caller, new.uuid)
-    again = "tell it again with add_memory if it holds"
-    assert answer.kept_because[0] == f"still void: Wrong fact (corrected by what is removed; {again})"
+    assert answer.kept_because[0] == f"still void: Wrong fact (corrected by what is removed; {again(wrong)})"
     assert len(answer.kept_because) == 20
     told = set(answer.kept_because[1:-2])
     assert answer.kept_because[-2:] == ["Sarah: 33 other fact(s)", "Rome: 33 other fact(s)"]
-    assert told < {f"still ended: {fact.text} (replaced by what is removed; {again})" for fact in ended}
+    assert told < {f"still ended: {fact.text} (replaced by what is removed; {again(fact)})" for fact in ended}
 
 
 async def test_a_deleted_fact_that_ended_another_still_tells_what_keeps_its_entities() -> None:
@@ -205,7 +210,7 @@ async def test_a_deleted_fact_that_ended_another_still_tells_what_keeps_its_enti
     await world.given(a_write(sarah, rome, bonn, old, new, a_change(old, an_episode(), replaced_by=new.uuid)))
     answer = await world.deleting.delete_entity_edge(world.caller, new.uuid)
     assert answer.kept_because == [
-        "still ended: Sarah lives in Bonn (replaced by what is removed; tell it again with add_memory if it holds)",
+        f"still ended: Sarah lives in Bonn (replaced by what is removed; {again(old)})",
         "Sarah: 1 other fact(s)",
         "Rome: kept, though no episode or fact is left that names it",
     ]

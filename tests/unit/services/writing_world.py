@@ -11,10 +11,12 @@ from graphiti_pkm.domain.access import LOCAL, Caller
 from graphiti_pkm.domain.answers import AddMemoryResponse, Attention
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.services.changes import Changes
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.fact_rules import is_current
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.writing import Writing
 
 
@@ -33,7 +35,10 @@ class WritingWorld:
             now=self.clock,
         )
         self.group = "default"
-        self.writing = Writing(self.context, Groups(self.graph, self.context.settings), Committer(self.context))
+        groups = Groups(self.graph, self.context.settings)
+        self.writing = Writing(self.context, groups, Committer(self.context))
+        self.changes = Changes(self.context, groups)
+        self.retiring = Retiring(self.context, groups, Committer(self.context))
 
     async def tell(
         self, body: str = "A note.", *facts: dict[str, Any], caller: Caller = LOCAL, **fields: Any

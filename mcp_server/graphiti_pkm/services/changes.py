@@ -1,0 +1,157 @@
+"""What became of facts in a period of the record: told, ended, corrected, restored, deleted, proposed, and by whom."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import ChangesResponse, ChangeView
+from graphiti_pkm.domain.changes import ChangeFilter
+from graphiti_pkm.domain.passages import split_passages
+from graphiti_pkm.domain.queries import Window
+from graphiti_pkm.domain.records import ChangeKind, Fact, RecordedChange
+from graphiti_pkm.domain.times import iso, show_time
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.history import MOST_EVENTS, open_proposals
+from graphiti_pkm.services.paging import CHANGES, budget, encode_cursor, fit
+from graphiti_pkm.services.reading import GroupIds, Reader
+from graphiti_pkm.services.views import clipped, item_sizes
+
+_OPENING = 1_000
+"""Characters of an episode in which its first sentence is looked for."""
+_WORDS = 200
+
+
+class Changes(Reader):
+    """``what_changed``."""
+
+    async def what_changed(
+        self,
+        caller: Caller,
+        since: str,
+        until: str | None = None,
+        entity_uuid: str | None = None,
+        group_ids: GroupIds = None,
+        kinds: Sequence[ChangeKind] | None = None,
+        limit: int = CHANGES.default,
+        cursor: str | None = None,
+    ) -> ChangesResponse:
+        """Changes recorded in ``[since, until)``, newest first, each with the words that caused it.
+
+        With ``entity_uuid`` those of its facts, in its own group unless ``group_ids`` says otherwise.
+        """
+        CHANGES.check(limit)
+        after, before = self._instant("since", since), self._instant("until", until)
+        if after is None or (before is not None and before <= after):
+            raise InvalidInput("until must be later than since: changes from since on, before until.")
+        anchor = None if entity_uuid is None else await self._anchor(caller, entity_uuid, group_ids)
+        groups = self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
+        groups = anchor.group_ids if anchor else groups
+        filters = {
+            "tool": "what_changed",
+            "principal": caller.principal,
+            "since": after,
+            "until": before,
+            "entity": anchor and anchor.uuid,
+            "groups": groups,
+            "kinds": sorted(kinds or ()),
+        }
+        start = self._start(cursor, filters)
+        wanted = ChangeFilter(
+            group_ids=groups,
+            now=start.now,
+            since=after,
+            until=before,
+            entity_uuid=anchor and anchor.uuid,
+            kinds=tuple(dict.fromkeys(kinds or ())),
+        )
+        page = await self._graph.changes(wanted, Window(limit=limit + 1, after=start.after))
+        views = await self._seen(page.changes[:limit], groups, caller)
+        kept = fit(item_sizes(views, groups), budget((CHANGES, limit)))
+        more = kept < len(page.changes)
+        name = clipped(anchor.entity.name, _WORDS) if anchor and anchor.entity else None
+        period = show_time(after, self._context.settings.zone)
+        return ChangesResponse(
+            message=f"{_told(kept, page.total)} since {period}{f' about {name}' if name else ''}",
+            total=page.total,
+            returned=kept,
+            truncated=more,
+            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            scope=await self._scope(caller, groups, empty=not page.total),
+            changes=views[:kept],
+        )
+
+    async def _seen(
+        self, changes: Sequence[RecordedChange], group_ids: Sequence[str], caller: Caller
+    ) -> list[ChangeView]:
+        """The changes with their facts and words; a deleted fact has neither."""
+        replacing = [change.replaced_by for change in changes if change.replaced_by]
+        proposed = [change.fact_uuid for change in changes if change.kind == "proposed"]
+        told, events = await asyncio.gather(
+            self._facts([*(change.fact_uuid for change in changes), *replacing], group_ids),
+            self._graph.fact_changes(list(dict.fromkeys(proposed)), group_ids, MOST_EVENTS),
+        )
+        waiting = {event.uuid for listed in events.values() for event in open_proposals(listed)}
+        words = await self._words(changes, told, group_ids)
+        return [self._view(change, told, words.get(change.uuid), waiting, caller) for change in changes]
+
+    async def _facts(self, uuids: Iterable[str], group_ids: Sequence[str]) -> dict[str, Fact]:
+        found = await self._graph.get_facts(list(dict.fromkeys(uuids)), group_ids)
+        return {fact.uuid: fact for fact in found}
+
+    async def _words(
+        self, changes: Sequence[RecordedChange], facts: Mapping[str, Fact], group_ids: Sequence[str]
+    ) -> dict[str, str]:
+        """By change: the quote of the fact that caused it, else the first sentence of the episode that did."""
+        quotes = {change.uuid: quote for change in changes if (quote := _quote(change, facts))}
+        asked = {
+            change.episode_uuid for change in changes if change.uuid not in quotes and change.fact_uuid in facts
+        } - {None}
+        openings = await self._graph.openings(sorted(filter(None, asked)), group_ids, _OPENING)
+        sentences = {uuid: _first_sentence(text) for uuid, text in openings.items()}
+        said = {
+            change.uuid: sentences[change.episode_uuid]
+            for change in changes
+            if change.episode_uuid in sentences and change.fact_uuid in facts
+        }
+        return {uuid: clipped(text, _WORDS) for uuid, text in {**said, **quotes}.items() if text}
+
+    def _view(
+        self, change: RecordedChange, facts: Mapping[str, Fact], words: str | None, waiting: set[str], caller: Caller
+    ) -> ChangeView:
+        fact = facts.get(change.fact_uuid)
+        by = facts.get(change.replaced_by or "")
+        return ChangeView(
+            change=change.kind,
+            at=iso(change.recorded_at),
+            fact_uuid=change.fact_uuid,
+            group_id=self._groups.public(change.group_id),
+            fact=self._views.sentence(fact) if fact else None,
+            invalid_at=iso(change.invalid_at) if change.invalid_at else None,
+            replaced_by=change.replaced_by,
+            replacement=self._views.sentence(by) if by and fact else None,
+            open=change.uuid in waiting if change.kind == "proposed" else None,
+            reason=change.reason if fact else None,
+            words=words,
+            episode_uuid=change.episode_uuid,
+            by=change.caller if change.caller != caller.principal else None,
+        )
+
+
+def _quote(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
+    """What the causing fact quotes, if it quotes the episode that caused the change."""
+    fact = facts.get(change.fact_uuid)
+    cause = fact if change.kind == "added" else facts.get(change.replaced_by or "")
+    if fact is None or cause is None or change.episode_uuid is None:
+        return None
+    return cause.quote if cause.quote_episode_uuid == change.episode_uuid else None
+
+
+def _first_sentence(text: str) -> str:
+    spans = split_passages(text)
+    return " ".join(text[spans[0].start : spans[0].end].split()) if spans else ""
+
+
+def _told(count: int, total: int) -> str:
+    if count:
+        return f"Found {count} of {total} change(s), newest first,"
+    return "No more changes of facts recorded" if total else "No changes of facts recorded"

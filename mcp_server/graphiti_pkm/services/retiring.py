@@ -1,0 +1,233 @@
+"""Ending one fact by hand, and undoing what ended it: each one write, and told when there is nothing to do."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import uuid4
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import ChangedFactResponse
+from graphiti_pkm.domain.records import Fact, FactChange, RecordedChange, WriteIntent, WriteKind
+from graphiti_pkm.domain.times import parse_instant, show_time
+from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.services import fact_rules as rules
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.history import (
+    MOST_EVENTS,
+    after,
+    change_of,
+    interval_update,
+    open_proposals,
+    restored,
+    to_undo,
+)
+from graphiti_pkm.services.request_checks import check_text
+from graphiti_pkm.services.uuids import resolve_within, unknown
+from graphiti_pkm.services.views import Views
+
+_MAX_REASON = 500
+_MOST_FACTS = 10_000
+"""Facts of one episode; add_memory cannot write as many."""
+_SHOWN_UUID = 8
+
+
+class Retiring:
+    """``retire_fact`` and ``restore_fact``."""
+
+    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._committer = committer
+        self._zone = context.settings.zone
+        self._views = Views(groups, context.settings.zone)
+
+    async def retire_fact(
+        self, caller: Caller, fact_uuid: str, reason: str, invalid_at: str | None = None, replaced_by: str | None = None
+    ) -> ChangedFactResponse:
+        """End a fact, or accept what was proposed for it; what has ended already stays as it is.
+
+        Without ``invalid_at`` it ends where the proposal says, where its replacement starts, else now.
+
+        Raises:
+            InvalidInput: it cannot end, or not then; nothing was changed.
+            NotFound: one of the uuids names no fact.
+        """
+        reason, visible = await self._checked(caller, reason)
+        at = None if invalid_at is None else parse_instant(invalid_at, self._zone, "invalid_at")
+        whole = await resolve_within(self._graph, visible, "fact", fact_uuid)
+        new = None if replaced_by is None else await resolve_within(self._graph, visible, "fact", replaced_by)
+        group = (await self._fact(whole, visible)).group_id
+        async with self._context.locks.hold(group):
+            await self._committer.catch_up(group)
+            fact, events = await self._fact(whole, visible), await self._events(whole, visible)
+            now = after(self._context.now(), events)
+            proposal = next(iter(open_proposals(events)), None)
+            new = new or (proposal.replaced_by if proposal else None)
+            by = await self._replacement(new, fact, visible, is_given=replaced_by is not None)
+            refuse_endless(fact)
+            end = at or _end(proposal, by) or now
+            ended = rules.ended(fact, rules.end_of(fact, end, self._zone), now)
+            if fact.voided or not rules.still_holds(fact, now) or ended == fact:
+                return self._unchanged(fact, f"{self._ended(fact)}; nothing was changed. restore_fact undoes an ending")
+            if ended is None:
+                raise InvalidInput(self._too_early(fact, end))
+            said = {"reason": reason, "caller": caller.principal}
+            change = change_of(
+                str(uuid4()), fact, "retired", now, **said, replaced_by=by and by.uuid, invalid_at=ended.invalid_at
+            )
+            await self._commit(WriteKind.RETIRE_FACT, group, ended, change)
+        accepted = ", as proposed" if proposal and at is None else ""
+        return ChangedFactResponse(
+            message=f"Retired{accepted}: {self._views.sentence(ended)}. restore_fact undoes it.",
+            fact=self._views.fact(ended, now),
+            changed=True,
+        )
+
+    async def restore_fact(self, caller: Caller, fact_uuid: str, reason: str) -> ChangedFactResponse:
+        """Undo what ended or corrected a fact last, or reject what was proposed for it.
+
+        Raises:
+            NotFound: the uuid names no fact.
+        """
+        reason, visible = await self._checked(caller, reason)
+        whole = await resolve_within(self._graph, visible, "fact", fact_uuid)
+        group = (await self._fact(whole, visible)).group_id
+        async with self._context.locks.hold(group):
+            await self._committer.catch_up(group)
+            fact, events = await self._fact(whole, visible), await self._events(whole, visible)
+            now = after(self._context.now(), events)
+            proposals, ending = open_proposals(events), to_undo(events)
+            said = {"reason": reason, "caller": caller.principal}
+            if proposals:
+                change = change_of(str(uuid4()), fact, "rejected", now, **said, replaced_by=proposals[0].replaced_by)
+                await self._commit(WriteKind.RESTORE_FACT, group, fact, change)
+                return ChangedFactResponse(
+                    message=f"Rejected what was proposed: {self._views.sentence(fact)} stays as it is.",
+                    fact=self._views.fact(fact, now),
+                    changed=True,
+                )
+            if ending is None:
+                return self._unchanged(fact, self._nothing_to_undo(fact, now))
+            back = restored(fact, ending)
+            change = change_of(str(uuid4()), fact, "restored", now, **said, replaced_by=ending.replaced_by)
+            unmarked = await self._only_corrected_by(fact, visible) if ending.kind == "voided" else ()
+            await self._commit(WriteKind.RESTORE_FACT, group, back, change, unmarked)
+            by = await self._graph.get_facts([ending.replaced_by], visible) if ending.replaced_by else []
+            left = to_undo([RecordedChange(**dict(change), group_id=group), *events])
+            earlier = " It had been ended before that as well: restore_fact again undoes that too." if left else ""
+        return ChangedFactResponse(
+            message=f"Restored: {self._views.sentence(back)}.{earlier}{self._beside(by, now)}",
+            fact=self._views.fact(back, now),
+            changed=True,
+        )
+
+    async def _checked(self, caller: Caller, reason: str) -> tuple[str, tuple[str, ...]]:
+        """The reason as it is kept, and the groups the caller may change."""
+        if caller.read_only:
+            raise NotAllowed("Nothing was changed: this connection may only read.")
+        check_text(reason, "reason")
+        said = " ".join(reason.split())
+        if not said or len(said) > _MAX_REASON:
+            raise InvalidInput(f"reason needs 1 to {_MAX_REASON} characters: who said so, or why. Nothing was changed.")
+        return said, await self._groups.visible(caller)
+
+    async def _fact(self, uuid: str, group_ids: Sequence[str]) -> Fact:
+        found = await self._graph.get_facts([uuid], group_ids)
+        if not found:
+            raise unknown("fact", uuid)
+        return found[0]
+
+    async def _events(self, uuid: str, group_ids: Sequence[str]) -> list[RecordedChange]:
+        return (await self._graph.fact_changes([uuid], group_ids, MOST_EVENTS))[uuid]
+
+    async def _replacement(
+        self, uuid: str | None, fact: Fact, group_ids: Sequence[str], *, is_given: bool
+    ) -> Fact | None:
+        """The fact that takes the place; one that was only proposed may be gone."""
+        if uuid is None:
+            return None
+        if uuid == fact.uuid:
+            raise InvalidInput("replaced_by is the fact itself; name the one that took its place, or leave it out.")
+        found = await self._graph.get_facts([uuid], group_ids)
+        if is_given and not found:
+            raise unknown("fact", uuid)
+        if is_given and found[0].group_id != fact.group_id:
+            raise InvalidInput("replaced_by is a fact of another group. Nothing was changed.")
+        return found[0] if found else None
+
+    async def _commit(
+        self, kind: WriteKind, group: str, fact: Fact, change: FactChange, unmarked: Sequence[str] = ()
+    ) -> None:
+        intent = WriteIntent(
+            uuid=str(uuid4()),
+            group_id=group,
+            kind=kind,
+            recorded_at=change.recorded_at,
+            fact_updates=() if change.kind == "rejected" else (interval_update(fact),),
+            changes=(change,),
+            uncorrected_episodes=tuple(unmarked),
+        )
+        await self._committer.commit(intent, {})
+
+    async def _only_corrected_by(self, fact: Fact, group_ids: Sequence[str]) -> list[str]:
+        """Episodes of a fact in which nothing else turned out wrong."""
+        clean = []
+        for episode in fact.episodes:
+            told = await self._graph.episode_facts(episode, group_ids, _MOST_FACTS)
+            if not any(other.voided for other in told if other.uuid != fact.uuid):
+                clean.append(episode)
+        return clean
+
+    def _unchanged(self, fact: Fact, message: str) -> ChangedFactResponse:
+        return ChangedFactResponse(
+            message=f"{message}.", fact=self._views.fact(fact, self._context.now()), changed=False
+        )
+
+    def _ended(self, fact: Fact) -> str:
+        if fact.voided:
+            return "It was corrected already: it never held"
+        if fact.invalid_at is None:
+            return "It was retired already"
+        return f"It ends already at {show_time(fact.invalid_at, self._zone)}"
+
+    def _too_early(self, fact: Fact, end: datetime) -> str:
+        start = rules.known_from(fact)
+        since = f" from {show_time(start, self._zone)}" if start else ""
+        return (
+            f"Nothing was changed: the fact is known to hold{since}, so it cannot end at {show_time(end, self._zone)}. "
+            "Send a later invalid_at; if it never held, send add_memory with replaces (its uuid) and change corrected."
+        )
+
+    def _nothing_to_undo(self, fact: Fact, now: datetime) -> str:
+        if rules.still_holds(fact, now):
+            return "It is not retired, and nothing is proposed for it; nothing was changed"
+        return (
+            "Nothing was changed: nothing recorded ended it, its end was told with it. If that is wrong, send "
+            "add_memory with replaces (its uuid) and change corrected"
+        )
+
+    def _beside(self, by: Sequence[Fact], now: datetime) -> str:
+        """What took its place, if that holds on."""
+        return "".join(
+            f" What had replaced it holds on beside it: {one.uuid[:_SHOWN_UUID]} {self._views.sentence(one)}."
+            for one in by
+            if rules.still_holds(one, now)
+        )
+
+
+def refuse_endless(fact: Fact) -> None:
+    """Raise InvalidInput for what has no duration."""
+    if fact.kind in {"event", "reading"}:
+        raise InvalidInput(
+            f"Nothing was changed: {'an event' if fact.kind == 'event' else 'a reading'} is an instant and does not "
+            "end. If it is wrong, send add_memory with replaces (its uuid) and change corrected."
+        )
+
+
+def _end(proposal: FactChange | None, by: Fact | None) -> datetime | None:
+    """Where a proposal, or the start of the replacement, puts the end."""
+    if proposal is not None and proposal.invalid_at is not None:
+        return proposal.invalid_at
+    return rules.known_from(by) if by is not None else None

@@ -1,0 +1,59 @@
+"""Tools of the memory about what became of facts. Their docstrings are prompts."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+from graphiti_pkm.domain.answers import ChangedFactResponse, ChangesResponse
+from graphiti_pkm.domain.records import ChangeKind
+from graphiti_pkm.services import paging
+from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.parameters import Before, Cursor, OwnGroups
+from graphiti_pkm.toolsets.schema import as_list
+
+FactUuid: TypeAlias = Annotated[str, Field(description="from search_memory_facts or what_changed")]
+Kinds: TypeAlias = Annotated[list[ChangeKind], BeforeValidator(as_list)]
+Reason: TypeAlias = Annotated[str, Field(description="why, kept in the record")]
+
+
+async def what_changed(
+    call: Call,
+    since: Annotated[str, Field(description="when recorded: ISO date, month or year")],
+    until: Before = None,
+    entity_uuid: Annotated[str | None, Field(description="only its facts")] = None,
+    group_ids: OwnGroups = None,
+    kinds: Annotated[Kinds | None, Field(description="all if left out")] = None,
+    limit: Annotated[int, Field(ge=paging.CHANGES.minimum, le=paging.CHANGES.maximum)] = paging.CHANGES.default,
+    cursor: Cursor = None,
+) -> ChangesResponse:
+    """List what became of facts, newest recorded first, with reason and the words that caused it.
+
+    Use for what is new, why something no longer holds, the history of a status, and proposals that wait (open). For
+    what held at a date use get_entity_connections instead.
+    """
+    return await call.services.changes.what_changed(
+        call.caller, since, until, entity_uuid, group_ids, kinds, limit, cursor
+    )
+
+
+async def retire_fact(
+    call: Call,
+    fact_uuid: FactUuid,
+    reason: Reason,
+    invalid_at: Annotated[str | None, Field(description="when it ended; left out: as proposed, else now")] = None,
+    replaced_by: Annotated[str | None, Field(description="uuid of the fact in its place")] = None,
+) -> ChangedFactResponse:
+    """End a fact that no longer holds, or accept a proposal; history stays, restore_fact undoes it.
+
+    Use when no note says what came instead; else use add_memory with replaces, for one that never held
+    change=corrected.
+    """
+    return await call.services.retiring.retire_fact(call.caller, fact_uuid, reason, invalid_at, replaced_by)
+
+
+async def restore_fact(call: Call, fact_uuid: FactUuid, reason: Reason) -> ChangedFactResponse:
+    """Undo what last ended or corrected a fact, or reject a proposal; what replaced it stays.
+
+    Use when something was ended wrongly. To end a fact use retire_fact instead.
+    """
+    return await call.services.retiring.restore_fact(call.caller, fact_uuid, reason)

@@ -1,0 +1,193 @@
+"""What changed since a moment, with the words that caused it."""
+
+from typing import Any
+
+import pytest
+from tests.builders import at
+from tests.unit.services.reading_world import UNKNOWN, all_pages
+from tests.unit.services.writing_world import WritingWorld
+
+from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.domain.answers import ChangesResponse
+from graphiti_pkm.errors import InvalidCursor, InvalidInput
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.deleting import Deleting
+from graphiti_pkm.services.groups import Groups
+
+NOW = at(2026, 6, 1, 12)
+ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
+GLOBEX = {"source": "me", "relation": "WORKS_AT", "target": "Globex", "fact": "I work at Globex"}
+
+
+@pytest.fixture
+def world() -> WritingWorld:
+    return WritingWorld(now=NOW)
+
+
+async def told(world: WritingWorld, body: str, *facts: dict[str, Any], **fields: Any) -> str:
+    answer = await world.tell(body, *facts, **fields)
+    world.clock.advance(days=1)
+    return answer.episode_uuid
+
+
+async def changed(world: WritingWorld, since: str = "2026-06-01", **fields: Any) -> ChangesResponse:
+    return await world.changes.what_changed(LOCAL, since, **fields)
+
+
+def lines(answer: ChangesResponse) -> list[tuple[str, str | None]]:
+    return [(one.change, one.fact and one.fact.split(" (")[0]) for one in answer.changes]
+
+
+async def test_changes_come_newest_first_with_the_words_that_caused_them(world: WritingWorld) -> None:
+    first = await told(world, "I started  at  Acme. It is far.", ACME)
+    second = await told(
+        world, "News. Since May I am with Globex!", {**GLOBEX, "replaces": "Acme", "quote": "I am with Globex"}
+    )
+    answer = await changed(world)
+    assert lines(answer) == [("retired", "I work at Acme"), ("added", "I work at Globex"), ("added", "I work at Acme")]
+    retired, added, oldest = answer.changes
+    new = world.fact("me WORKS_AT Globex")
+    assert (retired.replaced_by, retired.words, retired.episode_uuid) == (new.uuid, "I am with Globex", second)
+    assert (retired.replacement or "").startswith("I work at Globex (")
+    assert retired.invalid_at == "2026-06-02T12:00:00+00:00"
+    assert (added.words, added.episode_uuid, added.at) == ("I am with Globex", second, "2026-06-02T12:00:00+00:00")
+    assert (oldest.words, oldest.episode_uuid) == ("I started at Acme.", first)
+    assert (answer.total, answer.returned, answer.truncated, answer.scope.group_ids) == (3, 3, False, ["default"])
+
+
+async def test_long_words_are_cut(world: WritingWorld) -> None:
+    await told(world, "word " * 100_000, ACME)
+    (change,) = (await changed(world)).changes
+    assert change.words is not None
+    assert len(change.words) == 200
+
+
+async def test_every_kind_of_change_is_told_and_can_be_asked_for(world: WritingWorld) -> None:
+    await told(world, "One.", ACME, {"source": "me", "relation": "LIKES", "target": "tea"})
+    await told(world, "Two.", {**GLOBEX, "replaces": "Acme", "change": "corrected"})
+    acme, tea = world.fact("me WORKS_AT Acme"), world.fact("me LIKES tea")
+    await world.retiring.restore_fact(LOCAL, acme.uuid, "It was right.")
+    world.clock.advance(days=1)
+    await world.retiring.retire_fact(LOCAL, tea.uuid, "Coffee now.")
+    world.clock.advance(days=1)
+    expected = [
+        ("retired", "me likes tea"),
+        ("restored", "I work at Acme"),
+        ("voided", "I work at Acme"),
+        ("added", "I work at Globex"),
+    ]
+    answer = await changed(world)
+    assert lines(answer)[:4] == expected
+    assert (answer.changes[0].reason, answer.changes[0].words, answer.changes[0].by) == ("Coffee now.", None, None)
+    for kind, fact in expected[:3]:
+        assert lines(await changed(world, kinds=[kind])) == [(kind, fact)]
+    both = await changed(world, kinds=["voided", "retired"])
+    assert (lines(both), both.total) == ([expected[0], expected[2]], 2)
+    assert (await changed(world, kinds=["added"])).total == 3
+    assert (await changed(world, kinds=["rejected"])).total == 0
+
+
+async def test_what_is_deleted_is_told_without_words_beside_what_became_of_it(world: WritingWorld) -> None:
+    groups = Groups(world.graph, world.context.settings)
+    deleting = Deleting(world.context, groups, Committer(world.context))
+    note = await told(world, "I work at Acme.", {**ACME, "quote": "work at Acme"})
+    fact = world.fact("me WORKS_AT Acme")
+    await world.retiring.retire_fact(LOCAL, fact.uuid, "Secret.")
+    world.clock.advance(days=1)
+    await told(world, "I work at Globex.", GLOBEX)
+    await deleting.delete_entity_edge(LOCAL, fact.uuid)
+    world.clock.advance(days=1)
+    answer = await changed(world, entity_uuid=world.entity("me").uuid)
+    assert [(one.change, one.fact_uuid == fact.uuid) for one in answer.changes] == [
+        ("deleted", True),
+        ("added", False),
+        ("retired", True),
+    ]
+    text = answer.model_dump_json()
+    assert "Acme" not in text
+    assert "Secret" not in text
+    await deleting.delete_episode(LOCAL, note)
+    await deleting.delete_episode(LOCAL, answer.changes[1].episode_uuid or "")
+    after = await changed(world, kinds=["deleted", "added"])
+    assert lines(after) == [("deleted", None), ("deleted", None)]
+    assert {one.fact_uuid for one in after.changes} == {fact.uuid, answer.changes[1].fact_uuid}
+
+
+async def test_an_entity_has_the_changes_of_its_facts_in_its_own_group(world: WritingWorld) -> None:
+    tom = {"source": "Tom", "relation": "WORKS_AT", "target": "Acme"}
+    await told(world, "One.", ACME, tom, group_id="work")
+    await told(world, "Two.", {"source": "Eve", "relation": "KNOWS", "target": "Tom"}, group_id="work")
+    answer = await changed(world, entity_uuid=world.entity("Tom").uuid[:8])
+    assert lines(answer) == [("added", "Eve knows Tom"), ("added", "Tom works at Acme")]
+    assert answer.message.endswith("about Tom")
+    assert answer.scope.group_ids == ["work"]
+    elsewhere = await changed(world, entity_uuid=world.entity("Tom").uuid, group_ids="default")
+    assert (elsewhere.total, elsewhere.scope.group_ids) == (0, ["default"])
+    assert (await changed(world, entity_uuid=UNKNOWN)).total == 0
+
+
+async def test_a_period_is_of_the_record_half_open_and_in_the_zone() -> None:
+    world = WritingWorld(now=at(2026, 5, 31, 22), timezone="Europe/Berlin")
+    await told(world, "In 2001.", {**ACME, "valid_at": "2001"}, reference_time="2001-05-05")
+    assert (await changed(world, "2026-06-01")).total == 1
+    assert (await changed(world, "2026-06")).total == 1
+    assert (await changed(world, "2026-06-01T00:00:01")).total == 0
+    assert (await changed(world, "2026", until="2026-06-01")).total == 0
+    assert (await changed(world, "2026", until="2026-06-02")).total == 1
+    empty = await changed(world, "2001", until="2002")
+    assert (empty.total, empty.message) == (0, "No changes of facts recorded since 2001-01-01")
+    assert empty.scope.holds == {"default": "1 episode, 2 entities, 1 fact"}
+
+
+async def test_pages_meet_whatever_is_written_between_them(world: WritingWorld) -> None:
+    for i in range(7):
+        await told(world, f"Note {i}.", {"source": "me", "relation": "SAW", "target": f"bird {i}", "kind": "event"})
+
+    async def more() -> None:
+        world.clock.advance(seconds=1)
+        await world.tell("Another.", {"source": "me", "relation": "SAW", "target": "a cat", "kind": "event"})
+
+    pages = await all_pages(lambda cursor: changed(world, limit=2, cursor=cursor), more)
+    seen = [line for page in pages for line in lines(page)]
+    assert seen == [("added", f"me saw bird {i}") for i in reversed(range(7))]
+    assert {page.total for page in pages} == {7}
+    with pytest.raises(InvalidCursor):
+        await changed(world, "2026-06-02", cursor=pages[0].next_cursor, limit=2)
+    with pytest.raises(InvalidCursor):
+        await changed(world, kinds=["added"], cursor=pages[0].next_cursor, limit=2)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"since": "lately"},
+        {"until": "2026-06-01"},
+        {"until": "2025"},
+        {"limit": 0},
+        {"limit": 101},
+        {"entity_uuid": "Tom"},
+        {"group_ids": ["a b"]},
+    ],
+)
+async def test_what_does_not_fit_is_an_error(world: WritingWorld, fields: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        await changed(world, **fields)
+
+
+async def test_nobody_sees_the_changes_of_another_and_who_changed_it_is_said(world: WritingWorld) -> None:
+    anna = Caller(principal="anna")
+    await told(world, "Mine.", ACME)
+    await world.tell("Hers.", {**GLOBEX, "source": "anna"}, caller=anna)
+    assert lines(await changed(world)) == [("added", "I work at Acme")]
+    hers = await world.changes.what_changed(anna, "2026-06-01")
+    assert lines(hers) == [("added", "I work at Globex")]
+
+
+async def test_a_page_at_the_maximum_stays_within_its_size(world: WritingWorld) -> None:
+    facts = [
+        {**ACME, "relation": f"R{i}", "fact": f"{i} " + "long " * 200, "quote": "words " * 100} for i in range(120)
+    ]
+    await told(world, "words " * 2_000, *facts)
+    pages = await all_pages(lambda cursor: changed(world, limit=100, cursor=cursor))
+    assert sum(page.returned for page in pages) == 120
+    assert all(len(page.model_dump_json(exclude_none=True)) < 80_000 for page in pages)
