@@ -143,7 +143,8 @@ class _Finder:
         if is_current_word(wanted) or told.is_correction or told.kind in {"plan", "reading"}:
             return False
         is_new_one = self.known(wanted) == self.ends.target_uuid if told.has_target else same_value(wanted, told.value)
-        return not is_new_one and not looks_like_uuid(wanted)
+        is_number = wanted.isdecimal() and not told.has_target  # a value: a telephone number, a compact date
+        return not is_new_one and (is_number or not looks_like_uuid(wanted))
 
     def is_old_state(self, wanted: str, is_said: Callable[[str], bool]) -> bool:
         """Whether a name that nothing recorded fits is an old state told only now, and not a wrong name.

@@ -52,7 +52,7 @@ async def test_what_looks_like_a_uuid_is_no_old_value_either(world: WritingWorld
     assert (answer.retired, len(world.facts)) == ([], 1)
 
 
-@pytest.mark.parametrize("wanted", ["2026-04-30", "2026-04", "5000-6000", "10-20"])
+@pytest.mark.parametrize("wanted", ["2026-04-30", "2026-04", "5000-6000", "10-20", "20260430", "4915112345678"])
 async def test_dates_and_amounts_are_no_uuids(world: WritingWorld, wanted: str) -> None:
     answer = await world.tell("x", {**DUE, "value": "2026-05-29", "replaces": wanted})
     assert [one.fact for one in answer.retired] == [f"Heron has deadline: {wanted}"]
