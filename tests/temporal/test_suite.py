@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from tests.fakes import FakeEmbedder
-from tests.temporal.ours import GraphitiPkm
+from tests.temporal.ours import GraphitiPkm, WithoutModel
 from tests.temporal.runner import run
 from tests.temporal.scenario import Scenario, load
 
@@ -16,7 +15,7 @@ SCENARIOS = load()
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server() -> AsyncIterator[GraphitiPkm]:
-    async with GraphitiPkm(FakeEmbedder(384)) as adapter:
+    async with WithoutModel() as adapter:
         yield adapter
 
 
