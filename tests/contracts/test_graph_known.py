@@ -61,6 +61,8 @@ class Story:
         assert page.total == len(page.facts)
         assert await self.graph.connections(self.tom.uuid, asked, PAGE) == page
         assert await self.graph.group_facts(asked, PAGE) == page
+        uuids = [fact.uuid for fact in reversed(page.facts)]
+        assert await self.graph.facts_under([*uuids, "nothing"], asked) == list(reversed(page.facts))
         assert sum(one.facts for one in await self.graph.neighbour_counts(self.sarah.uuid, asked, 10)) == page.total
         return page
 
@@ -400,6 +402,8 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
     assert await found("accepted", labels=("Person",)) == []
     assert await found("accepted", 1) == ["D2"]
     assert await found("done") == []
+    assert await found("accepted", uuids=(accepted.uuid, proposed.uuid)) == ["D2"]
+    assert await found("accepted", uuids=()) == []
 
 
 async def test_entities_are_listed_by_name_in_pages(graph: Graph) -> None:

@@ -170,6 +170,11 @@ class Reads:
         db = await self._db()
         return _fact_page(db, db.facts_under(wanted), wanted, window)
 
+    async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
+        db = await self._db()
+        found = {fact.uuid: db.named(fact) for fact in db.facts_under(wanted)}
+        return [found[uuid] for uuid in uuids if uuid in found]
+
     async def first_fact(
         self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
     ) -> datetime | None:

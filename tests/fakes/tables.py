@@ -190,6 +190,7 @@ def entity_fits(entity: Entity, wanted: EntityFilter) -> bool:
         entity.group_id in wanted.group_ids
         and (not wanted.labels or not {"Entity", entity.label}.isdisjoint(wanted.labels))
         and (wanted.recorded_until is None or entity.created_at <= wanted.recorded_until)
+        and (wanted.uuids is None or entity.uuid in wanted.uuids)
     )
 
 

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from graphiti_pkm.domain.changes import GraphChanges
+from graphiti_pkm.domain.fact_lists import GraphFacts
 from graphiti_pkm.domain.queries import (
     EntityFilter,
     EpisodeFilter,
     EpisodeHit,
     EpisodePage,
     FactFilter,
-    FactPage,
     GroupSize,
     NameBook,
-    NeighbourCount,
     TimelineSummary,
     VectorIndex,
     Window,
@@ -42,7 +41,7 @@ from graphiti_pkm.domain.walks import GraphWalks
 RecordKind = Literal["entity", "fact", "episode"]
 
 
-class GraphReader(Protocol):
+class GraphReader(GraphFacts, Protocol):
     """Bounded reads; group_ids narrow every one of them, also those by uuid."""
 
     async def groups(self) -> list[str]:
@@ -95,33 +94,8 @@ class GraphReader(Protocol):
         """Measure names of the readings of one entity with their counts, most used first."""
         ...
 
-    async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
-        """Facts of an entity, either end: current first, then newest valid_at, created_at, then uuid.
-
-        ``window.newest`` False: oldest first, by valid_at (unknown start: reference_time), created_at, then uuid.
-        """
-        ...
-
-    async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
-        """All facts under the filter, in the orders of ``connections``."""
-        ...
-
-    async def first_fact(
-        self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
-    ) -> datetime | None:
-        """The earliest date of a fact that is not voided: its start, else when it was told; of an entity, or of all."""
-        ...
-
-    async def record_began(self, group_ids: Sequence[str]) -> datetime | None:
-        """When the first episode of these groups was recorded."""
-        ...
-
     async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
         """Entities under the filter by name, then uuid, with their total."""
-        ...
-
-    async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
-        """Facts a neighbour under the same filter, most first, then name; counts sum to the page's total."""
         ...
 
     async def newest_facts(

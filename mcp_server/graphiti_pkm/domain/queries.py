@@ -80,6 +80,8 @@ class EntityFilter(Record):
     recorded_until: datetime | None = None
     status: tuple[str, datetime] | None = None
     """Only those with a HAS_STATUS of this value, in lower case, that is current at this instant."""
+    uuids: tuple[str, ...] | None = None
+    """Only these."""
 
 
 class FactPage(Record):

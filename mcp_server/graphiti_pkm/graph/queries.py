@@ -123,6 +123,9 @@ def entity_conditions(wanted: EntityFilter) -> Conditions:
     if wanted.labels:
         parts.append("any(l IN labels(n) WHERE l IN $labels)")
         values["labels"] = wanted.labels
+    if wanted.uuids is not None:
+        parts.append("n.uuid IN $uuids")
+        values["uuids"] = wanted.uuids
     if wanted.recorded_until is not None:
         parts.append("coalesce(n.created_at, '') <= $recorded_until")
         values["recorded_until"] = iso(wanted.recorded_until)

@@ -219,6 +219,16 @@ def group_facts(wanted: FactFilter, window: Window) -> tuple[Query, Query]:
     return _fact_page("facts of groups", matched, wanted, window)
 
 
+def facts_under(uuids_: Sequence[str], wanted: FactFilter) -> Query:
+    """In any order."""
+    matched = facts_matched("UNWIND $uuids AS u MATCH ()-[e:RELATES_TO {uuid: u}]->() WHERE", wanted)
+    return Query(
+        "facts under a filter",
+        f"{matched.text} RETURN {fact_columns(matched.held)}",
+        {**matched.values, "uuids": uuids_},
+    )
+
+
 def entity_page(wanted: EntityFilter, window: Window) -> tuple[Query, Query]:
     """A page by name, and the total. A status is found by the index of relations, not by looking at every entity."""
     conditions, values = entity_conditions(wanted)

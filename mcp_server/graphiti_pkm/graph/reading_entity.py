@@ -40,6 +40,11 @@ class Traversals(Connected):
             total=total[0]["total"],
         )
 
+    async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
+        (found,) = await (await self._db()).read(queries_read.facts_under(uuids, wanted))
+        facts = {row["uuid"]: mapping.fact(row) for row in found}
+        return [facts[uuid] for uuid in uuids if uuid in facts]
+
     async def first_fact(
         self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
     ) -> datetime | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from graphiti_pkm.domain.names import name_key, normalise_name, search_terms
 from graphiti_pkm.domain.ports import Embedder, GraphReader
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter, Window
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.ranking import MIN_COSINE, fuse, word_scores
@@ -79,6 +79,10 @@ class Candidates:
             if (not wanted.labels or not {"Entity", item.label}.isdisjoint(wanted.labels))
             and (wanted.recorded_until is None or item.created_at <= wanted.recorded_until)
         }
+        if wanted.status is not None and fitting:
+            narrowed = wanted.model_copy(update={"uuids": tuple(fitting)})
+            found_so, _ = await self._graph.entity_page(narrowed, Window(limit=len(fitting)))
+            fitting = {item.uuid for item in found_so}
         holders = {name: [found[key].entity_uuid for key in each if key in found] for name, each in keys.items()}
         return {name: [uuid for uuid in dict.fromkeys(each) if uuid in fitting] for name, each in holders.items()}
 

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import ConnectionsResponse, NeighbourView
-from graphiti_pkm.domain.queries import Direction, FactFilter, Window
+from graphiti_pkm.domain.queries import Direction, FactFilter
+from graphiti_pkm.services.fact_lists import FactLists, Listed, joined
 from graphiti_pkm.services.paging import CONNECTIONS, budget, encode_cursor, fit, text_size
-from graphiti_pkm.services.reading import Anchor, GroupIds, Reader, Start
+from graphiti_pkm.services.reading import Anchor, GroupIds, Start
 from graphiti_pkm.services.views import clipped, item_sizes
 
 _NEIGHBOURS = 200
@@ -15,7 +17,7 @@ _NEIGHBOUR_SHARE = 4
 """At most one part in so many of an answer is spent on counts per neighbour."""
 
 
-class Connections(Reader):
+class Connections(FactLists):
     """``get_entity_connections``."""
 
     async def get_entity_connections(
@@ -30,6 +32,7 @@ class Connections(Reader):
         include_invalidated: bool = True,
         direction: Direction = "both",
         relation: str | None = None,
+        known_at: str | None = None,
         cursor: str | None = None,
     ) -> ConnectionsResponse:
         """All facts of an entity under these filters, one page of them.
@@ -52,29 +55,37 @@ class Connections(Reader):
             "invalidated": include_invalidated,
             "direction": direction,
             "relation": relation,
+            "known_at": known_at,
         }
         start = self._start(cursor, filters)
+        known = await self._known(known_at, anchor.group_ids, start.now)
         wanted = FactFilter(
             group_ids=anchor.group_ids,
             now=start.now,
             as_of=instant,
+            known_at=known.at,
+            by_reference_time=known.by_reference_time,
             valid_after=after,
             valid_before=before,
             only_current=not include_invalidated,
             direction=direction,
             relations=relations,
         )
-        page, neighbours = await asyncio.gather(
-            self._graph.connections(anchor.uuid, wanted, Window(limit=limit + 1, after=start.after)),
+        listed_facts, neighbours = await asyncio.gather(
+            self._listed(partial(self._graph.connections, anchor.uuid), wanted, limit, start),
             self._neighbours(anchor, wanted, start),
         )
-        views = [self._views.fact(fact, start.now, as_of=instant, asked=anchor.uuid) for fact in page.facts[:limit]]
+        page = listed_facts.page
+        views = [
+            self._views.fact(fact, start.now, as_of=instant, known_at=known.at, asked=anchor.uuid)
+            for fact in page.facts[:limit]
+        ]
         room = budget((CONNECTIONS, limit))
         listed = _listed(neighbours, room // _NEIGHBOUR_SHARE)
         kept = fit(item_sizes(views, anchor.group_ids), room - text_size([item.model_dump() for item in listed or ()]))
         more = kept < len(page.facts)
         return ConnectionsResponse(
-            message=await self._connections_told(anchor, kept)
+            message=await self._connections_told(anchor, kept, listed_facts, relations)
             if kept or not page.total
             else "Found 0 connection(s) for entity: no more",
             total=page.total,
@@ -82,7 +93,10 @@ class Connections(Reader):
             truncated=more,
             next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
             scope=await self._scope(
-                caller, anchor.group_ids, empty=not page.total, note=self._states_only(anchor, instant, page.total)
+                caller,
+                anchor.group_ids,
+                empty=not page.total,
+                note=joined(known.note, self._states_only(anchor, instant, page.total)),
             ),
             facts=views[:kept],
             entity=anchor.entity and clipped(anchor.entity.name, 200),
@@ -102,7 +116,9 @@ class Connections(Reader):
             return None
         return [NeighbourView(uuid=item.entity_uuid, name=clipped(item.name, 200), facts=item.facts) for item in counts]
 
-    async def _connections_told(self, anchor: Anchor, count: int) -> str:
+    async def _connections_told(self, anchor: Anchor, count: int, listed: Listed, relations: Sequence[str]) -> str:
+        if count and listed.measure is not None:
+            return f"Found {count} connection(s) for entity: readings of {clipped(listed.measure, 200)}, oldest first"
         if count:
             return f"Found {count} connection(s) for entity"
         none = f"No connections found for entity {anchor.uuid}"
@@ -111,7 +127,8 @@ class Connections(Reader):
         mentions, facts = (await self._graph.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
         name = clipped(anchor.entity.name, 200)
         if facts:
-            return f"{none}: {name} exists and has {facts} fact(s), none of them under these filters and groups."
+            first = await self._evidence(anchor.entity, anchor.group_ids, relations)
+            return f"{none}: {name} exists and has {facts} fact(s), none of them under these filters and groups{first}."
         seen = f"; get_entity_timeline shows the {mentions} episode(s) that mention it" if mentions else ""
         return f"{none}: {name} exists but has no facts yet{seen}."
 

@@ -1,36 +1,30 @@
 """Search by words and meaning over entities and facts, in stable pages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import FactSearchResponse, NodeSearchResponse
+from graphiti_pkm.domain.answers import NodeSearchResponse, NodeView
 from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.domain.queries import EntityFilter, FactFilter
+from graphiti_pkm.domain.queries import EntityFilter, Window
+from graphiti_pkm.domain.records import Entity
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.candidates import Candidates, checked_text
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.candidates import checked_text
+from graphiti_pkm.services.fact_search import FactSearch, labels_of
 from graphiti_pkm.services.lookups import NODE_ALIASES, NODE_FACTS
-from graphiti_pkm.services.paging import FACTS, NODES, budget, fit
+from graphiti_pkm.services.paging import NODES, budget, encode_cursor, fit
 from graphiti_pkm.services.ranking import lifted
-from graphiti_pkm.services.reading import GroupIds, Reader
+from graphiti_pkm.services.reading import GroupIds, Start
 from graphiti_pkm.services.slices import ASKED, filters_of, slice_of, told
-from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import item_sizes
 
 _NAMES = 50
 _EXACT = 1.0
 """What a score gains if the query is its name, and if it was asked for by name: more than any fused score."""
 _NAME_CHARS = 200
-_LARGEST_PAGE = 200
 
 
-class Searching(Reader):
+class Searching(FactSearch):
     """``search_nodes`` and ``search_memory_facts``."""
-
-    def __init__(self, context: Context, groups: Groups) -> None:
-        super().__init__(context, groups)
-        self._candidates = Candidates(context.graph, context.embedder, context.settings.person)
 
     async def search_nodes(
         self,
@@ -41,38 +35,38 @@ class Searching(Reader):
         max_nodes: int = NODES.default,
         entity_types: Sequence[str] | None = None,
         center_node_uuid: str | None = None,
+        status: str | None = None,
         cursor: str | None = None,
     ) -> NodeSearchResponse:
-        """Entities of these names first, then those that fit the query best, with their newest current facts."""
+        """Entities of these names first, then those that fit the query best, with their newest current facts.
+
+        With ``status`` or ``entity_types`` alone all entities that have it, by name.
+        """
         limit = NODES.check(max_nodes)
-        if query is None and not names:
-            raise InvalidInput("Give a query, or names to look up, or both.")
+        if query is None and not names and not entity_types and not status:
+            raise InvalidInput("Give a query, or names to look up, or entity_types or status to list all that fit.")
         asked = _checked_names(names or ())
         groups = self._searched(caller, group_ids)
         centre = await self._centre(caller, center_node_uuid)
-        filters = filters_of("search_nodes", caller, groups, query, asked, entity_types, centre)
+        filters = filters_of("search_nodes", caller, groups, query, asked, entity_types, centre, status)
         start = self._start(cursor, filters)
-        wanted = EntityFilter(group_ids=groups, labels=_labels(entity_types or ()), recorded_until=start.now)
+        wanted = EntityFilter(
+            group_ids=groups,
+            labels=labels_of(entity_types or ()),
+            recorded_until=start.now,
+            status=(_status(status), start.now) if status else None,
+        )
+        if query is None and not asked:
+            return await self._all_nodes(caller, wanted, limit, start, filters)
         scores, is_cut, note = await self._node_scores(query, wanted, centre)
         named = await self._candidates.named(asked, wanted)
         first = dict.fromkeys(uuid for uuids in named.values() for uuid in uuids)
         scores.update({uuid: ASKED + len(first) - place for place, uuid in enumerate(first)})
         page = slice_of(scores, start)
         uuids = page.uuids(limit)
-        aliases = await self._graph.aliases(uuids, NODE_ALIASES)
-        facts = await self._graph.newest_facts(uuids, groups, start.now, NODE_FACTS)
-        shown_scores = page.scores()
-        views = [
-            self._views.node(
-                item,
-                aliases=aliases.get(item.uuid, ()),
-                facts=facts.get(item.uuid, ()),
-                score=shown_scores.get(item.uuid),
-            )
-            for item in await self._graph.get_entities(uuids, groups)
-        ]
+        views = await self._node_views(await self._graph.get_entities(uuids, groups), wanted, page.scores())
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
-        next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), filters)
+        next_cursor = page.cursor([view.uuid for view in views[:kept]], uuids, filters)
         return NodeSearchResponse(
             message=told("node", kept, page.total, is_cut=is_cut),
             total=page.total,
@@ -84,67 +78,40 @@ class Searching(Reader):
             not_found=[name for name in asked if not named[name]] or None,
         )
 
-    async def search_memory_facts(
-        self,
-        caller: Caller,
-        query: str,
-        group_ids: GroupIds = None,
-        max_facts: int = FACTS.default,
-        center_node_uuid: str | None = None,
-        edge_types: Sequence[str] | None = None,
-        valid_at_after: str | None = None,
-        valid_at_before: str | None = None,
-        invalid_at_after: str | None = None,
-        invalid_at_before: str | None = None,
-        cursor: str | None = None,
-    ) -> FactSearchResponse:
-        """Facts that fit the query best, ended ones included; dates and relations filter before the ranking."""
-        limit = FACTS.check(max_facts)
-        groups = self._searched(caller, group_ids)
-        centre = await self._centre(caller, center_node_uuid)
-        times = (
-            self._instant("valid_at_after", valid_at_after),
-            self._instant("valid_at_before", valid_at_before),
-            self._instant("invalid_at_after", invalid_at_after),
-            self._instant("invalid_at_before", invalid_at_before),
-        )
-        filters = filters_of("search_memory_facts", caller, groups, query, edge_types, times, centre)
-        start = self._start(cursor, filters)
-        words = await self._candidates.query(query)
-        wanted = FactFilter(
-            group_ids=groups,
-            now=start.now,
-            valid_after=times[0],
-            valid_before=times[1],
-            invalid_after=times[2],
-            invalid_before=times[3],
-            relations=await self._relations(groups, edge_types) if edge_types else (),
-        )
-        found = await self._candidates.facts(words, wanted)
-        page = slice_of(await self._near_centre(found.by_uuid, centre, groups), start)
-        facts = await self._graph.get_facts(page.uuids(limit), groups)
-        shown_scores = page.scores()
-        views = [self._views.fact(item, start.now, score=shown_scores[item.uuid]) for item in facts]
-        kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
-        next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), filters)
-        return FactSearchResponse(
-            message=told("fact", kept, page.total, is_cut=found.is_cut),
-            total=page.total,
+    async def _all_nodes(
+        self, caller: Caller, wanted: EntityFilter, limit: int, start: Start, filters: Mapping[str, object]
+    ) -> NodeSearchResponse:
+        found, total = await self._graph.entity_page(wanted, Window(limit=limit + 1, after=start.after))
+        views = await self._node_views(found[:limit], wanted, {})
+        kept = fit(item_sizes(views, wanted.group_ids), budget((NODES, limit)))
+        last = found[kept - 1] if kept < len(found) else None
+        message = f"Found {kept} of {total} node(s), by name" if kept else told("node", 0, total, is_cut=False)
+        return NodeSearchResponse(
+            message=message,
+            total=total,
             returned=kept,
-            truncated=next_cursor is not None,
-            next_cursor=next_cursor,
-            scope=await self._scope(caller, groups, empty=not page.total, note=words.note),
-            facts=views[:kept],
+            truncated=last is not None,
+            next_cursor=encode_cursor((last.name, last.uuid), filters, start.now) if last else None,
+            scope=await self._scope(caller, wanted.group_ids, empty=not total),
+            nodes=views[:kept],
         )
 
-    async def _centre(self, caller: Caller, uuid: str | None) -> str | None:
-        if uuid is None:
-            return None
-        visible = await self._groups.visible(caller)
-        whole = await resolve_within(self._graph, visible, "entity", uuid)
-        if not await self._graph.get_entities([whole], visible):
-            raise unknown("entity", whole)
-        return whole
+    async def _node_views(
+        self, entities: Sequence[Entity], wanted: EntityFilter, scores: Mapping[str, float]
+    ) -> list[NodeView]:
+        uuids = [item.uuid for item in entities]
+        now = wanted.recorded_until or self._context.now()
+        aliases = await self._graph.aliases(uuids, NODE_ALIASES)
+        facts = await self._graph.newest_facts(uuids, wanted.group_ids, now, NODE_FACTS)
+        return [
+            self._views.node(
+                item,
+                aliases=aliases.get(item.uuid, ()),
+                facts=facts.get(item.uuid, ()),
+                score=scores.get(item.uuid),
+            )
+            for item in entities
+        ]
 
     async def _node_scores(
         self, query: str | None, wanted: EntityFilter, centre: str | None
@@ -161,22 +128,6 @@ class Searching(Reader):
             scores = lifted(scores, await self._graph.fact_distances(centre, list(scores)))
         return scores, found.is_cut, words.note
 
-    async def _near_centre(
-        self, scores: dict[str, float], centre: str | None, group_ids: Sequence[str]
-    ) -> dict[str, float]:
-        """Facts raised by how near their nearer end is to a centre."""
-        if centre is None:
-            return scores
-        facts = await self._graph.get_facts(list(scores), group_ids)
-        ends = list({uuid for fact in facts for uuid in (fact.source_uuid, fact.target_uuid)})
-        hops = await self._graph.fact_distances(centre, ends)
-        distances = {
-            fact.uuid: min(hops[uuid] for uuid in (fact.source_uuid, fact.target_uuid) if uuid in hops)
-            for fact in facts
-            if fact.source_uuid in hops or fact.target_uuid in hops
-        }
-        return lifted(scores, distances)
-
 
 def _checked_names(names: Iterable[str]) -> list[str]:
     asked = list(dict.fromkeys(names))
@@ -188,7 +139,5 @@ def _checked_names(names: Iterable[str]) -> list[str]:
     return asked
 
 
-def _labels(types: Iterable[str]) -> tuple[str, ...]:
-    """Types as callers spell them and with a capital, as they are stored."""
-    plain = [checked_text("entity_types", text) for text in types if text]
-    return tuple(dict.fromkeys(label for text in plain for label in (text, text[0].upper() + text[1:])))
+def _status(word: str) -> str:
+    return checked_text("status", word).strip().lower()

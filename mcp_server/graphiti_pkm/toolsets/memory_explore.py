@@ -16,10 +16,12 @@ from graphiti_pkm.services import paging
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.parameters import (
     After,
+    AsOf,
     Before,
     Cursor,
     EntityUuid,
     GroupIds,
+    KnownAt,
     MaxConnections,
     MaxContentChars,
     MaxEntities,
@@ -35,12 +37,13 @@ async def get_entity_connections(
     entity_uuid: EntityUuid,
     group_ids: OwnGroups = None,
     max_connections: MaxConnections = paging.CONNECTIONS.default,
-    as_of: Annotated[str | None, Field(description="only what held then")] = None,
+    as_of: AsOf = None,
     valid_after: After = None,
     valid_before: Before = None,
     include_invalidated: Annotated[bool, Field(description="false = only what holds now")] = True,
     direction: Literal["both", "out", "in"] = "both",
     relation: Annotated[str | None, Field(description="e.g. USES")] = None,
+    known_at: KnownAt = None,
     cursor: Cursor = None,
 ) -> ConnectionsResponse:
     """Get every fact of one entity by direct traversal: complete, in pages of max_connections, current ones first.
@@ -60,6 +63,7 @@ async def get_entity_connections(
         include_invalidated,
         direction,
         relation,
+        known_at,
         cursor,
     )
 

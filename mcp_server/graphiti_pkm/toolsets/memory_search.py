@@ -5,13 +5,17 @@ from typing import Annotated
 from pydantic import Field
 
 from graphiti_pkm.domain.answers import EpisodeSearchResponse, FactSearchResponse, NodeSearchResponse
+from graphiti_pkm.domain.queries import FactStatus
+from graphiti_pkm.domain.records import FactKind
 from graphiti_pkm.services import paging
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.parameters import (
     After,
+    AsOf,
     Before,
     Cursor,
     GroupIds,
+    KnownAt,
     MaxEpisodes,
     MaxFacts,
     MaxNodes,
@@ -28,6 +32,7 @@ async def search_nodes(
     max_nodes: MaxNodes = paging.NODES.default,
     entity_types: Annotated[Strings | None, Field(description="e.g. Person")] = None,
     center_node_uuid: Near = None,
+    status: Annotated[str | None, Field(description="now, e.g. proposed; lists all without a query")] = None,
     cursor: Cursor = None,
 ) -> NodeSearchResponse:
     """Find entities (persons, projects, things) by name or meaning, each with its three newest current facts.
@@ -36,13 +41,13 @@ async def search_nodes(
     get_entity_connections instead, for a specific question search_memory_facts.
     """
     return await call.services.searching.search_nodes(
-        call.caller, query, names, group_ids, max_nodes, entity_types, center_node_uuid, cursor
+        call.caller, query, names, group_ids, max_nodes, entity_types, center_node_uuid, status, cursor
     )
 
 
 async def search_memory_facts(
     call: Call,
-    query: str,
+    query: Annotated[str | None, Field(description="may be left out with a filter: lists all that fit")] = None,
     group_ids: GroupIds = None,
     max_facts: MaxFacts = paging.FACTS.default,
     center_node_uuid: Near = None,
@@ -51,12 +56,18 @@ async def search_memory_facts(
     valid_at_before: Before = None,
     invalid_at_after: After = None,
     invalid_at_before: Before = None,
+    entity_uuid: str | None = None,
+    entity_types: Annotated[Strings | None, Field(description="of either end")] = None,
+    kind: FactKind | None = None,
+    status: FactStatus | None = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     cursor: Cursor = None,
 ) -> FactSearchResponse:
     """Find facts by a specific question, best first, with validity and episodes; ranked, so it may miss some.
 
     Use when the question is known but not the entity. For all facts of one entity use get_entity_connections
-    instead, for what was literally said search_episodes.
+    instead, for what was literally said search_episodes. Readings of one measure come oldest first.
     """
     return await call.services.searching.search_memory_facts(
         call.caller,
@@ -69,6 +80,12 @@ async def search_memory_facts(
         valid_at_before,
         invalid_at_after,
         invalid_at_before,
+        entity_uuid,
+        entity_types,
+        kind,
+        status,
+        as_of,
+        known_at,
         cursor,
     )
 

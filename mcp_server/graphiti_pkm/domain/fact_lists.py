@@ -1,0 +1,41 @@
+"""The part of the port ``Graph`` that lists facts under a filter."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from graphiti_pkm.domain.queries import FactFilter, FactPage, NeighbourCount, Window
+from graphiti_pkm.domain.records import Fact
+
+
+class GraphFacts(Protocol):
+    """Bounded reads of facts, as they are or as they were known."""
+
+    async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
+        """Facts of an entity, either end: current first, then newest valid_at, created_at, then uuid.
+
+        ``window.newest`` False: oldest first, by valid_at (unknown start: reference_time), created_at, then uuid.
+        """
+        ...
+
+    async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
+        """All facts under the filter, in the orders of ``connections``."""
+        ...
+
+    async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
+        """Those of these facts that pass the filter, in the order asked, with their values at ``known_at``."""
+        ...
+
+    async def first_fact(
+        self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
+    ) -> datetime | None:
+        """The earliest date of a fact that is not voided: its start, else when it was told; of an entity, or of all."""
+        ...
+
+    async def record_began(self, group_ids: Sequence[str]) -> datetime | None:
+        """When the first episode of these groups was recorded."""
+        ...
+
+    async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
+        """Facts a neighbour under the same filter, most first, then name; counts sum to the page's total."""
+        ...

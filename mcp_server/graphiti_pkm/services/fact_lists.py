@@ -1,0 +1,98 @@
+"""What the answers that list facts share: what was known when, series of readings, and the earliest evidence."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from graphiti_pkm.domain.queries import FactFilter, FactPage, Window
+from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.domain.times import show_time
+from graphiti_pkm.services.reading import Reader, Start
+from graphiti_pkm.services.views import clipped
+
+ReadFacts: TypeAlias = Callable[[FactFilter, Window], Awaitable[FactPage]]
+
+_SERIES = 2
+"""Readings of which one can say that they are a series."""
+_OLDEST_KEY = 3
+"""Parts of a sort key when the oldest come first; otherwise there are four."""
+_NAME = 200
+
+
+@dataclass(frozen=True)
+class Known:
+    """The record that is asked: that of now, or that of an instant."""
+
+    at: datetime | None = None
+    by_reference_time: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A page of facts; ``measure`` if all facts under the filter are readings of it, of one source."""
+
+    page: FactPage
+    measure: str | None = None
+
+
+class FactLists(Reader):
+    """Base of the use cases that list facts."""
+
+    async def _known(self, known_at: str | None, group_ids: Sequence[str], now: datetime) -> Known:
+        """Raises InvalidInput."""
+        at = self._instant("known_at", known_at)
+        if at is None or at >= now:
+            return Known()
+        began = await self._graph.record_began(group_ids)
+        if began is not None and began <= at:
+            return Known(at)
+        begins = f"The record begins {show_time(began, self._context.settings.zone)}; " if began else ""
+        return Known(
+            at,
+            by_reference_time=True,
+            note=f"{begins}known_at lies before it: what was told counts from its reference_time.",
+        )
+
+    async def _listed(self, read: ReadFacts, wanted: FactFilter, limit: int, start: Start) -> Listed:
+        """One more than a page: current ones first, then the newest; a series of readings oldest first."""
+        newest = start.after is None or len(start.after) != _OLDEST_KEY
+        page = await read(wanted, Window(limit=limit + 1, after=start.after, newest=newest))
+        if not newest:
+            return Listed(page, next((fact.measure for fact in page.facts), ""))
+        series = series_of(page.facts) if start.after is None else None
+        if series is not None:
+            readings = wanted.model_copy(update={"series": series})
+            oldest = await read(readings, Window(limit=limit + 1, newest=False))
+            if oldest.total == page.total:
+                return Listed(oldest, oldest.facts[0].measure)
+        return Listed(page)
+
+    async def _evidence(self, entity: Entity | None, group_ids: Sequence[str], relations: Sequence[str]) -> str:
+        """For an empty answer: from when there is something, so that the next question can ask for that."""
+        uuid = entity.uuid if entity else None
+        first = await self._graph.first_fact(uuid, group_ids, relations) if relations else None
+        named = f"{relations[0]} " if first and len(relations) == 1 else ""
+        first = first or await self._graph.first_fact(uuid, group_ids, ())
+        if first is None:
+            return ""
+        about = f"about {clipped(entity.name, _NAME)}" if entity else "here"
+        return f"; the first {named}fact {about} is of {show_time(first, self._context.settings.zone)}"
+
+
+def series_of(facts: Sequence[Fact]) -> tuple[str, str] | None:
+    """Source and measure if all of these are readings of one."""
+    found = {(fact.source_uuid, (fact.measure or "").lower()) for fact in facts}
+    is_one = len(facts) >= _SERIES and len(found) == 1 and all(fact.kind == "reading" for fact in facts)
+    return found.pop() if is_one else None
+
+
+def series_told(count: int, total: int, measure: str) -> str:
+    """Says the order, which is not that of other answers."""
+    return f"Found {count} of {total} reading(s) of {clipped(measure, _NAME)}, oldest first"
+
+
+def joined(*notes: str | None) -> str | None:
+    """Notes as one text."""
+    return " ".join(note for note in notes if note) or None

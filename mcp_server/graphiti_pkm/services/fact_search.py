@@ -1,0 +1,236 @@
+"""Facts by words and meaning, best first, or all that fit a filter."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import FactSearchResponse, FactView
+from graphiti_pkm.domain.queries import FactFilter, FactPage, FactStatus, Window
+from graphiti_pkm.domain.records import Entity, Fact, FactKind
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.candidates import Candidates, checked_text
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.fact_lists import FactLists, Known, joined, series_of, series_told
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.paging import FACTS, budget, encode_cursor, fit
+from graphiti_pkm.services.ranking import lifted
+from graphiti_pkm.services.reading import GroupIds, Start
+from graphiti_pkm.services.slices import ASKED, filters_of, slice_of, told
+from graphiti_pkm.services.uuids import resolve_within, unknown
+from graphiti_pkm.services.views import item_sizes
+
+_NOTHING_ASKED = (
+    "query is blank: say what to look for, or give entity_uuid, entity_types, edge_types, kind, status or a time to "
+    "list all facts that fit."
+)
+_NO_RANKING = "center_node_uuid counts only with a query."
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One call: what may be shown, and how."""
+
+    wanted: FactFilter
+    entity: Entity | None
+    centre: str | None
+    filters: Mapping[str, object]
+    start: Start
+    limit: int
+    known: Known
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return self.wanted.group_ids
+
+
+class FactSearch(FactLists):
+    """``search_memory_facts``."""
+
+    def __init__(self, context: Context, groups: Groups) -> None:
+        super().__init__(context, groups)
+        self._candidates = Candidates(context.graph, context.embedder, context.settings.person)
+
+    async def search_memory_facts(
+        self,
+        caller: Caller,
+        query: str | None = None,
+        group_ids: GroupIds = None,
+        max_facts: int = FACTS.default,
+        center_node_uuid: str | None = None,
+        edge_types: Sequence[str] | None = None,
+        valid_at_after: str | None = None,
+        valid_at_before: str | None = None,
+        invalid_at_after: str | None = None,
+        invalid_at_before: str | None = None,
+        entity_uuid: str | None = None,
+        entity_types: Sequence[str] | None = None,
+        kind: FactKind | None = None,
+        status: FactStatus | None = None,
+        as_of: str | None = None,
+        known_at: str | None = None,
+        cursor: str | None = None,
+    ) -> FactSearchResponse:
+        """Facts that fit the query best, ended ones included; without a query all facts under the filters.
+
+        Everything filters before the ranking. Readings of one measure come oldest first.
+        """
+        limit = FACTS.check(max_facts)
+        instants = {
+            "valid_after": self._instant("valid_at_after", valid_at_after),
+            "valid_before": self._instant("valid_at_before", valid_at_before),
+            "invalid_after": self._instant("invalid_at_after", invalid_at_after),
+            "invalid_before": self._instant("invalid_at_before", invalid_at_before),
+            "as_of": self._instant("as_of", as_of),
+        }
+        narrowed = (entity_uuid, entity_types, edge_types, kind, status, known_at, *instants.values())
+        query = query if query and query.strip() else None
+        if query is None and not any(narrowed):
+            raise InvalidInput(_NOTHING_ASKED)
+        entity, groups = await self._entity(caller, entity_uuid, group_ids)
+        centre = await self._centre(caller, center_node_uuid)
+        given = (groups, query, centre, entity and entity.uuid, entity_types, edge_types, kind, status, known_at)
+        filters = filters_of("search_memory_facts", caller, *given, instants)
+        start = self._start(cursor, filters)
+        known = await self._known(known_at, groups, start.now)
+        wanted = FactFilter(
+            group_ids=groups,
+            now=start.now,
+            known_at=known.at,
+            by_reference_time=known.by_reference_time,
+            status=status,
+            kinds=(kind,) if kind else (),
+            labels=labels_of(entity_types or ()),
+            neighbour_uuid=entity and entity.uuid,
+            relations=await self._relations(groups, edge_types) if edge_types else (),
+            **instants,
+        )
+        asked = _Asked(wanted, entity, centre, filters, start, limit, known)
+        if query is None:
+            return await self._all_of(caller, asked)
+        return await self._best_of(caller, asked, query)
+
+    async def _best_of(self, caller: Caller, asked: _Asked, query: str) -> FactSearchResponse:
+        groups, limit = asked.groups, asked.limit
+        words = await self._candidates.query(query)
+        found = await self._candidates.facts(words, asked.wanted)
+        scores = await self._near_centre(found.by_uuid, asked.centre, groups)
+        measure, scores = await self._in_time(scores, asked.wanted)
+        page = slice_of(scores, asked.start)
+        facts = await self._facts(page.uuids(limit), asked.wanted)
+        shown_scores = page.scores()
+        views = [self._view(item, asked, shown_scores.get(item.uuid)) for item in facts]
+        kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
+        next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), asked.filters)
+        message = told("fact", kept, page.total, is_cut=found.is_cut)
+        if measure is not None and kept:
+            message = series_told(kept, page.total, measure)
+        if not page.total:
+            message += await self._evidence(asked.entity, groups, asked.wanted.relations)
+        return FactSearchResponse(
+            message=message,
+            total=page.total,
+            returned=kept,
+            truncated=next_cursor is not None,
+            next_cursor=next_cursor,
+            scope=await self._scope(caller, groups, empty=not page.total, note=joined(asked.known.note, words.note)),
+            facts=views[:kept],
+        )
+
+    async def _all_of(self, caller: Caller, asked: _Asked) -> FactSearchResponse:
+        wanted, groups, limit = asked.wanted, asked.groups, asked.limit
+
+        async def read(narrowed: FactFilter, window: Window) -> FactPage:
+            if narrowed.neighbour_uuid is None:
+                return await self._graph.group_facts(narrowed, window)
+            own = narrowed.model_copy(update={"neighbour_uuid": None})
+            return await self._graph.connections(narrowed.neighbour_uuid, own, window)
+
+        listed = await self._listed(read, wanted, limit, asked.start)
+        page = listed.page
+        views = [self._view(item, asked) for item in page.facts[:limit]]
+        kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
+        more = kept < len(page.facts)
+        message = f"Found {kept} of {page.total} fact(s), current ones first, then the newest"
+        if listed.measure is not None and kept:
+            message = series_told(kept, page.total, listed.measure)
+        if not kept:
+            message = told("fact", 0, page.total, is_cut=False)
+        if not page.total:
+            message += await self._evidence(asked.entity, groups, wanted.relations)
+        note = joined(asked.known.note, _NO_RANKING if asked.centre else None)
+        return FactSearchResponse(
+            message=message,
+            total=page.total,
+            returned=kept,
+            truncated=more,
+            next_cursor=encode_cursor(page.keys[kept - 1], asked.filters, asked.start.now) if more else None,
+            scope=await self._scope(caller, groups, empty=not page.total, note=note),
+            facts=views[:kept],
+        )
+
+    def _view(self, fact: Fact, asked: _Asked, score: float | None = None) -> FactView:
+        wanted = asked.wanted
+        return self._views.fact(fact, wanted.now, as_of=wanted.as_of, known_at=wanted.known_at, score=score)
+
+    async def _entity(
+        self, caller: Caller, uuid: str | None, group_ids: GroupIds
+    ) -> tuple[Entity | None, tuple[str, ...]]:
+        """The entity whose facts are asked for, and the groups: its own where none are given."""
+        if uuid is None:
+            return None, self._searched(caller, group_ids)
+        anchor = await self._anchor(caller, uuid, group_ids)
+        if anchor.entity is None:
+            raise unknown("entity", anchor.uuid)
+        return anchor.entity, anchor.group_ids
+
+    async def _centre(self, caller: Caller, uuid: str | None) -> str | None:
+        if uuid is None:
+            return None
+        visible = await self._groups.visible(caller)
+        whole = await resolve_within(self._graph, visible, "entity", uuid)
+        if not await self._graph.get_entities([whole], visible):
+            raise unknown("entity", whole)
+        return whole
+
+    async def _facts(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
+        """With the values that they have, or had at ``known_at``."""
+        if wanted.known_at is None:
+            return await self._graph.get_facts(uuids, wanted.group_ids)
+        return await self._graph.facts_under(uuids, wanted)
+
+    async def _in_time(self, scores: dict[str, float], wanted: FactFilter) -> tuple[str | None, dict[str, float]]:
+        """If all hits are readings of one measure, its name, and the hits oldest first."""
+        if wanted.kinds != ("reading",):
+            return None, scores
+        facts = await self._facts(list(scores), wanted)
+        if series_of(facts) is None:
+            return None, scores
+        ordered = sorted(facts, key=_read_at)
+        return facts[0].measure, {fact.uuid: ASKED + len(ordered) - i for i, fact in enumerate(ordered)}
+
+    async def _near_centre(
+        self, scores: dict[str, float], centre: str | None, group_ids: Sequence[str]
+    ) -> dict[str, float]:
+        """Facts raised by how near their nearer end is to a centre."""
+        if centre is None:
+            return scores
+        facts = await self._graph.get_facts(list(scores), group_ids)
+        ends = list({uuid for fact in facts for uuid in (fact.source_uuid, fact.target_uuid)})
+        hops = await self._graph.fact_distances(centre, ends)
+        distances = {
+            fact.uuid: min(hops[uuid] for uuid in (fact.source_uuid, fact.target_uuid) if uuid in hops)
+            for fact in facts
+            if fact.source_uuid in hops or fact.target_uuid in hops
+        }
+        return lifted(scores, distances)
+
+
+def labels_of(types: Sequence[str]) -> tuple[str, ...]:
+    """Types as callers spell them and with a capital, as they are stored."""
+    plain = [checked_text("entity_types", text) for text in types if text]
+    return tuple(dict.fromkeys(label for text in plain for label in (text, text[0].upper() + text[1:])))
+
+
+def _read_at(fact: Fact) -> tuple[datetime, datetime, str]:
+    return (fact.valid_at or fact.reference_time or fact.created_at, fact.created_at, fact.uuid)
