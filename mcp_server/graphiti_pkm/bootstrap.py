@@ -26,6 +26,7 @@ from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.jobs import Jobs
+from graphiti_pkm.services.paths import Paths
 from graphiti_pkm.services.recovery import Recovery
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
@@ -77,9 +78,7 @@ async def open_memory(
     await asyncio.to_thread(require, settings.data_dir)
     database = EmbeddedDatabase(settings.data_dir, settings.idle_seconds)
     connection = _Connection(database)
-    graph = FalkorStore(
-        connection.connect, connection.recover, vector_index_threshold=settings.vector_index_threshold
-    )
+    graph = FalkorStore(connection.connect, connection.recover, vector_index_threshold=settings.vector_index_threshold)
     journal = SqliteJournal(settings.data_dir)
     embedder = LocalEmbedder(settings)
     context = Context(graph, journal, embedder, FlockGroupLocks(settings.data_dir), settings, now)
@@ -140,6 +139,7 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
         episode_search=EpisodeSearch(context, groups),
         exploring=Exploring(context, groups),
         sources=Sources(context, groups),
+        paths=Paths(context, groups),
         changes=Changes(context, groups),
         retiring=Retiring(context, groups, committer),
         deleting=Deleting(context, groups, committer),

@@ -70,7 +70,7 @@ class Walks(Search):
                 break
         among = [joining for pair, joining in between.items() if pair <= distances.keys()]
         turns = [
-            (turn, connection_order(connection_key(fact, wanted.now)), fact)
+            (turn, connection_order(connection_key(fact, wanted)), fact)
             for joining in among
             for turn, fact in enumerate(joining)
         ]
@@ -90,7 +90,7 @@ def _between(db: Tables, wanted: FactFilter) -> dict[frozenset[str], list[Fact]]
         if fact_fits(fact, wanted) and not fact.voided:
             found[frozenset((fact.source_uuid, fact.target_uuid))].append(db.named(fact))
     for facts in found.values():
-        facts.sort(key=lambda fact: connection_order(connection_key(fact, wanted.now)))
+        facts.sort(key=lambda fact: connection_order(connection_key(fact, wanted)))
     return found
 
 

@@ -23,6 +23,7 @@ from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.paths import Paths
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
@@ -36,6 +37,8 @@ Mode: TypeAlias = Literal["auto", "legacy"]
 BUDGET = 6_000
 """Tokens (bytes / 4) that the default tools and the instructions may cost each conversation."""
 DEFAULT_TOOLS = len(TOOLSETS[0].tools)
+EVERYTHING = Settings(toolsets=tuple(toolset.name for toolset in TOOLSETS))
+"""All toolsets on."""
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 
 
@@ -110,6 +113,7 @@ class World:
             episode_search=EpisodeSearch(context, groups),
             exploring=Exploring(context, groups),
             sources=Sources(context, groups),
+            paths=Paths(context, groups),
             changes=Changes(context, groups),
             retiring=Retiring(context, groups, Committer(context)),
             deleting=Deleting(context, groups, Committer(context)),

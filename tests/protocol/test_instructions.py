@@ -8,11 +8,11 @@ from tests.protocol.support import World
 from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings
-from graphiti_pkm.toolsets.catalog import known_tools
+from graphiti_pkm.toolsets.catalog import known_tools, select
 from graphiti_pkm.toolsets.instructions import EXAMPLES, RELATIONS, build_instructions
 from graphiti_pkm.toolsets.prompts import PROMPTS
 
-ALL = build_instructions(known_tools())
+ALL = build_instructions([tool.name for tool in select(Settings())])
 
 
 def section(title: str) -> str:
@@ -74,6 +74,8 @@ def test_there_is_an_example_for_decisions_projects_and_coaching() -> None:
         Settings(read_only=True),
         Settings(exclude_tools=("get_entity_timeline",)),
         Settings(tools=("search_episodes", "get_status")),
+        Settings(toolsets=("graph",)),
+        Settings(toolsets=("memory", "graph"), tools=("find_entity_path", "search_nodes")),
     ],
 )
 async def test_nothing_names_a_tool_that_is_off(settings: Settings) -> None:

@@ -3,12 +3,12 @@
 import asyncio
 import json
 
-from tests.protocol.support import SNAPSHOTS, definition_of, definitions
+from tests.protocol.support import EVERYTHING, SNAPSHOTS, definition_of, definitions
 
 
 async def main() -> None:
     """One file a tool; files of tools that are gone are removed."""
-    tools = await definitions()
+    tools = await definitions(EVERYTHING)
     SNAPSHOTS.mkdir(exist_ok=True)
     for stale in set(SNAPSHOTS.glob("*.json")) - {SNAPSHOTS / f"{tool.name}.json" for tool in tools}:
         stale.unlink()

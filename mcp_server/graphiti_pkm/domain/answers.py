@@ -188,6 +188,7 @@ class Attention(Answer):
         "quote_not_found",
         "empty_interval",
         "alias_taken",
+        "proposed_ending",
     ]
     detail: str
     candidates: list[str]
@@ -285,6 +286,54 @@ class ChangeView(Answer):
 
 class ChangesResponse(Page):
     changes: list[ChangeView]
+
+
+class PathView(Answer):
+    """One way from an entity to another."""
+
+    path: str
+    """E.g. "Maria -WORKS_AT-> Acme <-WORKS_AT- Tom"."""
+    fact_uuids: list[str]
+    """Its facts in order, out of ``facts``."""
+
+
+class PathResponse(Answer):
+    message: str
+    source: str | None = None
+    """Names of both ends; None if there is no such entity."""
+    target: str | None = None
+    hops: int | None = None
+    """Length of the paths; None without one."""
+    paths: list[PathView]
+    truncated: bool
+    """True: more paths of this length than are listed."""
+    scope: Scope
+    facts: list[FactView]
+    """Those of all paths, once each, without quote, attributes and episodes."""
+
+
+class SubgraphNode(Answer):
+    """An entity and how far it is from the one asked about."""
+
+    uuid: str
+    name: str
+    labels: list[str]
+    hops: int
+    summary: str
+
+
+class SubgraphResponse(Answer):
+    message: str
+    entity: str | None = None
+    """Name of the asked entity; None if there is no such entity."""
+    truncated: bool
+    nodes_left_out: int | None = None
+    """Entities of the ring at which it was cut, and of none beyond."""
+    facts_total: int
+    """Facts among the nodes found."""
+    scope: Scope
+    nodes: list[SubgraphNode]
+    facts: list[FactView]
 
 
 class DeleteResponse(Answer):

@@ -117,27 +117,23 @@ def fact_joining(one_uuid: str, other_uuid: str, wanted: FactFilter) -> Query:
     )
 
 
-def ring(inner: Sequence[str], seen: Sequence[str], wanted: FactFilter, limit: int) -> tuple[Query, Query]:
-    """Entities joined with an inner ring and not seen yet, most facts first; and how many there are."""
+def ring(inner: Sequence[str], seen: Sequence[str], wanted: FactFilter, limit: int) -> Query:
+    """Entities joined with an inner ring and not seen yet, most facts first, and how many there are."""
     conditions, values = fact_conditions(wanted)
-    matched = f"""UNWIND $inner AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]-(o)
-      WHERE {conditions} AND {_NOT_VOIDED} AND NOT o.uuid IN $seen AND coalesce(o.group_id, '') IN $groups"""
-    values |= {"inner": inner, "seen": seen}
-    return (
-        Query(
-            "ring",
-            f"""{matched} WITH o.uuid AS uuid, coalesce(o.name, '') AS name, count(e) AS facts
-            RETURN uuid ORDER BY facts DESC, name, uuid LIMIT $limit""",
-            {**values, "limit": limit},
-        ),
-        Query("ring total", f"{matched} RETURN count(DISTINCT o) AS total", values),
+    return Query(
+        "ring",
+        f"""UNWIND $inner AS u MATCH (h:Entity {{uuid: u}}) WITH h MATCH (h)-[e:RELATES_TO]-(o)
+        WHERE {conditions} AND {_NOT_VOIDED} AND NOT o.uuid IN $seen AND coalesce(o.group_id, '') IN $groups
+        WITH o.uuid AS uuid, coalesce(o.name, '') AS name, count(e) AS facts ORDER BY facts DESC, name, uuid
+        WITH collect(uuid) AS uuids RETURN size(uuids) AS total, uuids[..$limit] AS uuids""",
+        {**values, "inner": inner, "seen": seen, "limit": limit},
     )
 
 
 def facts_among(uuids: Sequence[str], wanted: FactFilter, limit: int) -> tuple[Query, Query]:
     """Facts with both ends in a list: the first of each pair of entities before the second of any; and their total."""
     conditions, values = fact_conditions(wanted)
-    matched = f"""UNWIND $uuids AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]->(o)
+    matched = f"""UNWIND $uuids AS u MATCH (h:Entity {{uuid: u}}) WITH h, u MATCH (h)-[e:RELATES_TO]->(o)
       WHERE {conditions} AND {_NOT_VOIDED} AND o.uuid IN $uuids"""
     values["uuids"] = uuids
     return (

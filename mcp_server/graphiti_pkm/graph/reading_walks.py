@@ -68,17 +68,16 @@ class Walks(Connected):
         seen = [entity_uuid]
         left_out = 0
         while len(rings) <= hops and rings[-1] and not left_out:
-            room = max_entities + 1 - len(seen)
-            page, total = await db.read_apart(*queries_paths.ring(rings[-1], seen, wanted, max(room, 1)))
-            rings.append([row["uuid"] for row in page[:room]])
-            seen += rings[-1]
-            left_out = total[0]["total"] - len(rings[-1])
+            ((ring,),) = await db.read(queries_paths.ring(rings[-1], seen, wanted, max_entities + 1 - len(seen)))
+            rings.append(ring["uuids"])
+            seen += ring["uuids"]
+            left_out = ring["total"] - len(ring["uuids"])
         among, total = await db.read_apart(*queries_paths.facts_among(seen, wanted, max_facts))
         (found,) = await db.read(queries_read.entities(seen[1:], wanted.group_ids))
         entities = {row["uuid"]: mapping.entity(row) for row in found}
         return Neighbourhood(
             entities=tuple(
-                (entities[uuid], distance) for distance, ring in enumerate(rings) for uuid in ring if uuid in entities
+                (entities[uuid], hop) for hop, uuids in enumerate(rings) for uuid in uuids if uuid in entities
             ),
             entities_left_out=left_out,
             facts=tuple(map(mapping.fact, among)),

@@ -8,6 +8,7 @@ if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
     from graphiti_pkm.services.deleting import Deleting
     from graphiti_pkm.services.episode_search import EpisodeSearch
     from graphiti_pkm.services.exploring import Exploring
+    from graphiti_pkm.services.paths import Paths
     from graphiti_pkm.services.retiring import Retiring
     from graphiti_pkm.services.searching import Searching
     from graphiti_pkm.services.sources import Sources
@@ -24,6 +25,7 @@ class Services:
     episode_search: "EpisodeSearch"
     exploring: "Exploring"
     sources: "Sources"
+    paths: "Paths"
     changes: "Changes"
     retiring: "Retiring"
     deleting: "Deleting"

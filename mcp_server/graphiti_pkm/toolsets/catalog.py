@@ -9,6 +9,7 @@ from mcp_types import ToolAnnotations
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
+from graphiti_pkm.toolsets.graph_walk import find_entity_path, get_entity_subgraph
 from graphiti_pkm.toolsets.guard import GuardedTool
 from graphiti_pkm.toolsets.memory_changes import restore_fact, retire_fact, what_changed
 from graphiti_pkm.toolsets.memory_explore import (
@@ -102,6 +103,14 @@ TOOLSETS: tuple[Toolset, ...] = (
             ToolLine(delete_episode, "Delete Episode", DELETES),
             ToolLine(delete_entity_edge, "Delete Entity Edge", DELETES),
             ToolLine(get_status, "Get Status"),
+        ),
+    ),
+    Toolset(
+        "graph",
+        "Walk over several facts at once.",
+        (
+            ToolLine(find_entity_path, "Find Entity Path"),
+            ToolLine(get_entity_subgraph, "Get Entity Subgraph"),
         ),
     ),
 )

@@ -104,6 +104,8 @@ _CHOOSING = """\
 - search_memory_facts: one specific question; ranked by the query, may miss
 - search_episodes: what was literally said, also without an entity
 - get_fact_sources: the words behind a fact
+- find_entity_path: how two entities hang together
+- get_entity_subgraph: what surrounds an entity, at a glance
 - add_memory: store, after searching"""
 
 _WRITING = f"""\

@@ -21,7 +21,7 @@ DEFAULT_CHARS = 24_000
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SHORT = 8
-_UUID_LISTS = frozenset({"episodes", "unknown_episodes"})
+_UUID_LISTS = frozenset({"episodes", "unknown_episodes", "fact_uuids"})
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)?\+00:00")
 _TIMES = frozenset(
     {"at", "valid_at", "invalid_at", "reference_time", "created_at", "expired_at", "first_mention", "last_mention"}

@@ -20,6 +20,7 @@ from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.paths import Paths
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.sources import Sources
@@ -47,6 +48,7 @@ class World:
         self.searching = Searching(context, self.groups)
         self.episode_search = EpisodeSearch(context, self.groups)
         self.sources = Sources(context, self.groups)
+        self.paths = Paths(context, self.groups)
         self.changes = Changes(context, self.groups)
         self.retiring = Retiring(context, self.groups, Committer(context))
         self.deleting = Deleting(context, self.groups, Committer(context))

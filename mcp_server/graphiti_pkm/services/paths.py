@@ -1,0 +1,196 @@
+"""How two entities hang together, and what surrounds one: walks over facts, bounded in the database."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import chain
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import FactView, PathResponse, PathView, SubgraphNode, SubgraphResponse
+from graphiti_pkm.domain.queries import FactFilter
+from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.services.paging import (
+    HOPS,
+    PATHS,
+    SUBGRAPH_FACTS,
+    SUBGRAPH_HOPS,
+    SUBGRAPH_NODES,
+    budget,
+    fit,
+)
+from graphiti_pkm.services.reading import Anchor, GroupIds, Reader
+from graphiti_pkm.services.views import clipped, item_sizes
+
+_NAME = 200
+_SUMMARY = 200
+_FACT = 500
+_NODES_SHARE = 3
+"""At most one part in so many of an answer is spent on entities, the rest on the facts between them."""
+
+
+class Paths(Reader):
+    """``find_entity_path`` and ``get_entity_subgraph``."""
+
+    async def find_entity_path(
+        self,
+        caller: Caller,
+        source_uuid: str,
+        target_uuid: str,
+        max_hops: int = HOPS.default,
+        max_paths: int = PATHS.default,
+        group_ids: GroupIds = None,
+        as_of: str | None = None,
+        valid_after: str | None = None,
+        valid_before: str | None = None,
+        include_invalidated: bool = True,
+    ) -> PathResponse:
+        """The shortest ways from one entity to another over facts; an empty answer says why there is none.
+
+        Without ``group_ids`` the entities' own groups are read.
+        """
+        hops, limit = HOPS.check(max_hops), PATHS.check(max_paths)
+        source = await self._anchor(caller, source_uuid, group_ids)
+        target = await self._anchor(caller, target_uuid, group_ids)
+        groups = tuple(dict.fromkeys((*source.group_ids, *target.group_ids)))
+        now, instant = self._context.now(), self._instant("as_of", as_of)
+        wanted = self._wanted(groups, now, instant, valid_after, valid_before, only_current=not include_invalidated)
+        found = await self._graph.shortest_paths(source.uuid, target.uuid, wanted, hops, limit + 1)
+        shown = found[:limit]
+        kept = fit(
+            (sum(item_sizes(self._lean(path, now, instant), groups)) + _NAME * (len(path) + 1) for path in shown),
+            budget((HOPS, hops), (PATHS, limit)),
+        )
+        paths = shown[:kept]
+        unique = {fact.uuid: fact for fact in chain.from_iterable(paths)}
+        return PathResponse(
+            message=_path_told(source, target, found, len(paths), hops, is_filtered=_is_filtered(wanted)),
+            source=source.entity and clipped(source.entity.name, _NAME),
+            target=target.entity and clipped(target.entity.name, _NAME),
+            hops=len(found[0]) if found else None,
+            paths=[PathView(path=route(path, source.uuid), fact_uuids=[fact.uuid for fact in path]) for path in paths],
+            truncated=len(paths) < len(found),
+            scope=await self._scope(caller, groups, empty=not found),
+            facts=self._lean(list(unique.values()), now, instant),
+        )
+
+    async def get_entity_subgraph(
+        self,
+        caller: Caller,
+        entity_uuid: str,
+        hops: int = SUBGRAPH_HOPS.default,
+        max_nodes: int = SUBGRAPH_NODES.default,
+        max_facts: int = SUBGRAPH_FACTS.default,
+        group_ids: GroupIds = None,
+        as_of: str | None = None,
+        valid_after: str | None = None,
+        valid_before: str | None = None,
+        include_invalidated: bool = True,
+    ) -> SubgraphResponse:
+        """The entities around one, nearest and best joined first, with the facts among them and it."""
+        hops = SUBGRAPH_HOPS.check(hops)
+        most_nodes, most_facts = SUBGRAPH_NODES.check(max_nodes), SUBGRAPH_FACTS.check(max_facts)
+        anchor = await self._anchor(caller, entity_uuid, group_ids)
+        now, instant = self._context.now(), self._instant("as_of", as_of)
+        wanted = self._wanted(
+            anchor.group_ids, now, instant, valid_after, valid_before, only_current=not include_invalidated
+        )
+        found = await self._graph.neighbourhood(anchor.uuid, wanted, hops, most_nodes - 1, most_facts)
+        around = [(anchor.entity, 0), *found.entities] if anchor.entity else []
+        nodes = [_node(entity, distance) for entity, distance in around]
+        facts = self._lean(found.facts, now, instant)
+        room = budget((SUBGRAPH_HOPS, hops), (SUBGRAPH_NODES, most_nodes), (SUBGRAPH_FACTS, most_facts))
+        shown_nodes = nodes[: fit(item_sizes(nodes, anchor.group_ids), room // _NODES_SHARE)]
+        used = sum(item_sizes(shown_nodes, anchor.group_ids))
+        shown_facts = facts[: fit(item_sizes(facts, anchor.group_ids), room - used)]
+        left_out = found.entities_left_out + len(nodes) - len(shown_nodes)
+        return SubgraphResponse(
+            message=_subgraph_told(anchor, len(shown_nodes), len(shown_facts), left_out, hops),
+            entity=anchor.entity and clipped(anchor.entity.name, _NAME),
+            truncated=bool(left_out) or len(shown_facts) < found.facts_total,
+            nodes_left_out=left_out or None,
+            facts_total=found.facts_total,
+            scope=await self._scope(caller, anchor.group_ids, empty=not found.facts),
+            nodes=shown_nodes,
+            facts=shown_facts,
+        )
+
+    def _wanted(
+        self,
+        group_ids: tuple[str, ...],
+        now: datetime,
+        as_of: datetime | None,
+        valid_after: str | None,
+        valid_before: str | None,
+        *,
+        only_current: bool,
+    ) -> FactFilter:
+        return FactFilter(
+            group_ids=group_ids,
+            now=now,
+            as_of=as_of,
+            valid_after=self._instant("valid_after", valid_after),
+            valid_before=self._instant("valid_before", valid_before),
+            only_current=only_current,
+        )
+
+    def _lean(self, facts: Sequence[Fact], now: datetime, as_of: datetime | None) -> list[FactView]:
+        """Facts without what get_entity_edge tells of one: a walk has many."""
+        views = [self._views.fact(fact, now, as_of=as_of) for fact in facts]
+        return [
+            view.model_copy(update={"fact": clipped(view.fact, _FACT), "quote": None, "attributes": {}, "episodes": []})
+            for view in views
+        ]
+
+
+def route(path: Sequence[Fact], start_uuid: str) -> str:
+    """E.g. "Maria -WORKS_AT-> Acme <-WORKS_AT- Tom"."""
+    at = start_uuid
+    words = [clipped(path[0].source_name if path[0].source_uuid == at else path[0].target_name, _NAME)]
+    for fact in path:
+        goes_on = fact.source_uuid == at
+        words.append(f"-{fact.relation}->" if goes_on else f"<-{fact.relation}-")
+        words.append(clipped(fact.target_name if goes_on else fact.source_name, _NAME))
+        at = fact.target_uuid if goes_on else fact.source_uuid
+    return " ".join(words)
+
+
+def _node(entity: Entity, hops: int) -> SubgraphNode:
+    return SubgraphNode(
+        uuid=entity.uuid,
+        name=clipped(entity.name, _NAME),
+        labels=["Entity"] if entity.label in (None, "Entity") else ["Entity", str(entity.label)],
+        hops=hops,
+        summary=clipped(entity.summary, _SUMMARY),
+    )
+
+
+def _is_filtered(wanted: FactFilter) -> bool:
+    return wanted.only_current or any((wanted.as_of, wanted.valid_after, wanted.valid_before))
+
+
+def _path_told(
+    source: Anchor, target: Anchor, found: Sequence[Sequence[Fact]], shown: int, hops: int, *, is_filtered: bool
+) -> str:
+    if found:
+        more = "; there are more of this length" if shown < len(found) else ""
+        return f"Found {shown} path(s) of {len(found[0])} hop(s), the fewest there can be{more}"
+    for end, anchor in (("source_uuid", source), ("target_uuid", target)):
+        if anchor.entity is None:
+            return f"No path: {end} names no entity. search_nodes finds entity uuids."
+    if source.uuid == target.uuid:
+        return "No path: both ends are the same entity."
+    if source.group_ids != target.group_ids:
+        return "No path: the two are in different groups, and no fact joins groups."
+    if is_filtered:
+        return f"No path of at most {hops} hop(s) under these time filters; without them there may be one."
+    further = f" max_hops can be {HOPS.maximum}." if hops < HOPS.maximum else ""
+    return f"No path: nothing within {hops} hop(s) joins the two.{further}"
+
+
+def _subgraph_told(anchor: Anchor, nodes: int, facts: int, left_out: int, hops: int) -> str:
+    if anchor.entity is None:
+        return f"No entity {anchor.uuid}. search_nodes finds entity uuids."
+    name = clipped(anchor.entity.name, _NAME)
+    if not facts:
+        return f"{name} has no facts under these filters and groups"
+    more = f"; {left_out} more did not fit, get_entity_connections pages through all of one" if left_out else ""
+    return f"Found {nodes} node(s) and {facts} fact(s) within {hops} hop(s) of {name}{more}"
