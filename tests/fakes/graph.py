@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tests.fakes import refusals
+from tests.fakes.neighbours import Neighbours
 from tests.fakes.tables import Tables
 from tests.fakes.walks import Walks
 
+from graphiti_pkm.domain.queries import VectorIndex
 from graphiti_pkm.domain.records import Deletions, Name, RecordedChange, Vectors, WriteIntent
 from graphiti_pkm.errors import NotKept, PkmError, Unavailable
 
 Fault = Literal["before", "halfway", "after"]
 
 
-class FakeGraph(Walks):
+class FakeGraph(Neighbours, Walks):
     """The port ``Graph`` in dicts.
 
     Faults: ``is_down`` for all calls, ``is_durable`` False for ``wait_durable``, ``fail_next_apply`` for the next
@@ -25,6 +27,7 @@ class FakeGraph(Walks):
         self.is_durable = True
         self.is_ready = True
         self.is_closed = False
+        self.indexes: tuple[VectorIndex, ...] = ()
         self.refused: set[str] = set()
         """Uuids of writes that ``apply`` refuses with NotKept every time."""
         self.attempts: list[str] = []
@@ -77,6 +80,10 @@ class FakeGraph(Walks):
         db = await self._db()
         if db.embedding is None:
             db.embedding = (model, dimension)
+
+    async def vector_indexes(self) -> tuple[VectorIndex, ...]:
+        await self._db()
+        return self.indexes
 
     async def close(self) -> None:
         self.is_closed = True

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from graphiti_pkm.domain.changes import GraphChanges
+from graphiti_pkm.domain.neighbours import GraphNeighbours
 from graphiti_pkm.domain.fact_lists import GraphFacts
 from graphiti_pkm.domain.queries import (
     EntityFilter,
@@ -221,7 +222,7 @@ class GraphWriter(Protocol):
         ...
 
 
-class Graph(GraphReader, GraphWalks, GraphChanges, GraphWriter, Protocol):
+class Graph(GraphReader, GraphNeighbours, GraphWalks, GraphChanges, GraphWriter, Protocol):
     """All of them, with what status and start-up need."""
 
     async def ready(self) -> bool:

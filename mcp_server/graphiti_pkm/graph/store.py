@@ -6,23 +6,25 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph import schema
 from graphiti_pkm.graph.queries_values import Refused
 from graphiti_pkm.graph.reading import Lookups
 from graphiti_pkm.graph.reading_changes import ChangeReads
 from graphiti_pkm.graph.reading_entity import Traversals
+from graphiti_pkm.graph.reading_neighbours import Neighbours
 from graphiti_pkm.graph.reading_walks import Walks
 from graphiti_pkm.graph.search import Searches
 from graphiti_pkm.graph.vector_keeping import VectorKeeping
-from graphiti_pkm.graph.vectors import THRESHOLD, VectorIndexes
+from graphiti_pkm.graph.vectors import VectorIndexes
 from graphiti_pkm.graph.writing import Writes
 
 if TYPE_CHECKING:
     from graphiti_pkm.graph.drivers import Database, OneGraphDriver
 
 
-class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Walks, VectorKeeping, Writes):
+class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Neighbours, Walks, VectorKeeping, Writes):
     """Connects on first use, and only then loads graphiti_core and the clients, in a thread."""
 
     def __init__(
@@ -30,7 +32,7 @@ class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Walks, VectorKeepi
         connect: Callable[[], Awaitable[Path]],
         recover: Callable[[], Awaitable[Path | None]],
         database: str = "memory",
-        vector_index_threshold: int = THRESHOLD,
+        vector_index_threshold: int = VECTOR_INDEX_THRESHOLD,
     ) -> None:
         """``connect`` gives the server's socket; ``recover`` brings the server back, and gives its socket if new.
 

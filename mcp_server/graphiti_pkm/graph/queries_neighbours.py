@@ -1,0 +1,66 @@
+"""Named queries over what stands around an episode. Each is bounded."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from graphiti_pkm.domain.neighbours import Stretch
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.graph.queries import RECORDED
+from graphiti_pkm.graph.queries_values import Query
+
+_PLACE = "e.uuid AS uuid, coalesce(e.group_id, '') AS group_id, coalesce(e.valid_at, e.created_at) AS va, "
+_COLUMNS = f"{_PLACE} coalesce(e.created_at, e.valid_at) AS ca"
+
+
+def places(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """In any order."""
+    return Query(
+        "episode places",
+        f"""UNWIND $uuids AS u MATCH (e:Episodic {{uuid: u}}) WHERE coalesce(e.group_id, '') IN $groups
+        RETURN DISTINCT {_COLUMNS}""",
+        {"uuids": uuids, "groups": group_ids},
+    )
+
+
+def places_in(stretch: Stretch, recorded_until: datetime, limit: int) -> Query:
+    """By the index on ``valid_at``, which both bounds must be on; the second look at the end is for the answer.
+
+    An upper bound alone on an indexed string matches everything.
+    """
+    return Query(
+        "places in a stretch of time",
+        f"""MATCH (e:Episodic) WHERE e.valid_at >= $start AND e.valid_at < $end AND coalesce(e.valid_at, '~') < $end
+          AND coalesce(e.group_id, '') = $group AND {RECORDED} <= $recorded_until
+        WITH e ORDER BY e.valid_at, e.created_at, e.uuid LIMIT $limit RETURN {_COLUMNS} ORDER BY va, ca, uuid""",
+        {
+            "group": stretch.group_id,
+            "start": iso(stretch.start),
+            "end": iso(stretch.end),
+            "recorded_until": iso(recorded_until),
+            "limit": limit,
+        },
+    )
+
+
+def saga_steps(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """Along the edges that Graphiti makes between the episodes of a saga; of several the first by uuid."""
+    return Query(
+        "saga steps",
+        """UNWIND $uuids AS u MATCH (e:Episodic {uuid: u}) WHERE coalesce(e.group_id, '') IN $groups
+        OPTIONAL MATCH (before:Episodic)-[:NEXT_EPISODE]->(e)
+        WITH e, min(CASE WHEN before.group_id = e.group_id THEN before.uuid END) AS previous
+        OPTIONAL MATCH (e)-[:NEXT_EPISODE]->(after:Episodic)
+        WITH e.uuid AS uuid, previous, min(CASE WHEN after.group_id = e.group_id THEN after.uuid END) AS following
+        WHERE coalesce(previous, following) IS NOT NULL RETURN uuid, previous, following""",
+        {"uuids": uuids, "groups": group_ids},
+    )
+
+
+def mentions_among(episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> Query:
+    """From the episodes, which are few: an entity may have any number of mentions."""
+    return Query(
+        "mentions among episodes",
+        """UNWIND $episodes AS u MATCH (e:Episodic {uuid: u})-[:MENTIONS]->(h) WHERE h.uuid IN $entities
+        RETURN e.uuid AS uuid, count(DISTINCT h.uuid) AS n""",
+        {"episodes": episode_uuids, "entities": entity_uuids},
+    )

@@ -1,0 +1,54 @@
+"""What stands around an episode of the fake graph."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tests.fakes.reads import Reads
+
+from graphiti_pkm.domain.neighbours import Place, Steps, Stretch
+from graphiti_pkm.domain.records import Episode
+
+
+class Neighbours(Reads):
+    """The port ``GraphNeighbours``; ``sagas`` are chains of episode uuids, as Graphiti makes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sagas: list[list[str]] = []
+
+    async def episode_places(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Place]:
+        db = await self._db()
+        found = [db.episodes[uuid] for uuid in uuids if uuid in db.episodes]
+        return {episode.uuid: _place(episode) for episode in found if episode.group_id in group_ids}
+
+    async def places_in(
+        self, stretches: Sequence[Stretch], recorded_until: datetime, limit_each: int
+    ) -> list[list[Place]]:
+        db = await self._db()
+        places = [_place(one) for one in db.episodes.values() if one.created_at <= recorded_until]
+        places.sort(key=lambda place: place.order)
+        return [
+            [one for one in places if one.group_id == each.group_id and each.start <= one.valid_at < each.end][
+                :limit_each
+            ]
+            for each in stretches
+        ]
+
+    async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
+        db = await self._db()
+        steps: dict[str, Steps] = {}
+        for saga in self.sagas:
+            for place, uuid in enumerate(saga):
+                if uuid in uuids and db.episodes[uuid].group_id in group_ids and len(saga) > 1:
+                    before, after = saga[place - 1 : place], saga[place + 1 : place + 2]
+                    steps[uuid] = Steps(previous=before[0] if before else None, next=after[0] if after else None)
+        return steps
+
+    async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
+        db = await self._db()
+        counts = {uuid: sum((uuid, entity) in db.mentions for entity in set(entity_uuids)) for uuid in episode_uuids}
+        return {uuid: count for uuid, count in counts.items() if count}
+
+
+def _place(episode: Episode) -> Place:
+    return Place(uuid=episode.uuid, group_id=episode.group_id, valid_at=episode.valid_at, created_at=episode.created_at)
