@@ -57,8 +57,11 @@ class ReadingAnswer:
 
 @dataclass(frozen=True)
 class ChangeAnswer:
+    """What became of a fact; ``fact`` is its id as ``tell`` gave it."""
+
+    at: datetime
     kind: str
-    says: str
+    fact: str
     reason: str = ""
 
 
@@ -115,7 +118,7 @@ class Adapter:
         raise NotImplementedError
 
     async def changes(self, period: Changes) -> list[ChangeAnswer]:
-        """Newest first."""
+        """Newest recorded first."""
         raise NotImplementedError
 
     async def episodes(self, period: Period) -> list[str]:

@@ -13,14 +13,15 @@ from tests.fakes import FakeClock, FakeEmbedder
 from tests.integration.embedded_support import end_database
 from tests.integration.rows_support import in_one_task
 from tests.protocol.support import text
-from tests.temporal.adapter import Adapter, FactAnswer, ReadingAnswer, Refused, Told
-from tests.temporal.scenario import Episode, Held, Of, Period, Series
+from tests.temporal.adapter import Adapter, ChangeAnswer, FactAnswer, ReadingAnswer, Refused, Told
+from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
 
 from graphiti_pkm.bootstrap import Memory, _assemble, open_memory
 from graphiti_pkm.config import Settings
 from graphiti_pkm.server import build_server
 from graphiti_pkm.services.services import Services
 
+_MOST_CHANGES = 50
 _DOUBTS = frozenset({"ambiguous_replacement", "possible_conflict", "empty_interval"})
 
 
@@ -30,7 +31,7 @@ class GraphitiPkm(Adapter):
     name: ClassVar[str] = "graphiti-pkm, embedded FalkorDB"
     capabilities: ClassVar[frozenset[str]] = frozenset(
         ("clock", "zone", "as_of", "possible", "history", "series", "asks", "delete_fact", "delete_episode")
-    ) | {"episodes", "months"}
+    ) | {"episodes", "months", "retire", "restore", "changes"}
 
     def __init__(self) -> None:
         self._clock = FakeClock()
@@ -90,6 +91,22 @@ class GraphitiPkm(Adapter):
 
     async def delete_episode(self, episode: str) -> None:
         await self._call("delete_episode", uuid=episode)
+
+    async def retire(self, fact: str, reason: str, invalid_at: str | None, replaced_by: str | None) -> None:
+        await self._call("retire_fact", fact_uuid=fact, reason=reason, invalid_at=invalid_at, replaced_by=replaced_by)
+
+    async def restore(self, fact: str, reason: str) -> None:
+        await self._call("restore_fact", fact_uuid=fact, reason=reason)
+
+    async def changes(self, period: Changes) -> list[ChangeAnswer]:
+        page = await self._call(
+            "what_changed", since=period.since, until=period.until, group_ids=self._group, limit=_MOST_CHANGES
+        )
+        assert not page["truncated"]
+        return [
+            ChangeAnswer(datetime.fromisoformat(one["at"]), one["change"], one["fact_uuid"], one["reason"] or "")
+            for one in page["changes"]
+        ]
 
     async def held(self, question: Held) -> list[FactAnswer]:
         if question.as_of is None:

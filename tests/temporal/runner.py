@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
 from tests.temporal.adapter import Adapter, FactAnswer, Refused, Told
@@ -138,17 +139,29 @@ class _Play:
 
     async def _ask_changes(self, question: Question) -> list[str]:
         assert question.changes is not None
-        expected = [ExpectedChange.model_validate(one) for one in question.expect]
+        wanted = [ExpectedChange.model_validate(one) for one in question.expect]
         found = await self._adapter.changes(question.changes)
-        lines = [(one.kind, one.says) for one in found]
-        differences = _compare("changes", [(one.kind, one.fact) for one in expected], lines)
-        if differences:
-            return differences
+        refs = {uuid: ref for ref, uuid in self._facts.items()}
+        lines = [(one.kind, refs.get(one.fact, one.fact)) for one in found]
+        if [one.at for one in found] != sorted((one.at for one in found), reverse=True):
+            return [f"changes: not the newest first: {lines}"]
+        expected = [(one.kind, one.fact) for one in wanted]
+        instants = [one.at for one in found]
+        if _in_instants(expected, instants) != _in_instants(lines, instants):
+            return [f"changes: expected {expected}, got {lines}"]
+        reasons = {line: change.reason for line, change in zip(lines, found, strict=True)}
         return [
-            f"changes: expected {want.reason!r} in the reason of {got.kind} {got.says}, got {got.reason!r}"
-            for want, got in zip(expected, found, strict=True)
-            if want.reason is not None and want.reason not in got.reason
+            f"changes: expected {one.reason!r} in the reason of {one.kind} {one.fact}, got {reason!r}"
+            for one in wanted
+            if one.reason is not None and one.reason not in (reason := reasons[one.kind, one.fact])
         ]
+
+
+def _in_instants(
+    lines: Sequence[tuple[str, str]], instants: Sequence[datetime]
+) -> list[tuple[datetime | None, object]]:
+    """Each line at its instant, those of one instant in any order."""
+    return sorted(zip_longest(instants, lines), key=lambda pair: (str(pair[0]), str(pair[1])))
 
 
 def _compare_facts(what: str, expected: Sequence[Any], answers: Sequence[FactAnswer]) -> list[str]:

@@ -154,11 +154,13 @@ class Expected(Part):
 
 
 class ExpectedChange(Part):
+    """A change of the record; of those of one instant the order is free."""
+
     kind: Literal["added", "retired", "voided", "restored", "proposed", "rejected", "deleted"]
     fact: str
-    """As ``Expected.says``."""
+    """Its ref."""
     reason: str | None = None
-    """Words that the reason has, where it was given."""
+    """Words that the reason has, where one was given."""
 
 
 class Question(Part):
