@@ -6,9 +6,10 @@ from datetime import datetime, tzinfo
 
 from graphiti_pkm.domain.answers import Attention
 from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.domain.times import iso, show_time, show_validity
+from graphiti_pkm.domain.times import iso, show_time
 from graphiti_pkm.services.replacement import Unsettled
 from graphiti_pkm.services.told import ME, ToldFact
+from graphiti_pkm.services.views import shown_validity
 
 SHOWN_UUID = 8
 _MOST_CANDIDATES = 5
@@ -216,14 +217,25 @@ class AttentionWriter:
             call=f"If this is what was planned: {self._add('As planned.', facts=[told])}. {_NOTHING} otherwise.",
         )
 
+    def proposed_ending(self, fact: Fact, old: Fact) -> Attention:
+        """An ending that no caller named and the rules do not trust."""
+        arguments = {"fact_uuid": old.uuid, "reason": f"Replaced by: {_cut(fact.text)}"}
+        call = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+        return Attention(
+            what="proposed_ending",
+            detail=f"{_cut(fact.text)}: may have ended this, which was left as it is",
+            candidates=[self.line(old)],
+            call=f'If it has ended: retire_fact {call}. If not: restore_fact {{"fact_uuid":"{old.uuid}","reason":'
+            '"Both hold."}',
+        )
+
     def line(self, fact: Fact) -> str:
         """A fact with the start of its uuid and its validity."""
         return f"{fact.uuid[:SHOWN_UUID]} {self.sentence(fact)}"
 
     def sentence(self, fact: Fact) -> str:
         """A fact with its validity."""
-        when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, self._zone)
-        return f"{_cut(fact.text)} ({when})"
+        return f"{_cut(fact.text)} ({shown_validity(fact, self._zone)})"
 
     def _instant(self, at: datetime) -> str:
         """A time as it can be sent again, without loss."""

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
@@ -131,8 +131,16 @@ class Views:
 
     def sentence(self, fact: Fact) -> str:
         """A fact with its dates, e.g. "Maria manages Tom (from 2026-03-01)"."""
-        when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, self._zone)
-        return f"{clipped(fact.text, _SENTENCE)} ({when})"
+        return f"{clipped(fact.text, _SENTENCE)} ({shown_validity(fact, self._zone)})"
+
+
+def shown_validity(fact: Fact, zone: tzinfo) -> str:
+    """When a fact holds, in words, with a mark where the dates do not tell that it is retired."""
+    when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, zone)
+    if fact.voided:
+        return f"{when}, voided"
+    is_told = fact.expired_at is None or (fact.kind == "state" and fact.invalid_at is not None)
+    return when if is_told else f"{when}, ended"
 
 
 def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> Status:

@@ -99,6 +99,28 @@ async def test_entity_types_filter_names_and_query() -> None:
     assert len(names(await nodes(world, "mercury", entity_types=["Entity"]))) == 2
 
 
+async def test_nodes_are_found_by_their_status_alone_or_with_a_query_or_names() -> None:
+    world = await a_world(*(one := [an_entity(f"Decision {i}", label="Decision") for i in range(5)]))
+    await world.given(
+        a_write(
+            *(a_fact(decision, decision, "HAS_STATUS", value="proposed", valid_at=at(2026)) for decision in one[1:4]),
+            a_fact(one[0], one[0], "HAS_STATUS", value="accepted", valid_at=at(2026)),
+        )
+    )
+    proposed = ["Decision 1", "Decision 2", "Decision 3"]
+    listed = await nodes(world, status="Proposed ")
+    assert (names(listed), listed.message) == (proposed, "Found 3 of 3 node(s), by name")
+    assert names(await nodes(world, entity_types=["decision"])) == [decision.name for decision in one]
+    pages = await all_pages(lambda cursor: nodes(world, status="proposed", max_nodes=2, cursor=cursor))
+    assert [name for page in pages for name in names(page)] == proposed
+    assert sorted(names(await nodes(world, "decision", status="proposed"))) == proposed
+    both = await nodes(world, names=["Decision 0", "Decision 2"], status="proposed")
+    assert (names(both), both.not_found) == (["Decision 2"], ["Decision 0"])
+    assert (await nodes(world, status="done")).message == "Found no node that fits"
+    with pytest.raises(InvalidInput, match="entity_types or status"):
+        await nodes(world)
+
+
 async def test_nearness_to_a_centre_lifts_and_an_unknown_centre_is_an_error() -> None:
     centre, far, near = an_entity("Centre"), an_entity("Plan alpha"), an_entity("Plan bravo")
     world = await a_world(centre, far, near)

@@ -1,9 +1,12 @@
 """What a fact is at a moment."""
 
+from datetime import UTC
+
 import pytest
 from tests.builders import a_fact, an_entity, at
 
-from graphiti_pkm.services.views import status_of
+from graphiti_pkm.domain.records import FactKind
+from graphiti_pkm.services.views import shown_validity, status_of
 
 SARAH, ACME = an_entity("Sarah"), an_entity("Acme")
 
@@ -15,3 +18,30 @@ SARAH, ACME = an_entity("Sarah"), an_entity("Acme")
 def test_a_plan_that_is_over_in_the_record_is_not_planned(expired: int | None, as_of: int | None, status: str) -> None:
     plan = a_fact(SARAH, ACME, kind="plan", valid_at=at(2027), expired_at=at(2026, expired) if expired else None)
     assert status_of(plan, at(2026, 6), at(2026, as_of) if as_of else None) == status
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "shown"),
+    [
+        ("state", {}, "from 2025-01-01"),
+        ("state", {"invalid_at": at(2026), "expired_at": at(2026)}, "from 2025-01-01 until 2026-01-01"),
+        ("state", {"expired_at": at(2026)}, "from 2025-01-01, ended"),
+        ("state", {"expired_at": at(2026), "voided": True}, "from 2025-01-01, voided"),
+        ("event", {"expired_at": at(2026), "voided": True}, "on 2025-01-01, voided"),
+        ("plan", {"expired_at": at(2026)}, "planned for 2025-01-01, ended"),
+        ("plan", {"invalid_at": at(2027), "expired_at": at(2026)}, "planned for 2025-01-01, until 2027-01-01, ended"),
+    ],
+)
+def test_a_retired_fact_is_marked_where_its_dates_do_not_tell(
+    kind: FactKind, fields: dict[str, object], shown: str
+) -> None:
+    fact = a_fact(SARAH, ACME, kind=kind, valid_at=at(2025), **fields)
+    assert shown_validity(fact, UTC) == shown
+
+
+@pytest.mark.parametrize("kind", ["event", "reading", "plan"])
+def test_what_expired_is_ended_whatever_its_kind(kind: FactKind) -> None:
+    fact = a_fact(SARAH, ACME, kind=kind, valid_at=at(2025), expired_at=at(2026))
+    assert status_of(fact, at(2026)) == "ended"
+    assert status_of(fact, at(2025, 6)) != "ended"
+    assert status_of(fact, at(2025, 6), known_at=at(2025, 5)) == "ended"  # it has the values of then

@@ -1,0 +1,255 @@
+"""Facts listed by filter, as of an instant in the world or in the record, and what an empty answer says."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from tests.builders import OTHER_GROUP, a_fact, a_name, a_write, an_entity, an_episode, an_update, at, new_uuid
+from tests.requirements import requirement
+from tests.unit.services.reading_world import UNKNOWN, World, all_pages
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import ConnectionsResponse, FactSearchResponse
+from graphiti_pkm.domain.records import Entity, Fact, FactChange, Record
+from graphiti_pkm.errors import InvalidInput, NotFound
+
+GROUP = "t1"
+BEGAN, RETIRED, RESTORED = at(2026, 1), at(2026, 2), at(2026, 3)
+
+
+class Told:
+    """Sarah, whom Acme employed, and her sleep."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.sarah, self.acme = an_entity("Sarah", label="Person"), an_entity("Acme", label="Company")
+        self.world.clock.instant = at(2026, 6)
+
+    async def given(self, *records: Record) -> None:
+        await self.world.given(a_write(*records))
+
+    async def begin(self, *records: Record) -> None:
+        people = (self.sarah, self.acme)
+        await self.given(*people, *map(a_name, people), an_episode(created_at=BEGAN), *records)
+
+    def works(self, **fields: Any) -> Fact:
+        return a_fact(self.sarah, self.acme, "WORKS_AT", **{"valid_at": at(2024, 3, 2), "created_at": BEGAN, **fields})
+
+    def slept(self, hours: str, day: int, **fields: Any) -> Fact:
+        values = {"kind": "reading", "measure": "sleep", "value": hours, "valid_at": at(2025, 5, day)}
+        text = {"text": f"Sarah slept {hours} hours."}
+        return a_fact(self.sarah, self.acme, "SLEPT", **{**values, **text, "created_at": BEGAN, **fields})
+
+    async def facts(self, query: str | None = None, **given: Any) -> FactSearchResponse:
+        return await self.world.searching.search_memory_facts(self.world.caller, query, **{"group_ids": GROUP, **given})
+
+    async def connections(self, entity: Entity, **given: Any) -> ConnectionsResponse:
+        return await self.world.exploring.get_entity_connections(self.world.caller, entity.uuid, **given)
+
+
+def ended(fact: Fact, **changed: Any) -> tuple[Record, FactChange]:
+    """An update that ends a fact, and its event."""
+    update = an_update(fact, **{"invalid_at": at(2026, 1, 15), "expired_at": RETIRED, **changed})
+    return update, _event(fact, "retired", update.expired_at)
+
+
+def _event(before: Fact, kind: str, recorded_at: Any) -> FactChange:
+    previous = {
+        f"previous_{name}": getattr(before, name) for name in ("valid_at", "invalid_at", "expired_at", "voided")
+    }
+    return FactChange.model_validate(
+        {"uuid": new_uuid(), "fact_uuid": before.uuid, "kind": kind, "recorded_at": recorded_at, **previous}
+    )
+
+
+def texts(answer: FactSearchResponse) -> list[str]:
+    return [fact.fact for fact in answer.facts]
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.mark.parametrize("query", [None, "", " \n"])
+async def test_without_a_query_and_without_a_filter_it_says_what_to_give(told: Told, query: str | None) -> None:
+    await told.begin()
+    with pytest.raises(InvalidInput, match="entity_uuid, entity_types, edge_types, kind, status or a time"):
+        await told.facts(query, center_node_uuid=told.sarah.uuid)
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"entity_uuid": "Acme"}, {"works", "visits", "likes"}),
+        ({"entity_types": ["company"]}, {"works", "visits", "likes"}),
+        ({"entity_types": ["Person", "City"]}, {"works", "visits", "lives"}),
+        ({"edge_types": ["works at"]}, {"works"}),
+        ({"kind": "event"}, {"visits"}),
+        ({"status": "ended"}, {"lives"}),
+        ({"status": "current"}, {"works", "likes"}),
+        ({"kind": "state", "valid_at_after": "2025"}, {"likes"}),
+        ({"as_of": "2024-06"}, {"works", "lives"}),
+        ({"as_of": "2024-06", "entity_uuid": "Acme"}, {"works"}),
+        ({"known_at": "2026-01-20"}, {"works", "visits", "lives"}),
+        ({"known_at": "2026-01-20", "status": "current"}, {"works", "lives"}),
+    ],
+)
+async def test_without_a_query_all_facts_under_the_filters_are_listed(
+    told: Told, filters: Mapping[str, Any], expected: set[str]
+) -> None:
+    tom, city = an_entity("Tom"), an_entity("Berlin")
+    lives = a_fact(told.sarah, city, text="lives", valid_at=at(2023), created_at=BEGAN)
+    await told.begin(
+        *(tom, city, lives),
+        told.works(text="works"),
+        a_fact(told.sarah, told.acme, "VISITS", text="visits", kind="event", valid_at=at(2024, 5), created_at=BEGAN),
+        a_fact(tom, told.acme, "LIKES", text="likes", valid_at=at(2025), created_at=RETIRED),
+    )
+    await told.given(*ended(lives, invalid_at=at(2025)))
+    given = {**filters, **({"entity_uuid": told.acme.uuid[:8]} if "entity_uuid" in filters else {})}
+    answer = await told.facts(**given)
+    assert set(texts(answer)) == expected
+    assert (answer.total, answer.returned, answer.truncated) == (len(expected), len(expected), False)
+    assert answer.message == f"Found {len(expected)} of {len(expected)} fact(s), current ones first, then the newest"
+    assert set(texts(await told.facts("works visits lives likes", **given))) == expected
+
+
+async def test_a_list_comes_in_pages_that_hold_every_fact_once(told: Told) -> None:
+    people = [an_entity(f"Person {i}") for i in range(25)]
+    await told.begin(*people, *(a_fact(one, told.acme, text=one.name, valid_at=at(2025)) for one in people))
+
+    async def write() -> None:
+        told.world.clock.instant = at(2026, 7)
+        late = an_entity("Late")
+        await told.given(late, a_fact(late, told.acme, text="late", valid_at=at(2025), created_at=at(2026, 7)))
+
+    pages = await all_pages(lambda cursor: told.facts(edge_types=["KNOWS"], max_facts=7, cursor=cursor), write)
+    assert sorted(text for page in pages for text in texts(page)) == sorted(one.name for one in people)
+    assert {page.total for page in pages} == {25}
+    with pytest.raises(InvalidInput, match="cursor"):
+        await told.facts(edge_types=["LIKES"], max_facts=7, cursor=pages[0].next_cursor)
+
+
+@requirement("G-11", "G-64", "G-81")
+async def test_known_at_shows_the_record_as_it_was_and_as_of_the_world_by_it(told: Told) -> None:
+    works = told.works()
+    await told.begin(works)
+    update, retired = ended(works, invalid_at=at(2025, 9))
+    await told.given(update, retired)
+
+    async def shown(**given: Any) -> list[tuple[str, str | None]]:
+        """The same by list, by query and from the entity."""
+        listed = await told.facts(entity_uuid=told.sarah.uuid, **given)
+        assert [
+            one.model_copy(update={"score": None}) for one in (await told.facts("works", **given)).facts
+        ] == listed.facts
+        around = await told.connections(told.sarah, **given)
+        assert [one.model_copy(update={"direction": None}) for one in around.facts] == listed.facts
+        return [(fact.status, fact.invalid_at) for fact in listed.facts]
+
+    end = "2025-09-01T00:00:00+00:00"
+    assert await shown() == [("ended", end)]
+    assert await shown(known_at="2026-01-31") == [("current", None)]
+    assert await shown(known_at="2026-02-01") == [("ended", end)]
+    assert await shown(known_at="2030") == [("ended", end)]
+    assert await shown(known_at="2026-01-31", as_of="2025-12") == [("current", None)]
+    assert await shown(known_at="2026-02-01", as_of="2025-12") == []
+    assert await shown(known_at="2026-02-01", as_of="2025-06") == [("current", end)]
+    current = await told.connections(told.sarah, known_at="2026-01-31", include_invalidated=False)
+    assert current.total == 1
+
+
+async def test_before_the_record_begins_what_was_told_counts_from_its_reference_time(told: Told) -> None:
+    note = an_episode(valid_at=at(2024, 6), created_at=BEGAN)
+    await told.begin(note, told.works(episodes=(note.uuid,), reference_time=at(2024, 6)))
+    before, after = (
+        await told.facts(known_at="2024-05-31", kind="state"),
+        await told.facts(known_at="2024-06", kind="state"),
+    )
+    assert (before.total, after.total) == (0, 1)
+    said = "The record begins 2026-01-01; known_at lies before it: what was told counts from its reference_time."
+    assert before.scope.note == after.scope.note == said
+    assert (await told.connections(told.sarah, known_at="2024-06")).scope.note == said
+    assert (await told.facts(known_at="2026-01-02", kind="state")).scope.note is None
+
+
+async def test_readings_of_one_measure_come_oldest_first_and_the_answer_says_so(told: Told) -> None:
+    days = [3, 1, 7, 5, 2]
+    await told.begin(told.works(), *(told.slept(str(day), day) for day in days))
+    expected = [f"Sarah slept {day} hours." for day in sorted(days)]
+    for ask in (
+        lambda cursor: told.facts(kind="reading", max_facts=2, cursor=cursor),
+        lambda cursor: told.facts("slept hours", kind="reading", max_facts=2, cursor=cursor),
+        lambda cursor: told.connections(told.acme, relation="slept", max_connections=2, cursor=cursor),
+    ):
+        pages = await all_pages(ask)
+        assert [text for page in pages for text in texts(page)] == expected
+        assert {page.total for page in pages} == {5}
+        assert all(re.search(r"reading(s|\(s\)) of sleep, oldest first", page.message) for page in pages)
+
+
+async def test_readings_of_several_measures_and_mixed_facts_are_no_series(told: Told) -> None:
+    weights = [told.slept(str(day), day, measure="weight") for day in (1, 2)]
+    await told.begin(told.works(), told.slept("7", 3), *weights)
+    for answer in (await told.facts(kind="reading"), await told.connections(told.sarah)):
+        assert "oldest" not in answer.message
+    assert texts(await told.facts(kind="reading"))[0] == "Sarah slept 7 hours."
+
+
+async def test_a_series_is_known_from_all_its_facts_not_from_the_first_page(told: Told) -> None:
+    """The newest are readings of sleep, what is older is not."""
+    await told.begin(told.works(valid_at=at(2027)), *(told.slept(str(day), day) for day in range(1, 6)))
+    old = a_fact(told.sarah, told.acme, kind="event", valid_at=at(2020), created_at=BEGAN)
+    await told.given(old)
+    answer = await told.facts(entity_uuid=told.sarah.uuid, valid_at_before="2026", max_facts=2)
+    assert texts(answer) == ["Sarah slept 5 hours.", "Sarah slept 4 hours."]
+
+
+@pytest.mark.parametrize(
+    ("filters", "evidence"),
+    [
+        ({"as_of": "2020"}, "; the first fact here is of 2024-03-02"),
+        ({"as_of": "2020", "entity": "Sarah"}, "; the first fact about Sarah is of 2024-03-02"),
+        ({"edge_types": ["visits"], "as_of": "2020"}, "; the first VISITS fact here is of 2025-01-01"),
+        ({"edge_types": ["hates"], "entity": "Sarah"}, "; the first fact about Sarah is of 2024-03-02"),
+        ({"entity": "Tom", "status": "ended"}, ""),
+        ({"query": "quarks", "valid_at_before": "2021"}, "; the first fact here is of 2024-03-02"),
+    ],
+)
+async def test_an_empty_answer_names_the_earliest_evidence(told: Told, filters: dict[str, Any], evidence: str) -> None:
+    tom = an_entity("Tom")
+    visits = a_fact(told.sarah, told.acme, "VISITS", valid_at=at(2025), created_at=BEGAN)
+    await told.begin(tom, told.works(), visits)
+    given = dict(filters)
+    if name := given.pop("entity", None):
+        given["entity_uuid"] = {"Sarah": told.sarah, "Tom": tom}[name].uuid
+    answer = await told.facts(**given)
+    assert (answer.message, answer.total) == (f"Found no fact that fits{evidence}", 0)
+
+
+async def test_connections_without_a_fact_under_the_filters_name_the_earliest(told: Told) -> None:
+    await told.begin(told.works())
+    answer = await told.connections(told.sarah, as_of="2020")
+    assert answer.message.endswith("under these filters and groups; the first fact about Sarah is of 2024-03-02.")
+
+
+async def test_the_facts_of_an_entity_are_asked_in_its_own_group_and_of_nobody_elses(told: Told) -> None:
+    theirs = an_entity("Sarah", group_id=OTHER_GROUP)
+    await told.begin(told.works())
+    await told.given(theirs, a_fact(theirs, theirs, text="hers"))
+    assert texts(await told.facts(entity_uuid=theirs.uuid, group_ids=None)) == ["hers"]
+    assert (await told.facts(entity_uuid=theirs.uuid)).total == 0
+    with pytest.raises(NotFound):
+        await told.facts(entity_uuid=UNKNOWN)
+    told.world.caller = Caller(principal="anna")
+    with pytest.raises(NotFound):
+        await told.facts(entity_uuid=theirs.uuid, group_ids=None)
+    assert (await told.facts(kind="state")).total == 0
+
+
+async def test_a_centre_without_a_query_is_said_to_count_for_nothing(told: Told) -> None:
+    await told.begin(told.works())
+    answer = await told.facts(kind="state", center_node_uuid=told.sarah.uuid)
+    assert answer.scope.note == "center_node_uuid counts only with a query."
