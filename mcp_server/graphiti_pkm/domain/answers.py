@@ -6,7 +6,7 @@ Field order is reading order: the text form prints it compactly, without nulls.
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from graphiti_pkm.domain.records import ChangeKind
 
@@ -155,7 +155,12 @@ class EntityResult(Answer):
     name: str
     outcome: Literal["created", "matched", "linked"]
     aliases: list[str] | None = None
-    """Aliases and spellings that it gained by this call."""
+    """Aliases and spellings that it gained by this call; left out where there are none."""
+
+    @model_serializer(mode="wrap")
+    def _lean(self, whole: SerializerFunctionWrapHandler) -> dict[str, object]:
+        data: dict[str, object] = whole(self)
+        return data if self.aliases else {name: value for name, value in data.items() if name != "aliases"}
 
 
 class FactResult(Answer):

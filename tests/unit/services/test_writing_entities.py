@@ -183,7 +183,9 @@ async def test_aliases_that_a_known_entity_gains_are_answered_once(
 async def test_aliases_of_a_new_entity_are_answered_without_those_that_others_hold(world: WritingWorld) -> None:
     await world.tell("x", {**KNOWS, "source": "me"})
     answer = await world.tell("y", entities=[{"name": "Sarah", "aliases": ["Sare", "Tom"]}, {"name": "me"}])
-    assert [(one.name, one.aliases) for one in answer.entities] == [("Sarah", ["Sare"]), ("me", None)]
+    sarah, me = (one.model_dump(mode="json") for one in answer.entities)
+    assert sarah == {"uuid": sarah["uuid"], "name": "Sarah", "outcome": "created", "aliases": ["Sare"]}
+    assert me == {"uuid": me["uuid"], "name": "me", "outcome": "matched"}
 
 
 async def test_a_new_name_of_a_known_entity_is_an_alias_and_the_answer_says_how(world: WritingWorld) -> None:
