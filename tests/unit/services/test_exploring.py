@@ -172,6 +172,7 @@ async def test_a_cursor_with_other_filters_is_refused() -> None:
     assert (await connections(world, cursor=cursor, max_connections=10)).returned == 10
 
 
+@requirement("G-81")
 async def test_as_of_shows_what_held_then_and_tells_what_is_only_possible() -> None:
     world = World()
     sarah, berlin, paris, rome = (an_entity(name) for name in ("Sarah", "Berlin", "Paris", "Rome"))
@@ -318,7 +319,10 @@ async def test_group_ids_narrow_the_timeline() -> None:
     assert {episode.group_id for episode in answer.episodes} == {OTHER_GROUP}
 
 
+@requirement("G-81")
 async def test_dates_filter_the_timeline_half_open() -> None:
+    later = await timeline(await django_weeks(), valid_after="2025-03-01")
+    assert [episode.name for episode in later.episodes] == [f"Week {week}" for week in range(9, 26)]
     answer = await timeline(await django_weeks(), valid_after="2025-03-03", valid_before="2025-03-17")
     assert [episode.name for episode in answer.episodes] == ["Week 9", "Week 10"]
 
