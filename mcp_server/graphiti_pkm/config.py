@@ -22,6 +22,9 @@ APP = "graphiti-pkm"
 ENV_PREFIX = "GRAPHITI_PKM_"
 TELEMETRY = "GRAPHITI_TELEMETRY_ENABLED"
 """Graphiti's own variable; it reports to its makers unless this says no."""
+VECTOR_INDEX_THRESHOLD = 50_000
+"""Of an embedded database, which builds its indexes anew after every start."""
+RetirementPolicy: TypeAlias = Literal["guarded", "automatic", "propose"]
 _LISTS = frozenset({"toolsets", "tools", "exclude_tools"})
 
 
@@ -61,6 +64,11 @@ class Settings(BaseModel):
     tools: tuple[str, ...] = Field(default=(), description="Only these tools of the toolsets, separated by commas.")
     exclude_tools: tuple[str, ...] = Field(default=(), description="Tools to leave out, separated by commas.")
     read_only: bool = Field(default=False, description="Offer only tools that change nothing.")
+    retirement: RetirementPolicy = Field(
+        default="guarded",
+        description="Endings the server chooses itself: guarded only proposes one between facts that share neither "
+        "both ends nor the relation, propose proposes each, automatic does each. What a caller names is done.",
+    )
     idle_seconds: float = Field(
         default=30.0, gt=0, description="How long the embedded database outlives its last client, in seconds."
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
+from graphiti_pkm.config import RetirementPolicy
 from graphiti_pkm.domain.answers import Attention, FactResult
 from graphiti_pkm.domain.mentions import mentions_name
 from graphiti_pkm.domain.names import normalise_name
@@ -17,6 +18,7 @@ from graphiti_pkm.services.replacement import Around, Ends, Replaced, as_uuid_pr
 from graphiti_pkm.services.resolution import Resolution
 from graphiti_pkm.services.retirement import Retirements
 from graphiti_pkm.services.spelling import near_measure, near_relations, same_relation
+from graphiti_pkm.services.statuses import WORD, status_named
 from graphiti_pkm.services.told import ToldFact, fact_text
 
 _SERIES_SHOWN = 3
@@ -34,6 +36,7 @@ class Occasion:
     zone: tzinfo
     caller: str
     """The principal who calls."""
+    policy: RetirementPolicy
 
 
 @dataclass
@@ -68,7 +71,9 @@ class FactPlanner:
         self._new_uuid = new_uuid
         self._near_reported: set[str] = set()
         self.outcome = FactOutcome()
-        self.retirements = Retirements(world, occasion.episode_uuid, occasion.now, occasion.caller, new_uuid)
+        self.retirements = Retirements(
+            world, occasion.episode_uuid, occasion.now, occasion.caller, occasion.policy, new_uuid
+        )
 
     def plan(self, told: ToldFact) -> None:
         """Take in the next fact."""
@@ -78,15 +83,19 @@ class FactPlanner:
         target = self._resolution.resolve(told.target, is_derived=not told.has_target, is_named=told.is_named).entity
         pool = self._pool(told, source.uuid)
         replaced = self._replaced(told, source.uuid, target.uuid, pool)
-        validity, reference_time = self._validity(told, replaced, pool)
-        gone = {fact.uuid for fact in replaced.facts}
+        statuses = rules.other_statuses(told, pool)
+        validity, reference_time = self._validity(told, replaced, pool, statuses)
+        chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
+        gone = {fact.uuid for fact in (*replaced.facts, *chosen)}
         pool = [fact for fact in pool if fact.uuid not in gone]
         closed = rules.Closed() if gone else rules.find_closed(told, target.uuid, pool, self._at.zone)
         known = next(iter(closed.ended), None) or rules.find_duplicate(
             told, validity, reference_time, target.uuid, pool, self._at.episode_uuid
         )
         fact = self._told_again(told, known) if known else self._new(told, source, target, validity, reference_time)
-        self._end_old(told, fact, replaced, self._new_start(told, fact, is_again=known is not None))
+        start = self._new_start(told, fact, is_again=known is not None)
+        self._end_old(told, fact, replaced, start)
+        self._end_chosen(told, fact, chosen, start)
         self._close(told, closed)
         self._fulfil(told, fact, pool)
         if validity.is_empty:
@@ -125,18 +134,30 @@ class FactPlanner:
     def _is_said(self, words: str) -> bool:
         return mentions_name(self._at.body, words.lower())
 
-    def _validity(self, told: ToldFact, replaced: Replaced, pool: list[Fact]) -> tuple[rules.Validity, datetime]:
+    def _validity(
+        self, told: ToldFact, replaced: Replaced, pool: list[Fact], statuses: list[Fact]
+    ) -> tuple[rules.Validity, datetime]:
         if told.is_correction and replaced.facts:
             old = replaced.facts[0]
             validity = rules.corrected_validity(told, old, self._at.reference_time)
             return validity, old.reference_time or self._at.reference_time
         validity = rules.validity_of(told, self._at.reference_time)
+        if statuses and validity.valid_at is None:
+            validity = replace(validity, valid_at=self._at.reference_time)
         if told.kind == "state" and validity.valid_at is not None and validity.invalid_at is None:
-            ended_too_early = [fact for fact in replaced.facts if self._end_of(fact, validity.valid_at) is None]
+            before = [*replaced.facts, *statuses]
+            ended_too_early = [fact for fact in before if self._end_of(fact, validity.valid_at) is None]
             series = pool if any(is_current_word(text) for text in told.replaces) else []
             end = rules.end_before_later(validity.valid_at, ended_too_early, series)
             validity = replace(validity, invalid_at=end)
         return validity, self._at.reference_time
+
+    def _still(self, statuses: list[Fact], start: datetime | None) -> list[Fact]:
+        """The statuses that hold when another one starts."""
+        if start is None:
+            return []
+        held = [fact for fact in statuses if fact.invalid_at is None or fact.invalid_at > start]
+        return [fact for fact in held if self._end_of(fact, start) is not None]
 
     def _end_of(self, old: Fact, start: datetime) -> datetime | None:
         """When a replaced fact ends; None if it is known to hold only later."""
@@ -180,6 +201,7 @@ class FactPlanner:
             measure=told.measure,
             value=told.value,
             unit=told.unit,
+            attributes={} if told.word in {None, told.value} else {WORD: told.word},
             valid_at=validity.valid_at,
             invalid_at=validity.invalid_at,
             reference_time=reference_time,
@@ -224,6 +246,18 @@ class FactPlanner:
         for unsettled in replaced.unsettled:
             self.outcome.attention.append(self._writer.unsettled(told, unsettled, start, fact.uuid))
 
+    def _end_chosen(self, told: ToldFact, fact: Fact, chosen: list[Fact], start: datetime) -> None:
+        """What the call did not name and the rules choose: ended, or only proposed."""
+        for old in chosen:
+            if self.retirements.is_done(old, fact):
+                self._supersede(told, old, fact, start)
+            else:
+                self._propose(old, fact, start)
+
+    def _propose(self, old: Fact, fact: Fact, start: datetime) -> None:
+        if self.retirements.propose(old, rules.end_of(old, start, self._at.zone), fact):
+            self.outcome.attention.append(self._writer.proposed_ending(fact, old))
+
     def _supersede(self, told: ToldFact, old: Fact, fact: Fact, start: datetime) -> None:
         is_ended = self.retirements.retire(old, rules.end_of(old, start, self._at.zone), fact)
         if not is_ended or (old.kind != "plan" and old.valid_at is not None and start <= old.valid_at):
@@ -241,8 +275,9 @@ class FactPlanner:
                     fact.source_name, fact.relation, target.name if target else None, None if target else name, None
                 ),
                 "kind": "state",
-                "value": None if target else name,
+                "value": None if target else status if told.word and (status := status_named(name)) else name,
                 "unit": None,
+                "attributes": {WORD: name} if told.word and status_named(name) not in {None, name} else {},
                 **dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")),
                 "valid_at": None,
                 "invalid_at": None,
@@ -265,7 +300,10 @@ class FactPlanner:
     def _fulfil(self, told: ToldFact, fact: Fact, pool: list[Fact]) -> None:
         fulfilled = rules.find_fulfilled(told, fact, pool, self._at.zone)
         for plan in fulfilled.met:
-            self.retirements.fulfil(plan, fact)
+            if self.retirements.is_done(plan, fact):
+                self.retirements.fulfil(plan, fact)
+            else:
+                self._propose(plan, fact, fact.valid_at or self._at.reference_time)
         if fulfilled.maybe:
             self.outcome.attention.append(self._writer.planned_later(told, fulfilled.maybe))
 

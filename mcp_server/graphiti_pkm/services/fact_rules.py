@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from graphiti_pkm.domain.records import Fact, FactUpdate
 from graphiti_pkm.domain.times import show_time
+from graphiti_pkm.services.statuses import status_of_fact, word_of
 from graphiti_pkm.services.told import ToldFact
 
 MAX_CONFLICTS = 5
@@ -122,8 +123,17 @@ def same_text(one: str, other: str) -> bool:
     return _compared(one) == _compared(other)
 
 
+def same_said(told: ToldFact, fact: Fact) -> bool:
+    """Same value, of a status the same word."""
+    if told.word is not None:
+        return same_text(told.word, word_of(fact) or "")
+    return same_value(told.value, fact.value)
+
+
 def says_the_same(told: ToldFact, fact: Fact) -> bool:
     """Same value, and the same text unless the call gave none."""
+    if told.word is not None and not same_said(told, fact):
+        return False
     if told.has_text:
         return same_text(told.text, fact.text) and (told.value is None or same_value(told.value, fact.value))
     return same_value(told.value, fact.value)
@@ -247,6 +257,23 @@ def end_before_later(start: datetime, replaced: Iterable[Fact], series: Iterable
     if not later:
         return None
     return min([*later, *(at for fact in series if (at := _state_start(fact)) is not None and at > start)])
+
+
+def other_statuses(told: ToldFact, pool: Iterable[Fact]) -> list[Fact]:
+    """What else was said to be the status of the same entity, at any time: it has one at a time.
+
+    Nothing if the call says itself what it replaces, or tells no start but an end.
+    """
+    if told.word is None or told.replaces or (told.invalid_at is not None and told.valid_at is None):
+        return []
+    return [
+        fact
+        for fact in pool
+        if status_of_fact(fact) is not None
+        and not fact.voided
+        and (fact.expired_at is None or fact.invalid_at is not None)
+        and not same_said(told, fact)
+    ]
 
 
 def ended(fact: Fact, at: datetime, now: datetime) -> Fact | None:

@@ -8,8 +8,9 @@ from typing import Literal
 
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services.fact_rules import coincide, is_current, same_value, still_holds
-from graphiti_pkm.services.spelling import close_spelling, contains_name, says_of_source
+from graphiti_pkm.services.fact_rules import coincide, is_current, same_said, same_value, still_holds
+from graphiti_pkm.services.spelling import close_spelling, contains_name, inflected_alike, says_of_source
+from graphiti_pkm.services.statuses import status_named, status_of_fact
 from graphiti_pkm.services.told import ToldFact
 
 CURRENT = "current"
@@ -92,6 +93,8 @@ class Replaced:
     """What ``replaces`` comes to."""
 
     facts: tuple[Fact, ...] = ()
+    guessed: tuple[Fact, ...] = ()
+    """What no caller named and another relation tells: "current" found it under a relation much like the told one."""
     unrecorded: tuple[str, ...] = ()
     """Old targets or values that were never recorded."""
     unsettled: tuple[Unsettled, ...] = ()
@@ -111,6 +114,7 @@ def find_replaced(
     ``known``: entity uuid of a name. ``is_said``: whether these words stand in the body.
     """
     facts: dict[str, Fact] = {}
+    guessed: dict[str, Fact] = {}
     unrecorded: list[str] = []
     unsettled: list[Unsettled] = []
     finder = _Finder(told, ends, around, known, now, zone)
@@ -119,13 +123,17 @@ def find_replaced(
         if isinstance(found, Unsettled):
             unsettled.append(found)
         elif found is not None:
-            facts.update((fact.uuid, fact) for fact in found)
+            is_guess = is_current_word(wanted) and not told.is_correction
+            for fact in found:
+                is_other = is_guess and not inflected_alike(fact.relation, told.relation)
+                (guessed if is_other else facts)[fact.uuid] = fact
         elif finder.is_old_state(wanted, is_said):
             unrecorded.append(wanted)
         else:
             may_tell = finder.may_record(wanted)
             unsettled.append(Unsettled(wanted, "none", tuple(finder.open_ones()), may_tell=may_tell))
-    return Replaced(tuple(facts.values()), tuple(unrecorded), tuple(unsettled))
+    only_guessed = tuple(fact for uuid, fact in guessed.items() if uuid not in facts)
+    return Replaced(tuple(facts.values()), only_guessed, tuple(unrecorded), tuple(unsettled))
 
 
 @dataclass(frozen=True)
@@ -286,6 +294,8 @@ class _Finder:
         if fact.value is None:
             return False
         with_unit = f"{fact.value} {fact.unit}" if fact.unit else fact.value
+        if status_of_fact(fact) is not None and status_named(wanted) is not None:
+            return status_of_fact(fact) == status_named(wanted)
         return any(same_value(said, wanted) for said in (fact.value, with_unit, with_unit.replace(" ", "")))
 
     def _chosen(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | Unsettled:
@@ -315,7 +325,7 @@ class _Finder:
         return (
             (fact.source_uuid, fact.target_uuid) == (self.ends.source_uuid, self.ends.target_uuid)
             and fact.kind == self.told.kind
-            and (self.told.value is None or same_value(self.told.value, fact.value))
+            and (self.told.value is None or same_said(self.told, fact))
         )
 
 

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from graphiti_pkm.config import RetirementPolicy
 from graphiti_pkm.domain.answers import RetiredFact
 from graphiti_pkm.domain.records import Fact, FactChange
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.services import fact_rules as rules
 from graphiti_pkm.services.fact_world import FactWorld
 from graphiti_pkm.services.history import change_of
+from graphiti_pkm.services.spelling import inflected_alike
 
 
 @dataclass
@@ -21,10 +23,12 @@ class Retirements:
     episode_uuid: str
     now: datetime
     caller: str
+    policy: RetirementPolicy
     new_uuid: Callable[[], str]
     changes: list[FactChange] = field(default_factory=list)
     answers: list[RetiredFact] = field(default_factory=list)
     corrected_episodes: dict[str, None] = field(default_factory=dict)
+    proposed: int = 0
 
     def retire(self, old: Fact, at: datetime, by: Fact | None) -> bool:
         """End a fact at an instant; False if it starts, or is known to hold, only later and stays as it is."""
@@ -34,6 +38,23 @@ class Retirements:
             return False
         self._change(old, new_values, "retired", by)
         return True
+
+    def propose(self, old: Fact, at: datetime, by: Fact) -> bool:
+        """Record that a fact may have ended and leave it as it is; False if it could not have ended then."""
+        old = self.world.latest(old)
+        new_values = rules.ended(old, at, self.now)
+        if new_values is None or new_values == old:
+            return False
+        self._record(old, "proposed", by, new_values.invalid_at)
+        self.proposed += 1
+        return True
+
+    def is_done(self, old: Fact, by: Fact) -> bool:
+        """Whether an ending that no caller named is done, not only proposed."""
+        if self.policy == "guarded":
+            ends = {by.source_uuid, by.target_uuid}
+            return {old.source_uuid, old.target_uuid} == ends or inflected_alike(old.relation, by.relation)
+        return self.policy == "automatic"
 
     def fulfil(self, plan: Fact, by: Fact) -> None:
         """A plan has come about: over in the record, but nothing that was true has ended."""
@@ -69,7 +90,7 @@ class Retirements:
         )
 
     def _record(
-        self, old: Fact, kind: Literal["retired", "voided"], by: Fact | None, end: datetime | None = None
+        self, old: Fact, kind: Literal["retired", "voided", "proposed"], by: Fact | None, end: datetime | None = None
     ) -> None:
         said = {"episode_uuid": self.episode_uuid, "replaced_by": by.uuid if by else None, "invalid_at": end}
         self.changes.append(change_of(self.new_uuid(), old, kind, self.now, **said, caller=self.caller))

@@ -34,6 +34,11 @@ def same_relation(one: str, other: str) -> bool:
     return normalise_name(one) == normalise_name(other)
 
 
+def inflected_alike(one: str, other: str) -> bool:
+    """WORK_AT, WORKS_AT and WORKED_AT are one relation too, WORKS_WITH is another."""
+    return same_relation(one, other) or [*map(_stem, one.lower().split("_"))] == [*map(_stem, other.lower().split("_"))]
+
+
 def says_of_source(relation: str) -> bool:
     """Whether a relation says where its source stands, so that many may share a target: WORKS_AT, HAS_STATUS, USES.
 

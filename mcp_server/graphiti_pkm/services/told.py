@@ -14,6 +14,7 @@ from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
 from graphiti_pkm.domain.times import parse_instant, show_time
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.request_checks import check_texts
+from graphiti_pkm.services.statuses import HAS_STATUS, is_status_relation, status_named
 
 ME = "me"
 """How the group's one person is named inside a call, whatever they are called."""
@@ -25,6 +26,7 @@ _MAX_QUOTE = 5_000
 _TITLE_WORDS = 8
 _TITLE_CHARS = 60
 _SHOWN = 60
+_STATUS = "status"
 
 _SOURCES: dict[str, EpisodeSource] = {
     "text": "text",
@@ -72,6 +74,8 @@ class ToldFact:
     """False for a correction that does not say of what; it then replaces "current"."""
     is_correction: bool
     quote: str | None
+    word: str | None = None
+    """Of a status, what the user called it; its value is then one of the six. None for everything else."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,10 @@ class _Reader:
         target = None if given.target is None else self._name(given.target, f"{path}.target")
         measure = None if given.measure is None else _name(given.measure, f"{path}.measure")
         value, unit = _value(given.value, f"{path}.value"), _short(given.unit, f"{path}.unit")
+        word = _status_word(given, relation, value, target)
+        if word is not None:
+            is_only_word = target is None or status_named(target) or normalise_name(target) == _STATUS
+            relation, value, target = HAS_STATUS, word, None if is_only_word else target
         noun = relation_words(_BEFORE_NOUN.sub("", relation, count=1))
         if given.kind == "reading":
             if value is None:
@@ -196,7 +204,7 @@ class _Reader:
             has_text=bool(text),
             kind=given.kind,
             measure=measure,
-            value=value,
+            value=status_named(word) or value,
             unit=unit,
             valid_at=parse_instant(given.valid_at, self._zone, f"{path}.valid_at") if given.valid_at else None,
             invalid_at=parse_instant(given.invalid_at, self._zone, f"{path}.invalid_at") if given.invalid_at else None,
@@ -204,6 +212,7 @@ class _Reader:
             has_replaces=bool(given.replaces),
             is_correction=given.change == "corrected",
             quote=_quote(given.quote, path),
+            word=word,
         )
 
     def _compose(
@@ -233,6 +242,14 @@ class _Reader:
         if label is None:
             self.ignored_types.append(given.strip()[:_SHOWN])
         return label
+
+
+def _status_word(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:
+    """The word of a state that is one of the six statuses, in the value or as the target."""
+    if given.kind != "state" or not is_status_relation(relation):
+        return None
+    said = target if value is None else value
+    return said if status_named(said) else None
 
 
 _OWN_LABELS = frozenset(

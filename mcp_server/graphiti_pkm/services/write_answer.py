@@ -92,6 +92,7 @@ def _counts(plan: WritePlan, linked: Linked) -> list[str]:
         _list("facts", facts),
         _list("old facts", retired),
         _list("plans", {"fulfilled": fulfilled}),
+        _list("endings", {"only proposed": plan.retirements.proposed}),
         _list("earlier episodes", {"linked": linked.episodes}),
         _list("entities", {"still being linked to earlier episodes": linked.entities_waiting}),
     ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from uuid import uuid4
 
+from graphiti_pkm.config import RetirementPolicy
 from graphiti_pkm.domain.answers import Attention
 from graphiti_pkm.domain.passages import Span
 from graphiti_pkm.domain.records import (
@@ -54,6 +55,7 @@ class Occurrence:
     now: datetime
     zone: tzinfo
     caller: str
+    policy: RetirementPolicy = "guarded"
 
 
 @dataclass
@@ -130,7 +132,9 @@ def plan_write(
     resolution = Resolution(at.group_id, at.person, at.now, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(told.entities)
     world = FactWorld(snapshot.facts)
-    occasion = Occasion(episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone, at.caller)
+    occasion = Occasion(
+        episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone, at.caller, at.policy
+    )
     planner = FactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
     for fact in told.facts:
         planner.plan(fact)

@@ -134,7 +134,7 @@ class Writing:
             if not told.is_dated:
                 told = replace(told, reference_time=now)
             named = None if public == settings.default_group else public
-            at = Occurrence(group_id, named, person, now, settings.zone, caller.principal)
+            at = Occurrence(group_id, named, person, now, settings.zone, caller.principal, settings.retirement)
             snapshot = await self._reader.read(group_id, told, person, vectors or {}, now)
             plan = plan_write(told, spans, at, snapshot, vectors or {})
             if vectors is not None and not is_last and missing_vectors(plan, vectors):

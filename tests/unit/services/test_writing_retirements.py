@@ -70,10 +70,10 @@ async def test_an_older_note_imported_later_ends_where_the_newer_is_known(world:
     assert answer.retired == []
     assert "not ended" in the(answer, "empty_interval").detail
     assert intervals(world) == {
-        "ADR 7 HAS_STATUS accepted": (None, None),
-        "ADR 7 HAS_STATUS proposed": (at(2026, 4, 10), at(2026, 5, 10)),
+        "ADR 7 HAS_STATUS status [accepted]": (None, None),
+        "ADR 7 HAS_STATUS status [proposed]": (at(2026, 4, 10), at(2026, 5, 10)),
     }
-    assert world.lines() == ["ADR 7 HAS_STATUS accepted"]
+    assert world.lines() == ["ADR 7 HAS_STATUS status [accepted]"]
 
 
 async def test_an_older_note_ends_at_the_first_of_several_that_followed(world: WritingWorld) -> None:
@@ -85,8 +85,8 @@ async def test_an_older_note_ends_at_the_first_of_several_that_followed(world: W
             ("2026-04-10", {**STATUS, "target": "proposed", "replaces": "current"}),
         ],
     )
-    assert intervals(world)["ADR 7 HAS_STATUS proposed"] == (at(2026, 4, 10), at(2026, 5, 10))
-    assert world.lines() == ["ADR 7 HAS_STATUS superseded"]
+    assert intervals(world)["ADR 7 HAS_STATUS status [proposed]"] == (at(2026, 4, 10), at(2026, 5, 10))
+    assert world.lines() == ["ADR 7 HAS_STATUS status [superseded]"]
 
 
 async def test_a_start_told_as_a_day_ends_what_was_told_that_day(world: WritingWorld) -> None:
@@ -94,7 +94,7 @@ async def test_a_start_told_as_a_day_ends_what_was_told_that_day(world: WritingW
     notes = [("2026-05-10T14:00", {**STATUS, "target": "proposed"}), ("2026-05-10T15:00", later)]
     answer = await told(world, notes)
     assert len(answer.retired) == 1
-    assert world.fact("ADR 7 HAS_STATUS proposed").invalid_at == at(2026, 5, 10, 14)
+    assert world.fact("ADR 7 HAS_STATUS status [proposed]").invalid_at == at(2026, 5, 10, 14)
 
 
 @pytest.mark.parametrize(("start", "end"), [({}, at(2026, 5)), ({"valid_at": "2026-04-20"}, at(2026, 4, 20))])

@@ -1,0 +1,48 @@
+"""Statuses: six values under which an entity is found by where it stands, and the words people use for them."""
+
+import re
+
+from graphiti_pkm.domain.names import normalise_name
+from graphiti_pkm.domain.records import Fact
+
+HAS_STATUS = "HAS_STATUS"
+WORD = "word"
+"""The attribute of a status that keeps the user's own word, where it is another than the value."""
+
+_WORDS = {
+    "proposed": "proposal, draft, drafted, suggested, under discussion, in discussion, idea, rfc",
+    "pending": """open, todo, to do, waiting, on hold, in review, under review, in progress, ongoing, started, wip,
+        work in progress, planned, scheduled, blocked, paused, deferred, postponed, undecided, not started""",
+    "accepted": "approved, agreed, adopted, decided, confirmed, ratified, signed off",
+    "superseded": "replaced, deprecated, obsolete, retired, outdated, overruled",
+    "rejected": "declined, dropped, abandoned, cancelled, canceled, discarded, refused, withdrawn, denied",
+    "done": "finished, completed, complete, closed, resolved, implemented, shipped, released, delivered, fixed, live",
+}
+_STATUSES = {
+    normalise_name(word): status
+    for status, words in _WORDS.items()
+    for word in (status, *re.split(r",\s*", " ".join(words.split())))
+}
+
+
+def is_status_relation(relation: str) -> bool:
+    """Whether a relation says how something stands, however it is spelt."""
+    return normalise_name(relation) == normalise_name(HAS_STATUS)
+
+
+def status_named(text: str | None) -> str | None:
+    """The one of the six that a word stands for; None for any other: then the word itself is the value."""
+    return None if text is None else _STATUSES.get(normalise_name(text.strip(" .!,;:\"'")))
+
+
+def status_of_fact(fact: Fact) -> str | None:
+    """The status that a known fact gives its source; those of older versions have it as their target."""
+    if not is_status_relation(fact.relation) or fact.kind != "state":
+        return None
+    return status_named(fact.value or fact.target_name)
+
+
+def word_of(fact: Fact) -> str | None:
+    """What the user called it."""
+    said = fact.attributes.get(WORD)
+    return said if isinstance(said, str) else fact.value or fact.target_name

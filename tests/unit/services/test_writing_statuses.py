@@ -1,0 +1,198 @@
+"""How something stands: six values, the user's own word beside them, one at a time."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from tests.builders import at
+from tests.unit.services.writing_world import WritingWorld, attention
+
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.answers import AddMemoryResponse
+from graphiti_pkm.services.statuses import status_named
+
+STATUS = {"source": "ADR 7", "relation": "HAS_STATUS"}
+
+
+@pytest.fixture
+def world() -> WritingWorld:
+    return WritingWorld(now=at(2026, 6, 1))
+
+
+async def told(world: WritingWorld, day: str, value: str | None, **fields: Any) -> AddMemoryResponse:
+    answer = await world.tell("A note.", {**STATUS, "value": value, **fields}, reference_time=day)
+    world.clock.advance(seconds=1)
+    return answer
+
+
+def statuses(world: WritingWorld) -> dict[str, tuple[datetime | None, datetime | None]]:
+    """Value, or value and word, with when it held."""
+    return {
+        f"{fact.value} ({word})" if (word := fact.attributes.get("word")) else str(fact.value): (
+            fact.valid_at,
+            fact.invalid_at,
+        )
+        for fact in world.facts
+        if fact.relation == "HAS_STATUS" and not fact.voided
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("proposed", "proposed"),
+        ("Draft", "proposed"),
+        ("in progress", "pending"),
+        ("In-Review.", "pending"),
+        ("to-do", "pending"),
+        ("approved", "accepted"),
+        ("deprecated", "superseded"),
+        ("cancelled", "rejected"),
+        ("DONE!", "done"),
+        ("not done", None),
+        ("partly superseded", None),
+        ("late", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_words_of_a_status(word: str | None, value: str | None) -> None:
+    assert status_named(word) == value
+
+
+@pytest.mark.parametrize("fields", [{"value": "approved"}, {"value": None, "target": "approved"}])
+async def test_a_status_is_kept_by_its_value_with_the_users_word_beside(
+    world: WritingWorld, fields: dict[str, str | None]
+) -> None:
+    await told(world, "2026-05-01", **{"value": None, **fields})
+    (fact,) = world.facts
+    assert (fact.relation, fact.target_name, fact.value) == ("HAS_STATUS", "status", "accepted")
+    assert fact.attributes == {"word": "approved"}
+    assert fact.text == "ADR 7 has status: approved"
+
+
+async def test_the_value_itself_needs_no_word_and_a_relation_however_spelt_is_the_same(world: WritingWorld) -> None:
+    await told(world, "2026-05-01", "done", relation="has-status")
+    (fact,) = world.facts
+    assert (fact.relation, fact.value, fact.attributes) == ("HAS_STATUS", "done", {})
+
+
+async def test_a_target_of_its_own_stays(world: WritingWorld) -> None:
+    await told(world, "2026-05-01", "approved", target="the board")
+    assert world.lines() == ["ADR 7 HAS_STATUS the board [accepted]"]
+
+
+async def test_a_new_status_ends_the_one_before(world: WritingWorld) -> None:
+    await told(world, "2026-01-10", "draft")
+    await told(world, "2026-02-10", "in review")
+    answer = await told(world, "2026-03-10", "accepted", valid_at="2026-03-01")
+    assert [one.kind for one in answer.retired] == ["retired"]
+    assert "possible_conflict" not in attention(answer)
+    assert statuses(world) == {
+        "proposed (draft)": (None, at(2026, 2, 10)),
+        "pending (in review)": (at(2026, 2, 10), at(2026, 3, 1)),
+        "accepted": (at(2026, 3, 1), None),
+    }
+    history = await world.changes.what_changed(LOCAL, "2026-06-01", entity_uuid=world.entity("ADR 7").uuid)
+    assert [one.change for one in history.changes] == ["retired", "added", "retired", "added", "added"]
+
+
+async def test_two_words_of_one_value_are_two_statuses(world: WritingWorld) -> None:
+    await told(world, "2026-01-10", "open")
+    await told(world, "2026-02-10", "in progress")
+    assert statuses(world) == {
+        "pending (open)": (None, at(2026, 2, 10)),
+        "pending (in progress)": (at(2026, 2, 10), None),
+    }
+    again = await told(world, "2026-03-10", "in progress")
+    assert again.facts[0].outcome == "duplicate"
+    assert len(world.facts) == 2
+
+
+@pytest.mark.parametrize(
+    ("order", "first"),
+    [((0, 1, 2), None), ((2, 1, 0), at(2026, 1, 10)), ((0, 2, 1), None), ((1, 2, 0), at(2026, 1, 10))],
+)
+async def test_statuses_told_in_any_order_follow_each_other(
+    world: WritingWorld, order: tuple[int, ...], first: datetime | None
+) -> None:
+    notes = [("2026-01-10", "proposed"), ("2026-02-10", "pending"), ("2026-03-10", "done")]
+    for i in order:
+        await told(world, *notes[i], **({"valid_at": notes[i][0]} if i else {}))
+    assert statuses(world) == {
+        "proposed": (first, at(2026, 2, 10)),
+        "pending": (at(2026, 2, 10), at(2026, 3, 10)),
+        "done": (at(2026, 3, 10), None),
+    }
+
+
+async def test_a_status_may_come_back(world: WritingWorld) -> None:
+    for day, value in (("2026-01-10", "accepted"), ("2026-02-10", "superseded"), ("2026-03-10", "accepted")):
+        await told(world, day, value)
+    assert world.lines() == ["ADR 7 HAS_STATUS status [accepted]"]
+    assert len(world.facts) == 3
+
+
+async def test_statuses_of_other_things_and_other_words_end_nothing(world: WritingWorld) -> None:
+    await told(world, "2026-01-10", "late")
+    await told(world, "2026-01-10", "accepted", source="ADR 8")
+    answer = await told(world, "2026-02-10", "done")
+    assert answer.retired == []
+    assert "possible_conflict" in attention(answer)
+    assert world.lines() == [
+        "ADR 7 HAS_STATUS status [done]",
+        "ADR 7 HAS_STATUS status [late]",
+        "ADR 8 HAS_STATUS status [accepted]",
+    ]
+
+
+async def test_a_planned_status_ends_nothing(world: WritingWorld) -> None:
+    await told(world, "2026-01-10", "proposed")
+    await told(world, "2026-02-10", "accepted", kind="plan", valid_at="2026-09-01")
+    assert world.lines() == ["ADR 7 HAS_STATUS status [proposed]"]
+
+
+async def test_a_status_with_only_an_end_ends_no_other(world: WritingWorld) -> None:
+    await told(world, "2026-03-10", "done")
+    await told(world, "2026-03-10", "pending", invalid_at="2026-03-01")
+    assert statuses(world) == {"done": (None, None), "pending": (None, at(2026, 3, 1))}
+
+
+@pytest.mark.parametrize("wanted", ["proposed", "draft", "Draft", "current"])
+async def test_replaces_names_a_status_by_value_or_word(world: WritingWorld, wanted: str) -> None:
+    await told(world, "2026-01-10", "draft")
+    answer = await told(world, "2026-02-10", "accepted", replaces=wanted)
+    assert [one.kind for one in answer.retired] == ["retired"]
+    assert statuses(world) == {"proposed (draft)": (None, at(2026, 2, 10)), "accepted": (at(2026, 2, 10), None)}
+
+
+async def test_an_old_status_told_only_now_has_its_value_and_word(world: WritingWorld) -> None:
+    await told(world, "2026-02-10", "accepted", replaces="draft")
+    assert statuses(world) == {"proposed (draft)": (None, at(2026, 2, 10)), "accepted": (at(2026, 2, 10), None)}
+
+
+async def test_a_corrected_status_never_was(world: WritingWorld) -> None:
+    await told(world, "2026-01-10", "accepted", valid_at="2026-01-01")
+    await told(world, "2026-02-10", "rejected", change="corrected")
+    assert statuses(world) == {"rejected": (at(2026, 1), None)}
+
+
+async def test_the_setting_propose_leaves_the_old_status_until_it_is_accepted() -> None:
+    world = WritingWorld(now=at(2026, 6, 1), retirement="propose")
+    await told(world, "2026-01-10", "proposed")
+    answer = await told(world, "2026-02-10", "accepted")
+    assert "proposed_ending" in attention(answer)
+    assert len(world.lines()) == 2
+    old = world.fact("ADR 7 HAS_STATUS status [proposed]")
+    await world.retiring.retire_fact(LOCAL, old.uuid, "So it is.")
+    assert statuses(world) == {"proposed": (None, at(2026, 2, 10)), "accepted": (at(2026, 2, 10), None)}
+
+
+async def test_a_status_of_an_older_version_with_the_word_as_its_target_ends_too(world: WritingWorld) -> None:
+    await told(world, "2026-01-10", "proposed")
+    old = world.facts[0]
+    target = world.entity("status").model_copy(update={"name": "proposed"})
+    world.graph.tables.entities[target.uuid] = target
+    world.graph.tables.facts[old.uuid] = old.model_copy(update={"value": None})
+    await told(world, "2026-02-10", "done")
+    assert [line.split()[-1] for line in world.lines()] == ["[done]"]
