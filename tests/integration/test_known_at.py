@@ -1,8 +1,12 @@
 """What was known at an instant in data that Graphiti wrote, and how the queries find it."""
 
-from tests.builders import GROUP, a_fact, a_write, an_entity, at
+from pathlib import Path
 
-from graphiti_pkm.domain.queries import FactFilter, Window
+import redis
+from tests.builders import GROUP, a_fact, a_write, an_entity, an_episode, at, new_uuid
+
+from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
+from graphiti_pkm.graph import queries_read
 from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.store import FalkorStore
 
@@ -23,3 +27,28 @@ async def test_what_graphiti_retired_was_open_until_it_expired(falkor_graph: Fal
         (known,) = (await falkor_graph.connections(sarah.uuid, asked, Window(limit=5))).facts
         assert (known.invalid_at, known.expired_at) == expected
         assert known.valid_at == fact.valid_at
+
+
+async def test_what_was_known_and_what_has_a_status_is_found_by_indexes(
+    falkor_socket: Path, falkor_graph: FalkorStore
+) -> None:
+    """Of the facts asked for, each one's change is looked up; no scan of all changes, episodes or entities."""
+    await falkor_graph.apply(a_write(an_episode()), {})
+    uuid, page = new_uuid(), Window(limit=5)
+    known = FactFilter(group_ids=(GROUP,), now=at(2026, 6), known_at=RETIRED)
+    status = EntityFilter(group_ids=(GROUP,), status=("accepted", RETIRED))
+    queries = [
+        *queries_read.entity_page(status, page),
+        queries_read.first_fact(None, [GROUP], []),
+        queries_read.first_fact(uuid, [GROUP], []),
+        queries_read.record_began([GROUP]),
+    ]
+    for asked in (known, known.model_copy(update={"by_reference_time": True})):
+        queries += [*queries_read.connections(uuid, asked, page), *queries_read.group_facts(asked, page)]
+        queries += [queries_read.facts_under([uuid], asked), queries_read.neighbour_counts(uuid, asked, 5)]
+    with redis.Redis(unix_socket_path=str(falkor_socket), decode_responses=True) as client:
+        for query in queries:
+            plan = "\n".join(client.execute_command("GRAPH.EXPLAIN", falkor_graph._graph_name, query.command()))
+            scans = [line for line in plan.splitlines() if "Scan" in line]
+            assert scans, query.name
+            assert all("Index Scan" in line for line in scans), f"{query.name}\n{plan}"
