@@ -8,8 +8,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
-from graphiti_pkm.domain.records import ChangeKind
-
 
 class Answer(BaseModel):
     """Base of all answers: closed and immutable."""
@@ -258,39 +256,6 @@ class SourceView(Answer):
 class FactSourcesResponse(Page):
     fact: str
     sources: list[SourceView]
-
-
-class ChangedFactResponse(FactResponse):
-    changed: bool
-    """False: it was so already, and nothing was stored."""
-
-
-class ChangeView(Answer):
-    """What became of one fact."""
-
-    change: ChangeKind
-    at: str
-    """When it was recorded."""
-    fact_uuid: str
-    group_id: str
-    fact: str | None = None
-    """Null once the fact is deleted."""
-    invalid_at: str | None = None
-    """The end that it gave the fact, or would give it."""
-    replaced_by: str | None = None
-    replacement: str | None = None
-    open: bool | None = None
-    """Of a proposal: whether it still waits to be accepted or rejected."""
-    reason: str | None = None
-    words: str | None = None
-    """What caused it: the quote of the new fact, or the first sentence of the episode."""
-    episode_uuid: str | None = None
-    by: str | None = None
-    """Who called, if another than the one who asks."""
-
-
-class ChangesResponse(Page):
-    changes: list[ChangeView]
 
 
 class PathView(Answer):

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import ChangesResponse, ChangeView
+from graphiti_pkm.domain.change_answers import ChangesResponse, ChangeView
 from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.passages import split_passages
 from graphiti_pkm.domain.queries import Window

@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import ChangedFactResponse
+from graphiti_pkm.domain.change_answers import ChangedFactResponse
 from graphiti_pkm.domain.records import Fact, FactChange, RecordedChange, WriteIntent, WriteKind
 from graphiti_pkm.domain.times import parse_instant, show_time
 from graphiti_pkm.errors import InvalidInput, NotAllowed

@@ -106,6 +106,9 @@ _CHOOSING = """\
 - get_fact_sources: the words behind a fact
 - find_entity_path: how two entities hang together
 - get_entity_subgraph: what surrounds an entity, at a glance
+- what_changed: what was told, ended, corrected or proposed since a date; how a status came about
+- retire_fact: end a fact without a note, or accept a proposal
+- restore_fact: undo an ending, or reject a proposal
 - add_memory: store, after searching"""
 
 _WRITING = f"""\
@@ -115,6 +118,8 @@ _WRITING = f"""\
 value, unit; also feelings and moods). Amounts, dates, frequencies of a state go in value.
 - replaces ends what was so: the old target, value, uuid, or current; change=corrected if it never was so.
 - valid_at only if the note says when.
+- HAS_STATUS takes as value proposed, pending, accepted, superseded, rejected, done or the note's own word for it, and \
+ends the status before.
 - Preferred relations: {", ".join(RELATIONS)}; SUPERSEDES, REFINES between decisions."""
 
 _TIME = """\

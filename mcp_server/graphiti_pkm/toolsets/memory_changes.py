@@ -4,7 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from graphiti_pkm.domain.answers import ChangedFactResponse, ChangesResponse
+from graphiti_pkm.domain.change_answers import ChangedFactResponse, ChangesResponse
 from graphiti_pkm.domain.records import ChangeKind
 from graphiti_pkm.services import paging
 from graphiti_pkm.toolsets.backend import Call

@@ -8,7 +8,7 @@ from tests.unit.services.reading_world import UNKNOWN, all_pages
 from tests.unit.services.writing_world import WritingWorld
 
 from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.answers import ChangesResponse
+from graphiti_pkm.domain.change_answers import ChangesResponse
 from graphiti_pkm.errors import InvalidCursor, InvalidInput
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.deleting import Deleting

@@ -8,7 +8,7 @@ from tests.unit.services.reading_world import UNKNOWN
 from tests.unit.services.writing_world import WritingWorld
 
 from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.answers import ChangedFactResponse
+from graphiti_pkm.domain.change_answers import ChangedFactResponse
 from graphiti_pkm.domain.records import Fact, WriteKind
 from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound
 

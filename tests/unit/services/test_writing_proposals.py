@@ -7,7 +7,8 @@ from tests.builders import at
 from tests.unit.services.writing_world import WritingWorld, attention, the
 
 from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import AddMemoryResponse, ChangeView
+from graphiti_pkm.domain.answers import AddMemoryResponse
+from graphiti_pkm.domain.change_answers import ChangeView
 
 NOW = at(2026, 6, 1)
 WITH_TOM = {"source": "me", "relation": "WORKS_WITH", "target": "Tom"}
