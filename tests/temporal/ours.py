@@ -31,7 +31,7 @@ class GraphitiPkm(Adapter):
     name: ClassVar[str] = "graphiti-pkm, embedded FalkorDB"
     capabilities: ClassVar[frozenset[str]] = frozenset(
         ("clock", "zone", "as_of", "possible", "history", "series", "asks", "delete_fact", "delete_episode")
-    ) | {"episodes", "months", "retire", "restore", "changes"}
+    ) | {"episodes", "months", "retire", "restore", "changes", "known_at"}
 
     def __init__(self) -> None:
         self._clock = FakeClock()
@@ -109,22 +109,26 @@ class GraphitiPkm(Adapter):
         ]
 
     async def held(self, question: Held) -> list[FactAnswer]:
-        if question.as_of is None:
-            return await self._facts(question, include_invalidated=False)
-        return await self._facts(question, as_of=question.as_of)
+        """As both tools that list facts say it: they must agree."""
+        asked = {"as_of": question.as_of, "known_at": question.known_at}
+        is_now = question.as_of is None
+        facts = await self._facts(question, **asked, include_invalidated=False if is_now else None)
+        listed = await self._listed(question, **asked, status="current" if is_now else None)
+        if sorted(map(str, facts)) != sorted(map(str, listed)):
+            raise AssertionError(f"get_entity_connections says {facts}, search_memory_facts {listed}")
+        return facts
 
     async def history(self, of: Of) -> list[FactAnswer]:
         return [fact for fact in await self._facts(of) if fact.status != "voided"]
 
     async def series(self, of: Series) -> list[ReadingAnswer]:
         uuid = await self._entity(of.source)
-        found = await self._call("get_entity_connections", entity_uuid=uuid, max_connections=100) if uuid else {}
-        readings = [
+        page = await self._call("search_memory_facts", entity_uuid=uuid, kind="reading", **self._all) if uuid else {}
+        return [
             ReadingAnswer(datetime.fromisoformat(fact["valid_at"]), fact["value"])
-            for fact in found.get("facts", [])
-            if fact["status"] == "reading" and fact["measure"] == of.measure
+            for fact in page.get("facts", [])
+            if fact["measure"] == of.measure and fact["status"] == "reading"
         ]
-        return sorted(readings, key=lambda reading: reading.at)
 
     async def episodes(self, period: Period) -> list[str]:
         uuid = await self._entity(period.entity)
@@ -149,6 +153,20 @@ class GraphitiPkm(Adapter):
         )
         assert not page["truncated"]
         return [_answer(fact, direction) for fact in page["facts"]]
+
+    async def _listed(self, of: Of, **filters: Any) -> list[FactAnswer]:
+        uuid = await self._entity(of.entity)
+        if uuid is None:
+            return []
+        relations = [of.relation] if of.relation else None
+        page = await self._call("search_memory_facts", entity_uuid=uuid, edge_types=relations, **self._all, **filters)
+        assert not page["truncated"]
+        end, direction = ("source_node_uuid", "out") if of.source else ("target_node_uuid", "in")
+        return [_answer(fact, direction) for fact in page["facts"] if fact[end] == uuid]
+
+    @property
+    def _all(self) -> dict[str, Any]:
+        return {"group_ids": self._group, "max_facts": 50}
 
     async def _entity(self, name: str) -> str | None:
         found = await self._call("search_nodes", names=[name], group_ids=self._group)

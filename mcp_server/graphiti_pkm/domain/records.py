@@ -18,8 +18,9 @@ Vectors: TypeAlias = "dict[str, array[float]]"
 
 FactKind = Literal["state", "event", "plan", "reading"]
 Change = Literal["changed", "corrected"]
-ChangeKind = Literal["added", "retired", "voided", "restored", "deleted", "proposed", "rejected"]
-"""What became of a fact. ``added`` is told by the fact itself and never stored as an event."""
+ChangeKind = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected"]
+"""What became of a fact. ``added`` is told by the fact itself and never stored as an event; ``dated``: an unknown start
+became known."""
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
@@ -190,6 +191,8 @@ class Deletions(Record):
     episodes: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    """Stored ids of groups of which nothing stays, whoever wrote it."""
 
 
 class BackLinkJob(Record):
@@ -222,6 +225,7 @@ class WriteKind(StrEnum):
     DELETE_FACT = "delete_fact"
     RETIRE_FACT = "retire_fact"
     RESTORE_FACT = "restore_fact"
+    CLEAR_GROUP = "clear_group"
     JOB = "job"
 
 

@@ -178,7 +178,10 @@ class FactPlanner:
         if known.quote is None:
             changes.update(self._quoted(told))
         fact = known.model_copy(update=changes)
-        self._world.change(fact)
+        if fact.valid_at == known.valid_at:
+            self._world.change(fact)
+        else:
+            self.retirements.date(known, fact)
         if start is not None and fact.valid_at != start and not told.replaces:
             is_same_day = told_at is not None and rules.coincide(start, told_at, self._at.zone)
             if fact.valid_at is not None or not is_same_day:

@@ -15,6 +15,8 @@ def open_proposals(events: Iterable[RecordedChange]) -> list[RecordedChange]:
     """Proposals that nothing has settled since, newest first."""
     proposals = []
     for event in events:
+        if event.kind == "dated":
+            continue
         if event.kind != "proposed":
             break
         proposals.append(event)

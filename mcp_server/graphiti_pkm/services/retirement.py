@@ -75,6 +75,13 @@ class Retirements:
         self._change(old, rules.voided(old, self.now), "voided", by)
         self.corrected_episodes.update(dict.fromkeys(old.episodes))
 
+    def date(self, old: Fact, new_values: Fact) -> None:
+        """A known fact gains the start that was unknown; before, the record did not know it."""
+        is_known = not self.world.is_new(old.uuid)
+        self.world.change(new_values)
+        if is_known:
+            self._record(old, "dated", None)
+
     def _change(self, old: Fact, new_values: Fact, kind: Literal["retired", "voided"], by: Fact | None) -> None:
         self.world.change(new_values)
         end = new_values.invalid_at
@@ -90,7 +97,11 @@ class Retirements:
         )
 
     def _record(
-        self, old: Fact, kind: Literal["retired", "voided", "proposed"], by: Fact | None, end: datetime | None = None
+        self,
+        old: Fact,
+        kind: Literal["retired", "voided", "proposed", "dated"],
+        by: Fact | None,
+        end: datetime | None = None,
     ) -> None:
         said = {"episode_uuid": self.episode_uuid, "replaced_by": by.uuid if by else None, "invalid_at": end}
         self.changes.append(change_of(self.new_uuid(), old, kind, self.now, **said, caller=self.caller))

@@ -1,0 +1,46 @@
+"""A start that becomes known is an event: before it, the record did not know it."""
+
+from tests.builders import at
+from tests.unit.services.writing_world import WritingWorld
+
+from graphiti_pkm.domain.access import LOCAL
+
+ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
+TOM = {"source": "me", "relation": "WORKS_WITH", "target": "Tom", "fact": "I work with Tom"}
+
+
+async def kinds(world: WritingWorld) -> list[str]:
+    return [one.change for one in (await world.changes.what_changed(LOCAL, "2026-06-01")).changes]
+
+
+async def tell(world: WritingWorld, *facts: dict[str, str]) -> None:
+    await world.tell("A note.", *facts, reference_time="2026-05-10")
+    world.clock.advance(seconds=1)
+
+
+async def test_a_start_told_later_is_recorded_with_what_was_known_before() -> None:
+    world = WritingWorld(now=at(2026, 6, 1))
+    await tell(world, ACME)
+    await tell(world, {**ACME, "valid_at": "2019"})
+    fact = world.fact("me WORKS_AT Acme")
+    (event,) = (await world.graph.fact_changes([fact.uuid], ["default"], 10))[fact.uuid]
+    assert (event.kind, event.previous_valid_at, fact.valid_at) == ("dated", None, at(2019))
+    assert await kinds(world) == ["dated", "added"]
+
+
+async def test_no_event_tells_what_is_told_again_as_it_was_or_in_the_very_note() -> None:
+    world = WritingWorld(now=at(2026, 6, 1))
+    await tell(world, ACME, {**ACME, "valid_at": "2019"})
+    await tell(world, {**ACME, "valid_at": "2019"})
+    assert world.fact("me WORKS_AT Acme").valid_at == at(2019)
+    assert await kinds(world) == ["added"]
+
+
+async def test_a_proposal_stays_open_while_its_fact_gains_a_start() -> None:
+    world = WritingWorld(now=at(2026, 6, 1))
+    await tell(world, TOM)
+    await tell(world, {**ACME, "replaces": "current"})
+    await tell(world, {**TOM, "valid_at": "2024"})
+    assert await kinds(world) == ["dated", "proposed", "added", "added"]
+    answer = await world.retiring.retire_fact(LOCAL, world.fact("me WORKS_WITH Tom").uuid, "He left.")
+    assert "as proposed" in answer.message
