@@ -19,6 +19,7 @@ from graphiti_pkm.graph.store import FalkorStore
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.local import LocalEmbedder
 from graphiti_pkm.services.changes import Changes
+from graphiti_pkm.services.clearing import Clearing
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
@@ -33,6 +34,7 @@ from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
 from graphiti_pkm.services.sources import Sources
 from graphiti_pkm.services.status import Status
+from graphiti_pkm.services.triplets import Triplets
 from graphiti_pkm.services.writing import Writing
 
 _log = logging.getLogger(__name__)
@@ -133,13 +135,16 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
         repair = database.last_repair()
         return [repair] if repair else []
 
+    writing = Writing(context, groups, committer)
     services = Services(
-        writing=Writing(context, groups, committer),
+        writing=writing,
         searching=Searching(context, groups),
         episode_search=EpisodeSearch(context, groups),
         exploring=Exploring(context, groups),
         sources=Sources(context, groups),
         paths=Paths(context, groups),
+        triplets=Triplets(context, groups, writing),
+        clearing=Clearing(context, groups, committer),
         changes=Changes(context, groups),
         retiring=Retiring(context, groups, committer),
         deleting=Deleting(context, groups, committer),

@@ -9,7 +9,16 @@ from tests.fakes.tables import Tables
 from tests.fakes.walks import Walks
 
 from graphiti_pkm.domain.queries import VectorIndex
-from graphiti_pkm.domain.records import Deletions, Name, RecordedChange, Vectors, WriteIntent
+from graphiti_pkm.domain.records import (
+    Deletions,
+    Entity,
+    Episode,
+    Fact,
+    Name,
+    RecordedChange,
+    Vectors,
+    WriteIntent,
+)
 from graphiti_pkm.errors import NotKept, PkmError, Unavailable
 
 Fault = Literal["before", "halfway", "after"]
@@ -147,6 +156,8 @@ def _claim(db: Tables, name: Name) -> None:
 
 
 def _delete(db: Tables, deletions: Deletions) -> None:
+    for group in deletions.groups:
+        _clear(db, group)
     for uuid in deletions.episodes:
         db.episodes.pop(uuid, None)
         for passage in [p.uuid for p in db.passages.values() if p.episode_uuid == uuid]:
@@ -174,3 +185,21 @@ def _delete(db: Tables, deletions: Deletions) -> None:
         for (episode, entity), mention in db.mentions.items()
         if episode in db.episodes and entity in db.entities
     }
+
+
+def _clear(db: Tables, group_id: str) -> None:
+    """Everything of a group; ``_delete`` takes what hangs on it."""
+    held: dict[str, Episode | Entity | Fact] = {**db.episodes, **db.entities, **db.facts}
+    gone = {uuid for uuid, record in held.items() if record.group_id == group_id}
+    db.passages = {uuid: one for uuid, one in db.passages.items() if one.episode_uuid not in gone}
+    db.episodes = {uuid: one for uuid, one in db.episodes.items() if uuid not in gone}
+    db.entities = {uuid: one for uuid, one in db.entities.items() if uuid not in gone}
+    db.names = {key: one for key, one in db.names.items() if one.group_id != group_id}
+    db.changes = {uuid: one for uuid, one in db.changes.items() if one.group_id != group_id}
+    ends = db.entities.keys()
+    db.facts = {
+        uuid: one for uuid, one in db.facts.items() if uuid not in gone and {one.source_uuid, one.target_uuid} <= ends
+    }
+    records = db.passages.keys() | db.entities.keys() | db.facts.keys()
+    db.vectors = {uuid: vector for uuid, vector in db.vectors.items() if uuid in records}
+    db.book_versions[group_id] = next(db.versions)

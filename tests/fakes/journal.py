@@ -180,13 +180,15 @@ class FakeJournal:
 
     def _receipt(self, episode_uuid: str) -> FakeRow | None:
         """The add_memory in force for an episode: not failed, not deleted since."""
+        cleared: set[str] = set()
         for row in reversed(self.table.values()):
             if row.state == "failed":
                 continue
+            cleared |= set(row.intent.deletions.groups)
             if episode_uuid in row.intent.deletions.episodes:
                 return None
             if row.intent.kind is WriteKind.ADD_MEMORY and any(one.uuid == episode_uuid for one in row.intent.episodes):
-                return row
+                return None if row.intent.group_id in cleared else row
         return None
 
     def _is_leased(self, job_id: int) -> bool:

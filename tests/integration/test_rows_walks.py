@@ -63,3 +63,37 @@ async def test_the_words_behind_a_fact_are_found_by_meaning(world: World) -> Non
     assert all(one["text"] == BODY[one["start"] : one["end"]] for one in sources["sources"])
     (paragraph, *_) = (await world.call("get_fact_sources", fact_uuid=fact["uuid"], mode="paragraph"))["sources"]
     assert paragraph["text"].endswith("Then we had lunch.")
+
+
+@requirement("T33")
+async def test_a_cleared_group_does_not_come_back_with_a_rebuild(world: World) -> None:
+    await world.call("add_memory", episode_body=BODY, group_id="gone", entities=[{"name": "Go"}])
+    await world.call("add_memory", episode_body=BODY, group_id="kept", entities=[{"name": "Go"}])
+    preview = await world.call("clear_graph", group_ids=["gone"])
+    cleared = await world.call("clear_graph", group_ids=["gone"], confirm=preview["confirm"])
+    assert cleared["status"] == "cleared"
+    later = await world.call("add_memory", episode_body="Anew.", group_id="gone")
+    await world.memory.recovery.rebuild(lambda _done, _all: None)
+    for group, bodies in (("gone", ["Anew."]), ("kept", [BODY])):
+        episodes = await world.call("get_episodes", group_ids=[group])
+        assert [one["content"] for one in episodes["episodes"]] == bodies
+    assert (await world.call("get_episodes", group_ids=["gone"]))["episodes"][0]["uuid"] == later["episode_uuid"]
+    assert (await world.call("search_nodes", query="Go", group_ids=["gone"]))["total"] == 0
+
+
+@requirement("M-101")
+async def test_episodes_of_a_period_are_searched_and_listed_in_order(world: World) -> None:
+    for month in (1, 2, 3, 4):
+        await world.call(
+            "add_memory",
+            episode_body=f"Stress came up in month {month}.",
+            reference_time=f"2025-{month:02d}-15",
+            entities=[{"name": "stress"}],
+        )
+    period = {"valid_after": "2025-02", "valid_before": "2025-04"}
+    nodes = (await world.call("search_nodes", names=["stress"]))["nodes"]
+    listed = await world.call("get_entity_timeline", entity_uuid=nodes[0]["uuid"], **period)
+    wanted = ["Stress came up in month 2.", "Stress came up in month 3."]
+    assert [one["content"] for one in listed["episodes"]] == wanted
+    found = await world.call("search_episodes", query="stress", **period)
+    assert sorted(one["content"] for one in found["episodes"]) == wanted

@@ -17,6 +17,7 @@ from graphiti_pkm.domain.answers import AddMemoryResponse
 from graphiti_pkm.domain.requests import AddMemory
 from graphiti_pkm.server import build_server
 from graphiti_pkm.services.changes import Changes
+from graphiti_pkm.services.clearing import Clearing
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
@@ -29,6 +30,8 @@ from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
 from graphiti_pkm.services.sources import Sources
 from graphiti_pkm.services.status import Status
+from graphiti_pkm.services.triplets import Triplets
+from graphiti_pkm.services.writing import Writing
 from graphiti_pkm.toolsets.catalog import TOOLSETS
 from graphiti_pkm.toolsets.instructions import build_instructions
 
@@ -114,6 +117,8 @@ class World:
             exploring=Exploring(context, groups),
             sources=Sources(context, groups),
             paths=Paths(context, groups),
+            triplets=Triplets(context, groups, Writing(context, groups, Committer(context))),
+            clearing=Clearing(context, groups, Committer(context)),
             changes=Changes(context, groups),
             retiring=Retiring(context, groups, Committer(context)),
             deleting=Deleting(context, groups, Committer(context)),

@@ -83,7 +83,7 @@ async def test_only_what_deletes_is_destructive() -> None:
     destructive = {
         tool.name for tool in await definitions(EVERYTHING) if tool.annotations and tool.annotations.destructive_hint
     }
-    assert destructive == {"delete_episode", "delete_entity_edge"}
+    assert destructive == {"delete_episode", "delete_entity_edge", "clear_graph"}
 
 
 @requirement("B-01", "C19")
@@ -191,6 +191,10 @@ UPSTREAM = {
     "delete_entity_edge": ["uuid"],
     "delete_episode": ["uuid"],
     "get_status": [],
+    "add_triplet": [
+        "source_node_name", "edge_name", "fact", "target_node_name", "group_id", "source_node_uuid", "target_node_uuid",
+    ],
+    "clear_graph": ["group_ids"],
 }  # fmt: skip
 
 

@@ -67,6 +67,14 @@ class NeighbourView(Answer):
     facts: int
 
 
+class NearbyEpisode(Answer):
+    """The episode before or after a hit, with the beginning of its content."""
+
+    uuid: str
+    valid_at: str
+    content: str
+
+
 class EpisodeView(Answer):
     """One episode; ``content_truncated`` says that more text can be read on with get_episodes."""
 
@@ -79,6 +87,11 @@ class EpisodeView(Answer):
     """Length of the whole content; only when truncated."""
     match: str | None = None
     """The sentence that fits a search best, verbatim."""
+    match_at: list[int] | None = None
+    """Where in the whole content it begins and ends, in characters."""
+    previous: NearbyEpisode | None = None
+    """The one before in the same saga, or from a day before on; only on request."""
+    next: NearbyEpisode | None = None
     valid_at: str | None = None
     created_at: str | None = None
     source: str | None = None
@@ -304,6 +317,26 @@ class SubgraphResponse(Answer):
     scope: Scope
     nodes: list[SubgraphNode]
     facts: list[FactView]
+
+
+class TripletResponse(Answer):
+    """In upstream's format, with the episode that keeps the sentence."""
+
+    message: str
+    episode_uuid: str
+    nodes: list[NodeView]
+    """Source and target."""
+    edges: list[FactView]
+    needs_attention: list[Attention]
+
+
+class ClearResponse(Answer):
+    message: str
+    status: Literal["preview", "cleared", "empty"]
+    groups: dict[str, str]
+    """Public group name to what it holds, or held."""
+    confirm: str | None = None
+    """With a preview: what the call that clears has to send."""
 
 
 class DeleteResponse(Answer):

@@ -86,6 +86,16 @@ DELETE_EPISODES = (
     "MATCH (e:Episodic {uuid: r}) DETACH DELETE e",
 )
 """That something became of a deleted fact stays in the record, without words."""
+CLEAR_GROUP = (
+    "MATCH (c:Change {group_id: r}) DELETE c",
+    "MATCH (k:Name {group_id: r}) DELETE k",
+    "MATCH (p:Passage {group_id: r}) DELETE p",
+    "MATCH (n:Entity {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
+    "MATCH (e:Episodic {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
+    "MATCH ()-[e:RELATES_TO {group_id: r}]->() DELETE e",
+    *(f"MATCH (n:{label} {{group_id: r}}) DETACH DELETE n" for label in ("Entity", "Episodic", "Community", "Saga")),
+)
+"""Graphiti's own labels too, which it may have written. Markers stay: they keep an earlier write from coming back."""
 
 GROUPS_HOLD = "MERGE (g:Group {id: r}) SET g.holds = true"
 NAMES_CHANGED = """MERGE (g:Group {id: r})

@@ -93,6 +93,7 @@ def _write(
     """Sections in the order of ``WriteIntent``; the database sees what earlier ones made."""
     groups = {record.group_id for records in (intent.episodes, intent.entities) for record in records}
     renamed = {name.group_id for name in intent.names} | ({intent.group_id} if intent.deletions.entities else set())
+    renamed |= set(intent.deletions.groups)
     sections: list[Section] = [
         (queries_write.DIMENSION, [] if new_dimension is None else [new_dimension]),
         (queries_write.EPISODES, _episodes(intent)),
@@ -233,5 +234,7 @@ def _deletions(intent: WriteIntent) -> Iterator[Section]:
     ):
         for text in texts:
             yield text, uuids
-    if gone.entities or gone.episodes:
-        yield queries_write.GROUP_STILL_HOLDS, [intent.group_id]
+    for text in queries_write.CLEAR_GROUP:
+        yield text, gone.groups
+    if gone.entities or gone.episodes or gone.groups:
+        yield queries_write.GROUP_STILL_HOLDS, list(dict.fromkeys((intent.group_id, *gone.groups)))

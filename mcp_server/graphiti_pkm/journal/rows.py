@@ -91,6 +91,13 @@ def insert(
         "UPDATE episodes SET deleted_by = ? WHERE uuid = ? AND deleted_by IS NULL",
         [(intent.uuid, uuid) for uuid in intent.deletions.episodes],
     )
+    connection.executemany(
+        """
+        UPDATE episodes SET deleted_by = ?
+        WHERE deleted_by IS NULL AND seq IN (SELECT seq FROM writes WHERE group_id = ? AND seq < ?)
+        """,
+        [(intent.uuid, group_id, seq) for group_id in intent.deletions.groups],
+    )
     enqueue(connection, seq, intent.group_id, intent.jobs, at)
     return seq
 

@@ -150,6 +150,8 @@ def _subject(intent: WriteIntent) -> str:
         return f"the deletion of episode {', '.join(intent.deletions.episodes)}"
     if intent.kind is WriteKind.DELETE_FACT:
         return f"the deletion of fact {', '.join(intent.deletions.facts)}"
+    if intent.kind is WriteKind.CLEAR_GROUP:
+        return "the clearing of a group"
     if intent.changes and intent.kind in {WriteKind.RETIRE_FACT, WriteKind.RESTORE_FACT}:
         what = "retiring" if intent.kind is WriteKind.RETIRE_FACT else "restoring"
         return f"the {what} of fact {intent.changes[0].fact_uuid}"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
     from graphiti_pkm.services.changes import Changes
+    from graphiti_pkm.services.clearing import Clearing
     from graphiti_pkm.services.deleting import Deleting
     from graphiti_pkm.services.episode_search import EpisodeSearch
     from graphiti_pkm.services.exploring import Exploring
@@ -13,6 +14,7 @@ if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
     from graphiti_pkm.services.searching import Searching
     from graphiti_pkm.services.sources import Sources
     from graphiti_pkm.services.status import Status
+    from graphiti_pkm.services.triplets import Triplets
     from graphiti_pkm.services.writing import Writing
 
 
@@ -26,6 +28,8 @@ class Services:
     exploring: "Exploring"
     sources: "Sources"
     paths: "Paths"
+    triplets: "Triplets"
+    clearing: "Clearing"
     changes: "Changes"
     retiring: "Retiring"
     deleting: "Deleting"

@@ -10,6 +10,7 @@ from mcp_types import ToolAnnotations
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
 from graphiti_pkm.toolsets.graph_walk import find_entity_path, get_entity_subgraph
+from graphiti_pkm.toolsets.graph_write import add_triplet, clear_graph
 from graphiti_pkm.toolsets.guard import GuardedTool
 from graphiti_pkm.toolsets.memory_changes import restore_fact, retire_fact, what_changed
 from graphiti_pkm.toolsets.memory_explore import (
@@ -107,10 +108,12 @@ TOOLSETS: tuple[Toolset, ...] = (
     ),
     Toolset(
         "graph",
-        "Walk over several facts at once.",
+        "Walk over several facts at once; write one fact as it is; empty whole groups.",
         (
             ToolLine(find_entity_path, "Find Entity Path"),
             ToolLine(get_entity_subgraph, "Get Entity Subgraph"),
+            ToolLine(add_triplet, "Add Triplet", ADDS),
+            ToolLine(clear_graph, "Clear Graph", DELETES),
         ),
     ),
 )

@@ -1,0 +1,118 @@
+"""Clearing whole groups: first a preview, then, with its token, nothing of them stays in the graph."""
+
+import contextlib
+from collections.abc import Sequence
+from uuid import uuid4
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import ClearResponse
+from graphiti_pkm.domain.queries import EpisodeFilter, GroupSize, Window
+from graphiti_pkm.domain.records import Deletions, WriteIntent, WriteKind
+from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.confirmation import confirmation
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.reading import GroupIds
+from graphiti_pkm.services.views import size_in_words
+
+_MOST = 20
+_NOTHING = GroupSize(episodes=0, entities=0, facts=0)
+_NOT_ERASED = (
+    "The journal and backups still hold what was written, so that a rebuild knows that it is gone; removing the data "
+    "directory erases it."
+)
+
+
+class Clearing:
+    """``clear_graph``."""
+
+    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._committer = committer
+
+    async def clear_graph(
+        self, caller: Caller, group_ids: GroupIds = None, confirm: str | None = None
+    ) -> ClearResponse:
+        """What the groups hold, with a token; with the token of the same content, they are emptied.
+
+        Raises:
+            InvalidInput: no group is named by an empty list, or the token fits something else; nothing was cleared.
+            NotAllowed: the caller may only read.
+        """
+        if caller.read_only:
+            raise NotAllowed("Nothing was cleared: this connection may only read.")
+        wanted = self._wanted(caller, group_ids)
+        if confirm is None:
+            sizes = await self._sizes(wanted)
+            return self._preview(sizes, await self._token(caller, sizes))
+        async with contextlib.AsyncExitStack() as locks:
+            for group in sorted(wanted):  # in one order, so that two who clear several never wait for each other
+                await locks.enter_async_context(self._context.locks.hold(group))
+                await self._committer.catch_up(group)
+            sizes = await self._sizes(wanted)
+            if confirm.strip() != await self._token(caller, sizes):
+                raise InvalidInput(
+                    "Nothing was cleared: confirm does not fit, because the groups are others or hold something else "
+                    "by now. Call clear_graph without confirm, and show the user what it says."
+                )
+            for group in wanted:
+                await self._committer.commit(self._intent(group), {})
+        return ClearResponse(
+            message=f"Cleared {self._named(sizes)}. {_NOT_ERASED}",
+            status="cleared",
+            groups=self._shown(sizes),
+        )
+
+    def _wanted(self, caller: Caller, group_ids: GroupIds) -> tuple[str, ...]:
+        if group_ids is not None and not group_ids:
+            raise InvalidInput("Nothing was cleared: group_ids is empty. Name the groups; get_status lists them.")
+        wanted = self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
+        if len(wanted) > _MOST:
+            raise InvalidInput(f"Nothing was cleared: at most {_MOST} groups in one call.")
+        return wanted
+
+    async def _sizes(self, group_ids: Sequence[str]) -> dict[str, GroupSize]:
+        found = await self._graph.group_sizes(group_ids)
+        return {group: found.get(group, _NOTHING) for group in group_ids}
+
+    async def _token(self, caller: Caller, sizes: dict[str, GroupSize]) -> str:
+        """Of the groups, how much they hold and the newest episode of each."""
+        newest = [
+            await self._graph.recent_episodes(EpisodeFilter(group_ids=(group,)), Window(limit=1)) for group in sizes
+        ]
+        held = {group: size.model_dump() for group, size in sizes.items()}
+        return confirmation("clear_graph", caller.principal, held, [page.keys for page in newest])
+
+    def _preview(self, sizes: dict[str, GroupSize], token: str) -> ClearResponse:
+        if all(size == _NOTHING for size in sizes.values()):
+            return ClearResponse(
+                message=f"There is nothing to clear: {self._named(sizes)} hold(s) nothing.",
+                status="empty",
+                groups=self._shown(sizes),
+            )
+        return ClearResponse(
+            message=f"Nothing was cleared yet. This would remove everything from {self._named(sizes)}, for good. Show "
+            "the user what is in groups; only if they agree, call clear_graph again with the same group_ids and "
+            "confirm.",
+            status="preview",
+            groups=self._shown(sizes),
+            confirm=token,
+        )
+
+    def _intent(self, group_id: str) -> WriteIntent:
+        return WriteIntent(
+            uuid=str(uuid4()),
+            group_id=group_id,
+            kind=WriteKind.CLEAR_GROUP,
+            recorded_at=self._context.now(),
+            deletions=Deletions(groups=(group_id,)),
+        )
+
+    def _named(self, sizes: dict[str, GroupSize]) -> str:
+        return f"group(s) {', '.join(map(self._groups.public, sizes))}"
+
+    def _shown(self, sizes: dict[str, GroupSize]) -> dict[str, str]:
+        return {self._groups.public(group): size_in_words(size) for group, size in sizes.items()}
