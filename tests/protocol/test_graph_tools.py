@@ -1,7 +1,5 @@
 """The toolset ``graph`` and the words behind a fact, over both protocol generations."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from mcp.client import Client
 from tests.builders import GROUP, a_fact, a_name, a_passage, a_write, an_entity, an_episode, at
@@ -19,10 +17,9 @@ def world() -> World:
 
 
 @pytest.fixture(autouse=True)
-async def stored(world: World) -> AsyncIterator[None]:
+async def stored(world: World) -> None:
     records = (MARIA, ACME, TOM, *map(a_name, (MARIA, ACME, TOM)), EPISODE, a_passage(EPISODE, 0, 20))
     await world.graph.apply(a_write(*records, FACT, a_fact(TOM, ACME, "WORKS_AT", valid_at=at(2025))), {})
-    yield
 
 
 @requirement("G-79")

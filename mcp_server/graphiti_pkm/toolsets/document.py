@@ -52,7 +52,7 @@ def _toolset(toolset: Toolset) -> Iterator[str]:
     yield f"## Toolset `{toolset.name}`\n\n{toolset.about}\n\n| tool | limit | default | maximum |\n|---|---|---|---|"
     for tool in toolset.tools:
         for name, part in tool.build().parameters["properties"].items():
-            if name.startswith("max_") or name == "limit":
+            if "maximum" in part and "default" in part:
                 yield f"| `{tool.name}` | `{name}` | {part['default']:,} | {part['maximum']:,} |"
     for tool in toolset.tools:
         yield from _tool(tool)

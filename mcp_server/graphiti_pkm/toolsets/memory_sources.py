@@ -14,7 +14,7 @@ from graphiti_pkm.toolsets.parameters import Cursor
 async def get_fact_sources(
     call: Call,
     fact_uuid: str,
-    mode: Annotated[SourceMode, Field(description="how much around the sentence")] = "quote",
+    mode: SourceMode = "quote",
     limit: Annotated[int, Field(ge=SOURCES.minimum, le=SOURCES.maximum)] = SOURCES.default,
     cursor: Cursor = None,
 ) -> FactSourcesResponse:
