@@ -93,12 +93,12 @@ class Tables:
         found = [entity for entity in self.entities.values() if entity_fits(entity, wanted)]
         if wanted.status is None:
             return found
-        word, now = wanted.status
+        words, now = wanted.status
         so = {
             fact.source_uuid
             for fact in self.facts.values()
             if fact.relation == "HAS_STATUS"
-            and (fact.value or self.entities[fact.target_uuid].name).lower() == word
+            and (fact.value or self.entities[fact.target_uuid].name).lower() in words
             and fact.created_at <= now
             and is_current(fact, now)
         }

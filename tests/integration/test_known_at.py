@@ -36,7 +36,7 @@ async def test_what_was_known_and_what_has_a_status_is_found_by_indexes(
     await falkor_graph.apply(a_write(an_episode()), {})
     uuid, page = new_uuid(), Window(limit=5)
     known = FactFilter(group_ids=(GROUP,), now=at(2026, 6), known_at=RETIRED)
-    status = EntityFilter(group_ids=(GROUP,), status=("accepted", RETIRED))
+    status = EntityFilter(group_ids=(GROUP,), status=(("accepted", "approved"), RETIRED))
     queries = [
         *queries_read.entity_page(status, page),
         queries_read.first_fact(None, [GROUP], []),

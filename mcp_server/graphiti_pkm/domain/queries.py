@@ -78,8 +78,8 @@ class EntityFilter(Record):
     group_ids: tuple[str, ...]
     labels: tuple[str, ...] = ()
     recorded_until: datetime | None = None
-    status: tuple[str, datetime] | None = None
-    """Only those with a HAS_STATUS of this value, in lower case, that is current at this instant."""
+    status: tuple[tuple[str, ...], datetime] | None = None
+    """Only those with a HAS_STATUS of one of these values, in lower case, that is current at this instant."""
     uuids: tuple[str, ...] | None = None
     """Only these."""
 

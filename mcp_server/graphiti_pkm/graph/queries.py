@@ -10,7 +10,7 @@ Written against wrong answers of FalkorDB 4.16 (``tests/integration/test_falkord
 - Labels at both ends of an edge found by its index scan the label: leave them out.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -141,11 +141,11 @@ def entities_matched(found: str, wanted: EntityFilter, kept: str = "n") -> Condi
     return f"{found} {conditions} MATCH (n)-[e:RELATES_TO]->(w) WHERE {is_so} WITH DISTINCT {kept}", {**values, **more}
 
 
-def status_conditions(status: tuple[str, datetime]) -> Conditions:
-    """That the fact ``e`` to ``w`` is a status of this value which holds; an older one is the name of its target."""
+def status_conditions(status: tuple[Sequence[str], datetime]) -> Conditions:
+    """That the fact ``e`` to ``w`` is a status of such a value which holds; an older one is the name of its target."""
     parts = (
         "coalesce(e.name, '') = 'HAS_STATUS'",
-        "toLower(coalesce(e.value, w.name, '')) = $status",
+        "toLower(coalesce(e.value, w.name, '')) IN $status",
         f"{IS_CURRENT} = 1",
         f"{RECORDED} <= $now",
     )

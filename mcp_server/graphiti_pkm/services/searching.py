@@ -15,6 +15,7 @@ from graphiti_pkm.services.paging import NODES, budget, encode_cursor, fit
 from graphiti_pkm.services.ranking import lifted
 from graphiti_pkm.services.reading import GroupIds, Start
 from graphiti_pkm.services.slices import ASKED, filters_of, slice_of, told
+from graphiti_pkm.services.statuses import words_of_status
 from graphiti_pkm.services.views import item_sizes
 
 _NAMES = 50
@@ -54,7 +55,7 @@ class Searching(FactSearch):
             group_ids=groups,
             labels=labels_of(entity_types or ()),
             recorded_until=start.now,
-            status=(_status(status), start.now) if status else None,
+            status=(words_of_status(checked_text("status", status)), start.now) if status else None,
         )
         if query is None and not asked:
             return await self._all_nodes(caller, wanted, limit, start, filters)
@@ -137,7 +138,3 @@ def _checked_names(names: Iterable[str]) -> list[str]:
         if not normalise_name(checked_text(f"names[{place}]", name)) or len(name) > _NAME_CHARS:
             raise InvalidInput(f"names[{place}] is blank or longer than {_NAME_CHARS} characters.")
     return asked
-
-
-def _status(word: str) -> str:
-    return checked_text("status", word).strip().lower()

@@ -18,11 +18,8 @@ _WORDS = {
     "rejected": "declined, dropped, abandoned, cancelled, canceled, discarded, refused, withdrawn, denied",
     "done": "finished, completed, complete, closed, resolved, implemented, shipped, released, delivered, fixed, live",
 }
-_STATUSES = {
-    normalise_name(word): status
-    for status, words in _WORDS.items()
-    for word in (status, *re.split(r",\s*", " ".join(words.split())))
-}
+_ALIKE = {status: (status, *re.split(r",\s*", " ".join(words.split()))) for status, words in _WORDS.items()}
+_STATUSES = {normalise_name(word): status for status, words in _ALIKE.items() for word in words}
 
 
 def is_status_relation(relation: str) -> bool:
@@ -33,6 +30,12 @@ def is_status_relation(relation: str) -> bool:
 def status_named(text: str | None) -> str | None:
     """The one of the six that a word stands for; None for any other: then the word itself is the value."""
     return None if text is None else _STATUSES.get(normalise_name(text.strip(" .!,;:\"'")))
+
+
+def words_of_status(text: str) -> tuple[str, ...]:
+    """All words, in lower case, of which an entity that has this status may have one: older facts have the user's."""
+    word = text.strip().lower()
+    return _ALIKE.get(status_named(word) or "", (word,))
 
 
 def status_of_fact(fact: Fact) -> str | None:
