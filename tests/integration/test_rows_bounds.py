@@ -8,11 +8,23 @@ import random
 from array import array
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import pytest
 import pytest_asyncio
-from tests.builders import DAY_ONE, GROUP, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
+from tests.builders import (
+    DAY_ONE,
+    GROUP,
+    a_change,
+    a_fact,
+    a_mention,
+    a_name,
+    a_passage,
+    a_write,
+    an_entity,
+    an_episode,
+)
 from tests.corpus import dense, fixed_uuid
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.protocol.support import answered, text, told
@@ -27,7 +39,7 @@ Group: TypeAlias = Literal["t1", "endless"]
 
 TOKENS = {"defaults": 15_000, "maxima": 40_000}
 CHARS = {"defaults": 24_000, "maxima": 80_000}
-LISTS = ("facts", "nodes", "episodes", "entities")
+LISTS = ("facts", "nodes", "episodes", "entities", "changes")
 
 LONG = 'He said: "so be it", and\nshe said: "no\\never". '
 HUB = an_entity(
@@ -76,6 +88,7 @@ ASKED: dict[str, dict[Group, dict[str, Any]]] = {
         "endless": {"uuid": LONG_FACTS[0].uuid},
     },
     "get_status": {"t1": {}},
+    "what_changed": {"t1": {"since": "2020", "group_ids": ["t1"]}, "endless": {"since": "2020", **OF_THE_HUB}},
 }
 MAXIMA: dict[str, dict[str, int]] = {
     "search_nodes": {"max_nodes": 50},
@@ -87,6 +100,7 @@ MAXIMA: dict[str, dict[str, int]] = {
     "get_episode_entities": {"max_entities": 200},
     "get_entity_edge": {},
     "get_status": {},
+    "what_changed": {"limit": 100},
 }
 CASES = [(tool, group) for tool, groups in ASKED.items() for group in groups]
 PAGED = [(tool, group) for tool, group in CASES if MAXIMA[tool]]
@@ -98,6 +112,10 @@ def endless() -> Iterator[WriteIntent]:
     yield a_write(*entities, *map(a_name, entities), *aliases)
     for begin in range(0, len(LONG_FACTS), 100):
         yield a_write(*LONG_FACTS[begin : begin + 100])
+    yield a_write(
+        *(a_change(old, LONG_EPISODES[0], replaced_by=new.uuid, reason=LONG * 9) for old, new in pairwise(LONG_FACTS)),
+        group_id="endless",
+    )
     for number, episode in enumerate(LONG_EPISODES):
         mentions = [a_mention(episode, entity) for entity in (entities if number == 0 else [HUB])]
         yield a_write(episode, a_passage(episode, 0, 400), *mentions)
@@ -143,6 +161,15 @@ def items(answer: dict[str, Any]) -> list[dict[str, Any]]:
     return next(answer[name] for name in LISTS if name in answer)
 
 
+def uuid_of(item: dict[str, Any]) -> str:
+    """Of a change: that of its fact."""
+    return str(item["uuid"] if "uuid" in item else item["fact_uuid"])
+
+
+def what(item: dict[str, Any]) -> tuple[str, str | None]:
+    return uuid_of(item), item.get("change")
+
+
 def check_page(answer: dict[str, Any], shown: dict[str, Any]) -> None:
     """The text tells the whole page: nothing was cut after the cursor was made."""
     assert "omitted" not in shown
@@ -151,7 +178,7 @@ def check_page(answer: dict[str, Any], shown: dict[str, Any]) -> None:
     assert answer["truncated"] is (answer["next_cursor"] is not None)
     assert shown.get("next_cursor") == answer["next_cursor"]
     for item, whole in zip(items(shown) if answer["returned"] else [], items(answer), strict=True):
-        assert whole["uuid"].startswith(item["uuid"])
+        assert uuid_of(whole).startswith(uuid_of(item))
 
 
 @requirement("B-05")
@@ -171,14 +198,14 @@ async def test_every_read_tool_stays_within_the_budget(world: World, tool: str, 
 @pytest.mark.parametrize(("tool", "group"), PAGED)
 async def test_what_a_bounded_page_leaves_out_comes_on_the_next_ones(world: World, tool: str, group: Group) -> None:
     asked = arguments(tool, group, "maxima")
-    seen: list[str] = []
+    seen: list[tuple[str, str | None]] = []
     cursor: str | None = None
     while True:
         result = await world.client.call_tool(tool, {**asked, "cursor": cursor})
         answer = answered(result)
         assert len(text(result)) <= CHARS["maxima"]
         check_page(answer, told(result))
-        seen += [item["uuid"] for item in items(answer)]
+        seen += [what(item) for item in items(answer)]
         cursor = answer["next_cursor"]
         if cursor is None:
             break
@@ -196,7 +223,7 @@ async def test_pages_at_default_limits_follow_each_other(world: World, tool: str
     second = await world.client.call_tool(tool, {**asked, "cursor": first["next_cursor"]})
     assert len(text(second)) <= CHARS["defaults"]
     check_page(answered(second), told(second))
-    both = [item["uuid"] for page in (first, answered(second)) for item in items(page)]
+    both = [what(item) for page in (first, answered(second)) for item in items(page)]
     assert len(both) == len(set(both)) > first["returned"]
 
 
