@@ -19,6 +19,7 @@ Capability: TypeAlias = Literal[
     "history",  # all facts with their intervals, ended ones too
     "series",  # readings with dates, oldest first
     "changes",  # what was added, ended, corrected, restored, and when
+    "proposals",  # an ending that is in doubt is proposed, accepted by retiring, rejected by restoring
     "asks",  # a write that is in doubt changes nothing and asks back
     "retire",
     "restore",

@@ -6,14 +6,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 from mcp.client import Client
 from tests.fakes import FakeClock, FakeEmbedder
 from tests.integration.embedded_support import end_database
 from tests.integration.rows_support import in_one_task
 from tests.protocol.support import text
-from tests.temporal.adapter import Adapter, ChangeAnswer, FactAnswer, ReadingAnswer, Refused, Told
+from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer, ReadingAnswer, Refused, Told
 from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
 
 from graphiti_pkm.bootstrap import Memory, _assemble, open_memory
@@ -22,16 +22,14 @@ from graphiti_pkm.server import build_server
 from graphiti_pkm.services.services import Services
 
 _MOST_CHANGES = 50
-_DOUBTS = frozenset({"ambiguous_replacement", "possible_conflict", "empty_interval"})
+_DOUBTS = frozenset({"ambiguous_replacement", "possible_conflict", "empty_interval", "proposed_ending"})
 
 
 class GraphitiPkm(Adapter):
     """One data directory for the whole suite, one server for each time zone, one group for each scenario."""
 
     name: ClassVar[str] = "graphiti-pkm, embedded FalkorDB"
-    capabilities: ClassVar[frozenset[str]] = frozenset(
-        ("clock", "zone", "as_of", "possible", "history", "series", "asks", "delete_fact", "delete_episode")
-    ) | {"episodes", "months", "retire", "restore", "changes", "known_at"}
+    capabilities: ClassVar[frozenset[str]] = frozenset(get_args(Capability))
 
     def __init__(self) -> None:
         self._clock = FakeClock()

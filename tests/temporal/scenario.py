@@ -224,6 +224,7 @@ def _needs(scenario: Scenario) -> Iterator[str]:
         yield from (name for name in ("history", "series", "changes", "episodes", "months") if getattr(question, name))
         if question.changes:
             yield "clock"
+            yield from ("proposals" for change in question.expect if change["kind"] in {"proposed", "rejected"})
         if question.held:
             yield "as_of" if question.held.as_of else "clock"
             if question.held.known_at:
