@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from graphiti_pkm.domain.weights import EpisodeWeights
 from graphiti_pkm.errors import ConfigurationError
 
 APP = "graphiti-pkm"
@@ -72,6 +73,16 @@ class Settings(BaseModel):
     idle_seconds: float = Field(
         default=30.0, gt=0, description="How long the embedded database outlives its last client, in seconds."
     )
+    vector_index_threshold: int = Field(
+        default=VECTOR_INDEX_THRESHOLD,
+        ge=1,
+        description="A group with more entities, facts or sentences than this is searched by meaning through an index, "
+        "built in the background after each start; smaller ones are scanned. 5,000 suits a database that never stops.",
+    )
+    episode_weights: EpisodeWeights = Field(
+        default=EpisodeWeights(),
+        description="What counts how much when search_episodes ranks; a part is enough, e.g. 'date=0.5,day=0'.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Level of the log on stderr."
     )
@@ -84,6 +95,14 @@ class Settings(BaseModel):
         except (KeyError, ValueError, OSError) as error:
             raise ValueError("not a known IANA time zone, e.g. Europe/Berlin") from error
         return name
+
+    @field_validator("episode_weights", mode="before")
+    @classmethod
+    def _weights(cls, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        parts = [part.partition("=") for part in re.split(r"[,\s]+", given) if part]
+        return {name: value for name, _, value in parts}
 
     @field_validator("data_dir", "cache_dir", "model_dir")
     @classmethod

@@ -9,7 +9,7 @@ import os
 import socket
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -132,8 +132,7 @@ def command(path: str, *words: str, patience: float = 5.0) -> str:
         OSError: nobody answers.
         DatabaseRefused: it answered with an error.
     """
-    request = b"".join([b"*%d\r\n" % len(words), *(b"$%d\r\n%b\r\n" % (len(w.encode()), w.encode()) for w in words)])
-    lines = _converse(path, request, patience)
+    lines = _converse(path, _request(words), patience)
     first = next(lines, b"")
     if not first:
         raise ConnectionResetError("the database closed the connection")
@@ -150,6 +149,30 @@ def command(path: str, *words: str, patience: float = 5.0) -> str:
         taken.append(line)
         left -= len(line) + 2
     return b"\r\n".join(taken).decode(errors="replace")
+
+
+def graphs(path: str) -> list[str]:
+    """Names of all graphs. Raises OSError."""
+    lines = _converse(path, _request(["GRAPH.LIST"]), 5.0)
+    count = int(next(lines, b"*0")[1:])
+    listed = [line for line, _ in zip(lines, range(2 * count), strict=False)]
+    return [line.decode() for line in listed[1::2]]
+
+
+def is_indexing(path: str, graph: str) -> bool:
+    """Whether an index of a graph is under construction. Raises OSError."""
+    for line in _converse(
+        path, _request(["GRAPH.RO_QUERY", graph, "CALL db.indexes() YIELD status RETURN status"]), 5.0
+    ):
+        if b"UNDER CONSTRUCTION" in line:
+            return True
+        if line.startswith((b"-", b"Query internal execution time")):
+            break
+    return False
+
+
+def _request(words: Sequence[str]) -> bytes:
+    return b"".join([b"*%d\r\n" % len(words), *(b"$%d\r\n%b\r\n" % (len(w.encode()), w.encode()) for w in words)])
 
 
 def info(path: str, section: str) -> dict[str, str]:

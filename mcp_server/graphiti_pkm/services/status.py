@@ -14,6 +14,9 @@ _DISTRIBUTION = "graphiti-pkm"
 _WRITES = {"intent": "waiting", "written": "written", "applied": "applied", "failed": "failed"}
 _JOBS = "jobs_"
 _GROUPS = 100
+_COMPLETE = 100
+_BOTH = "full text and meaning"
+_BUILDING = "indexes for meaning are being built ({}): searches are exact and slower until then, writes may wait"
 _NO_MODEL = "full text only: the embedding model is not available; 'graphiti-pkm doctor' on the server names the remedy"
 
 
@@ -54,7 +57,7 @@ class Status:
             message=_message(groups, failures, has_model=has_model),
             version=version(_DISTRIBUTION),
             backend=self._backend,
-            search="full text and meaning" if has_model else _NO_MODEL,
+            search=await self._search() if has_model else _NO_MODEL,
             model=embedder.model if has_model else None,
             dimension=embedder.dimension if has_model else None,
             groups=groups or {},
@@ -77,6 +80,15 @@ class Status:
             failures.append(error.message)
             return None
         return {self._groups.public(group): size_in_words(sizes[group]) for group in visible if group in sizes}
+
+    async def _search(self) -> str:
+        """How searches work now; indexes that are complete go without saying."""
+        try:
+            indexes = await self._context.graph.vector_indexes()
+        except Unavailable:
+            indexes = ()
+        building = [f"{index.name} {index.percent}%" for index in indexes if index.percent < _COMPLETE]
+        return f"{_BOTH}; {_BUILDING.format(', '.join(building))}" if building else _BOTH
 
     async def _counts(self, failures: list[str]) -> dict[str, int]:
         try:

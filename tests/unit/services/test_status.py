@@ -4,6 +4,7 @@ from tests.builders import a_write, an_entity, an_episode
 from tests.unit.services.reading_world import World
 
 from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.queries import VectorIndex
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.status import Status
 
@@ -20,6 +21,16 @@ async def test_a_healthy_memory_says_what_it_holds_and_how_it_searches() -> None
     assert answer.uptime_seconds == 90
     assert answer.data_directory == "/data"
     assert answer.version
+
+
+async def test_an_index_for_meaning_that_is_being_built_shows_how_far_it_is() -> None:
+    world = World()
+    world.graph.indexes = (VectorIndex(name="facts", percent=43), VectorIndex(name="passages", percent=100))
+    answer = await world.status.get_status(world.caller)
+    assert answer.search.startswith("full text and meaning; indexes for meaning are being built (facts 43%)")
+    assert answer.status == "ok"
+    world.graph.indexes = (VectorIndex(name="facts", percent=100),)
+    assert (await world.status.get_status(world.caller)).search == "full text and meaning"
 
 
 async def test_without_a_model_search_is_by_full_text_and_the_remedy_is_named() -> None:

@@ -1,0 +1,98 @@
+"""Nearest by meaning: exact scans inside the groups, and the same over the hits of an HNSW index.
+
+Hits of an index come from all groups; they are filtered and scored again exactly, so the two ways differ in nothing but
+where the candidates come from.
+"""
+
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.graph.queries import Conditions, entities_matched, episode_conditions
+from graphiti_pkm.graph.queries_facts import facts_matched
+from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
+
+_COSINE = "1 - vec.cosineDistance({vector}, vecf32($vector))"
+_IS_NUMBER = "score >= -2"
+"""False for the -nan that a zero vector gives."""
+
+INDEX_STATES = Query("vector indexes", "CALL db.indexes() YIELD label, types, status RETURN label, types, status", {})
+
+
+def candidates(kind: Embedded, k: int | None, *, in_groups: bool = True) -> str:
+    """All of the groups or of the database, or ``k`` hits of the index; ends in WHERE or AND, for the conditions."""
+    if k is not None:
+        return f"{kind.hits} WHERE"
+    one = kind.variable
+    grouped = f"{one}.group_id IN $groups AND " if in_groups else ""
+    return f"MATCH {kind.every} WHERE {grouped}{one}.{kind.vector} IS NOT NULL AND"
+
+
+def best(kind: Embedded, matched: Conditions, vector: Vector, limit: int, k: int | None) -> Query:
+    """Of what ``matched``, the nearest by exact cosine."""
+    text, values = matched
+    one = kind.variable
+    return Query(
+        f"nearest {kind.name}",
+        f"""{text} WITH {one}.uuid AS uuid, {_COSINE.format(vector=f"{one}.{kind.vector}")} AS score WHERE {_IS_NUMBER}
+        WITH uuid, score ORDER BY score DESC, uuid LIMIT $limit RETURN uuid, score""",
+        {**values, "vector": vector, "limit": limit, **_asked(k)},
+    )
+
+
+def nearest_entities(vector: Vector, wanted: EntityFilter, limit: int, k: int | None = None) -> Query:
+    """By their names' embeddings."""
+    return best(ENTITIES, entities_matched(candidates(ENTITIES, k), wanted), vector, limit, k)
+
+
+def nearest_facts(vector: Vector, wanted: FactFilter, limit: int, k: int | None = None) -> Query:
+    """By their embeddings."""
+    matched = facts_matched(candidates(FACTS, k), wanted)
+    return best(FACTS, (matched.text, matched.values), vector, limit, k)
+
+
+def nearest_episodes(vector: Vector, wanted: EpisodeFilter, limit: int, k: int | None = None) -> Query:
+    """By their best passage. Passages carry their episode's group and times, so ``e`` in the conditions is a passage.
+
+    Those that mention an entity are found from the entity, without ``k``.
+    """
+    where, values = episode_conditions(wanted)
+    found = candidates(PASSAGES, k)
+    if wanted.entity_uuid is not None:
+        found = """MATCH (h:Entity {uuid: $entity})<-[:MENTIONS]-(x) WITH DISTINCT x.uuid AS mentioning
+          MATCH (e:Passage {episode_uuid: mentioning}) WHERE e.embedding IS NOT NULL AND"""
+        values["entity"] = wanted.entity_uuid
+    return Query(
+        "nearest episodes",
+        f"""{found} {where}
+        WITH e.episode_uuid AS uuid, {_COSINE.format(vector="e.embedding")} AS score WHERE {_IS_NUMBER}
+        WITH uuid, max(score) AS score ORDER BY score DESC, uuid LIMIT $limit
+        MATCH (p:Passage {{episode_uuid: uuid}}) WHERE p.embedding IS NOT NULL
+        WITH uuid, score, p, {_COSINE.format(vector="p.embedding")} AS own WHERE own >= score
+        RETURN uuid, score, p.start AS start, p.end AS end ORDER BY score DESC, uuid, start""",
+        {**values, "vector": vector, "limit": limit, **_asked(k)},
+    )
+
+
+def alive(kind: Embedded, vector: Vector, k: int) -> Query:
+    """How many of ``k`` hits are there: what was deleted still takes its place among them."""
+    return Query("index hits", f"{kind.hits} RETURN count({kind.variable}) AS alive", {"vector": vector, "k": k})
+
+
+def total(kind: Embedded) -> Query:
+    """All records of a kind, known without looking at any."""
+    return Query(f"count {kind.name}", f"MATCH {kind.every} RETURN count({kind.variable}) AS total", {})
+
+
+def sizes(kind: Embedded) -> Query:
+    """Embedded records in each group."""
+    one = kind.variable
+    return Query(
+        f"sizes of {kind.name}",
+        f"""MATCH {kind.every} WHERE {one}.{kind.vector} IS NOT NULL
+        RETURN coalesce({one}.group_id, '') AS id, count({one}) AS total""",
+        {},
+    )
+
+
+def _asked(k: int | None) -> dict[str, object]:
+    return {} if k is None else {"k": k}

@@ -1,0 +1,58 @@
+"""The HNSW indexes: on what, how they are made and dropped.
+
+The watchdog imports this: standard library only, nothing slow.
+"""
+
+from typing import NamedTuple
+
+M = 16
+EF_CONSTRUCTION = 64
+"""Built in a third of the time of 200, with recall within two points of it; hits are scored again exactly."""
+
+
+class Embedded(NamedTuple):
+    """What has embeddings, and where they stand. All constants: they stand in the text of queries."""
+
+    name: str
+    label: str
+    """Of a node, or the type of a relation."""
+    vector: str
+    """The property that holds the embedding."""
+    variable: str = "e"
+    """What queries call one of them."""
+    is_relation: bool = False
+
+    @property
+    def every(self) -> str:
+        """A pattern that matches all."""
+        return f"()-[{self.variable}:{self.label}]->()" if self.is_relation else f"({self.variable}:{self.label})"
+
+    @property
+    def hits(self) -> str:
+        """The ``$k`` nearest of all groups; refused while there is no complete index."""
+        kind, column = ("Relationships", "relationship") if self.is_relation else ("Nodes", "node")
+        return (
+            f"CALL db.idx.vector.query{kind}('{self.label}', '{self.vector}', $k, vecf32($vector)) "
+            f"YIELD {column} WITH {column} AS {self.variable}"
+        )
+
+    @property
+    def drop(self) -> str:
+        """Refused where there is none."""
+        pattern = f"()-[e:{self.label}]-()" if self.is_relation else f"(e:{self.label})"
+        return f"DROP VECTOR INDEX FOR {pattern} ON (e.{self.vector})"
+
+    def create(self, dimension: int) -> str:
+        """Returns at once; the database builds it in the background. Refused where there is one."""
+        return (
+            f"CREATE VECTOR INDEX FOR {self.every} ON ({self.variable}.{self.vector}) OPTIONS "
+            f"{{dimension: {dimension}, similarityFunction: 'cosine', M: {M}, efConstruction: {EF_CONSTRUCTION}}}"
+        )
+
+
+ENTITIES = Embedded("entities", "Entity", "name_embedding", variable="n")
+FACTS = Embedded("facts", "RELATES_TO", "fact_embedding", is_relation=True)
+PASSAGES = Embedded("passages", "Passage", "embedding")
+
+ALL = (ENTITIES, PASSAGES, FACTS)
+"""In the order in which they are built: writes wait while facts are."""

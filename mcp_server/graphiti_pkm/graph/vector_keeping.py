@@ -1,0 +1,56 @@
+"""The background work on the HNSW indexes.
+
+Any number of processes may do it: the database's own state is what they share, and tells which of them was first.
+"""
+
+import asyncio
+import logging
+
+from graphiti_pkm.domain.queries import VectorIndex
+from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.graph import schema
+from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.graph.vectors import VectorIndexes
+from graphiti_pkm.services.waiting import wait_for_any
+
+_log = logging.getLogger(__name__)
+
+BUILDING_SECONDS = 5.0
+TENDED_SECONDS = 60.0
+
+
+class VectorKeeping(Connected):
+    """The part of the store that looks after its vector indexes."""
+
+    _vectors: VectorIndexes
+    settle_seconds = 15.0
+    """The first searches after a start have the machine to themselves for so long."""
+
+    async def vector_indexes(self) -> tuple[VectorIndex, ...]:
+        found = await self._vectors.states(await self._db())
+        return tuple(VectorIndex(name=kind.name, percent=index.percent) for kind, index in found.items())
+
+    async def tend_vector_indexes(self) -> None:
+        """Build, renew and drop as the sizes of the groups ask for; returns while the database builds.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        db = await self._db()
+        _, dimension = await schema.embedding(db)
+        await self._vectors.tend(db, dimension)
+
+    async def look_at_vectors(self) -> None:
+        """Use the indexes that are there, and leave them as they are. Raises Unavailable."""
+        await self._vectors.look(await self._db())
+
+    async def keep_vector_indexes(self, stop: asyncio.Event) -> None:
+        """Tend them until the end."""
+        work, seconds = self.look_at_vectors, self.settle_seconds
+        while not stop.is_set():
+            try:
+                await work()
+            except Unavailable as error:
+                _log.warning("the vector indexes have to wait: %s", error.message)
+            await wait_for_any(stop, seconds=BUILDING_SECONDS if self._vectors.is_building else seconds)
+            work, seconds = self.tend_vector_indexes, TENDED_SECONDS

@@ -1,0 +1,188 @@
+"""Which way a search by meaning goes, and the HNSW indexes that the large groups get.
+
+Exact is the rule. An index holds all groups, so it serves a group only if that is a good part of it; what it gives is
+complete if it fills the limit, else all of the group is scanned. The database keeps an index complete with every write,
+refuses to use one it has not finished, and builds in the background: reads go on, writes wait for parts of it.
+
+Only one thing is remembered here: how large the groups were when ``look`` was called last. It decides speed, never
+what is found.
+"""
+
+import logging
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
+from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.graph import queries_vectors
+from graphiti_pkm.graph.queries_values import Query, Refused, Row
+from graphiti_pkm.graph.vector_indexes import ALL, Embedded
+
+if TYPE_CHECKING:
+    from graphiti_pkm.graph.drivers import Database
+
+_log = logging.getLogger(__name__)
+
+FEWEST_HITS = 200
+"""Fewer would miss some of the nearest ten: the index looks at as many vectors as it is asked for."""
+_HITS_A_RESULT = 2
+_SCANNED_A_HIT = 10
+"""A hit of the index takes as long as so many vectors of an exact scan."""
+_MORE_HITS = 8
+_RENEW_SECONDS = 600
+"""How long one process's renewal of an index holds for all."""
+_RENEWED_KEY = "graphiti-pkm:renewed:"
+_PROGRESS = re.compile(r"(\d+)/(\d+)")
+_COMPLETE = 100
+
+
+class Built(NamedTuple):
+    """One index."""
+
+    is_usable: bool
+    """Also true while a new one is built in its place."""
+    percent: int
+
+
+class VectorIndexes:
+    """The indexes of one database as one process knows them."""
+
+    def __init__(self, threshold: int = VECTOR_INDEX_THRESHOLD) -> None:
+        """An index is built once a group holds more than ``threshold`` embedded records of its kind."""
+        self._threshold = threshold
+        self._sizes: dict[Embedded, Mapping[str, int]] = {}
+        self._built: dict[Embedded, Built] = {}
+        self._worn: set[Embedded] = set()
+
+    @property
+    def is_building(self) -> bool:
+        """Whether the database was at it when last seen."""
+        return any(index.percent < _COMPLETE for index in self._built.values())
+
+    def forget(self) -> None:
+        """The graph is another now."""
+        self._sizes, self._built, self._worn = {}, {}, set()
+
+    async def nearest(
+        self,
+        db: "Database",
+        kind: Embedded,
+        vector: Vector,
+        group_ids: Sequence[str],
+        limit: int,
+        ask: Callable[[int | None], Query],
+    ) -> list[Row]:
+        """Rows with a ``uuid``, best first. ``ask`` gives the query over so many hits of the index, or over all."""
+        for k in self.hits_to_ask_for(kind, group_ids, limit):
+            found = await self._indexed(db, kind, ask(k))
+            if found is None:
+                break
+            if len({row["uuid"] for row in found}) >= limit:
+                return found
+            await self._notice_deleted(db, kind, vector, k)
+        (found,) = await db.read(ask(None))
+        return found
+
+    def hits_to_ask_for(self, kind: Embedded, group_ids: Sequence[str], limit: int) -> Iterator[int]:
+        """So many that the group's share of them fills the limit, then more for a filter; none if a scan is as quick.
+
+        Never for a small group, whose share would be bought with everyone else's vectors.
+        """
+        index = self._built.get(kind)
+        sizes = self._sizes.get(kind, {})
+        own = sum(sizes.get(group, 0) for group in set(group_ids))
+        if index is None or not index.is_usable or own <= self._threshold:
+            return
+        k = max(FEWEST_HITS, math.ceil(_HITS_A_RESULT * limit * sum(sizes.values()) / own))
+        while k * _SCANNED_A_HIT <= own:
+            yield k
+            k *= _MORE_HITS
+
+    async def look(self, db: "Database") -> None:
+        """See which indexes there are, and how large the groups are where that matters."""
+        self._built = await self.states(db)
+        totals = await db.read(*map(queries_vectors.total, ALL))
+        large = [kind for kind, ((row,)) in zip(ALL, totals, strict=True) if self._may_matter(kind, row["total"])]
+        self._sizes = {}
+        for kind in large:
+            (found,) = await db.read(queries_vectors.sizes(kind))
+            self._sizes[kind] = {row["id"]: row["total"] for row in found}
+
+    async def states(self, db: "Database") -> dict[Embedded, Built]:
+        """The indexes there are now."""
+        (found,) = await db.read(queries_vectors.INDEX_STATES)
+        each = {kind: [row["status"] for row in found if _is_of(kind, row)] for kind in ALL}
+        return {
+            kind: Built("OPERATIONAL" in states, min(map(_percent, states))) for kind, states in each.items() if states
+        }
+
+    async def tend(self, db: "Database", dimension: int | None) -> None:
+        """Look, then build what a large group needs and renew what deletions wore out.
+
+        An index that nobody needs any more goes when the database stops: loading one whose making and dropping stand in
+        the append-only file would build it first.
+        """
+        await self.look(db)
+        for kind in ALL:
+            largest = max(self._sizes.get(kind, {}).values(), default=0)
+            index = self._built.get(kind)
+            if index is None and largest > self._threshold and dimension is not None:
+                await self._create(db, kind, dimension)
+            elif index is not None and kind in self._worn and not self.is_building and dimension is not None:
+                await self._renew(db, kind, dimension)
+        self._worn.clear()
+
+    def _may_matter(self, kind: Embedded, total: int) -> bool:
+        return total > self._threshold or kind in self._built
+
+    async def _indexed(self, db: "Database", kind: Embedded, query: Query) -> list[Row] | None:
+        """None if the index is not to be used: not there, or not complete yet."""
+        try:
+            (found,) = await db.recovering(partial(db.attempt, query))
+        except Refused:
+            _log.info("the vector index of %s is not there; searching without it", kind.name)
+            self._built.pop(kind, None)
+            return None
+        return found
+
+    async def _notice_deleted(self, db: "Database", kind: Embedded, vector: Vector, k: int) -> None:
+        """A search came up short: see whether that is because most of the nearest are gone."""
+        counted = await self._indexed(db, kind, queries_vectors.alive(kind, vector, k))
+        if counted is not None and counted[0]["alive"] < k // 2:
+            self._worn.add(kind)
+
+    async def _create(self, db: "Database", kind: Embedded, dimension: int) -> None:
+        """Of several processes one is first, and to the others it is there already."""
+        try:
+            await db.write(Query("create vector index", kind.create(dimension), {}))
+        except Refused as refused:
+            if not refused.is_existing_index:
+                _log.warning("the database refused a vector index of %s", kind.name)
+            return
+        _log.info("building a vector index of %s", kind.name)
+        self._built[kind] = Built(is_usable=False, percent=0)
+
+    async def _renew(self, db: "Database", kind: Embedded, dimension: int) -> None:
+        """The old one answers until the new one is complete."""
+        if not await db.command("SET", f"{_RENEWED_KEY}{kind.label}", 1, "NX", "EX", _RENEW_SECONDS):
+            return
+        try:
+            await db.write(Query("drop vector index", kind.drop, {}))
+        except Refused:
+            return
+        await self._create(db, kind, dimension)
+
+
+def _is_of(kind: Embedded, row: Mapping[str, Any]) -> bool:
+    return row["label"] == kind.label and "VECTOR" in row["types"].get(kind.vector, ())
+
+
+def _percent(status: str) -> int:
+    if status == "OPERATIONAL":
+        return _COMPLETE
+    found = _PROGRESS.search(status)
+    done, total = (int(found[1]), int(found[2])) if found else (0, 0)
+    return min(_COMPLETE - 1, _COMPLETE * done // total) if total else 0

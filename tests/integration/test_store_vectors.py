@@ -1,0 +1,226 @@
+"""Vector indexes of large groups: built in the background, never another answer than an exact scan, never required."""
+
+import asyncio
+from array import array
+from pathlib import Path
+
+import pytest
+import redis
+from tests.builders import a_fact, a_write, an_entity, at
+from tests.integration.vector_world import (
+    ALL_KINDS,
+    FEW,
+    LARGE,
+    SIZE,
+    SMALL,
+    VectorWorld,
+    all_built,
+    entities,
+    episodes,
+    facts,
+    until_built,
+    watch,
+)
+
+from graphiti_pkm.graph import queries_vectors
+from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.vector_indexes import ALL, ENTITIES, FACTS
+
+QUERIES = 40
+
+
+def another_store(first: FalkorStore) -> FalkorStore:
+    """As the next process has it."""
+    return FalkorStore(first._connect, first._recover, first._graph_name)
+
+
+@pytest.fixture
+async def world(falkor_graph: FalkorStore) -> VectorWorld:
+    made = VectorWorld(falkor_graph)
+    await made.fill(LARGE, SIZE)
+    await made.fill(SMALL, FEW)
+    return made
+
+
+@pytest.fixture
+async def indexed(world: VectorWorld) -> VectorWorld:
+    """With indexes that are complete and known."""
+    await world.store.tend_vector_indexes()
+    await until_built(world.store, all_built)
+    return world
+
+
+async def test_no_index_is_made_while_no_group_exceeds_the_threshold(falkor_graph: FalkorStore) -> None:
+    world = VectorWorld(falkor_graph)
+    for i in range(3):
+        await world.fill(f"g{i}", 1_000)  # more than the threshold together
+    await falkor_graph.tend_vector_indexes()
+    assert await falkor_graph.vector_indexes() == ()
+    assert len(await falkor_graph.nearest_facts(world.vector(), facts("g1"), 10)) == 10
+
+
+async def test_searches_of_a_large_group_find_what_an_exact_search_finds(indexed: VectorWorld) -> None:
+    hits = {ENTITIES: 0, FACTS: 0}
+    for _ in range(QUERIES):
+        query = indexed.vector()
+        found = list(await indexed.store.nearest_entities(query, entities(), 10))
+        hits[ENTITIES] += len({*found} & {*indexed.nearest(indexed.large(indexed.entities), query, 10)})
+        told = list(await indexed.store.nearest_facts(query, facts(), 10))
+        hits[FACTS] += len({*told} & {*indexed.nearest(indexed.large(indexed.facts), query, 10)})
+    assert all(count >= 0.97 * 10 * QUERIES for count in hits.values())
+    assert indexed.watched.answered == ["entities", "facts"] * QUERIES
+
+
+async def test_hits_of_an_index_are_scored_exactly_and_ordered(indexed: VectorWorld) -> None:
+    query = indexed.vector()
+    found = await indexed.store.nearest_facts(query, facts(), 10)
+    assert indexed.watched.answered == ["facts"]
+    cosines = [sum(a * b for a, b in zip(query, indexed.vectors[uuid], strict=True)) for uuid in found]
+    assert list(found.values()) == pytest.approx(cosines, abs=1e-4)
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+
+
+async def test_an_episode_is_found_by_its_best_passage_through_an_index(indexed: VectorWorld) -> None:
+    passage = indexed.passages[17]
+    query = indexed.vectors[passage.uuid]
+    found = await indexed.store.nearest_episodes(query, episodes(), 10)
+    assert indexed.watched.answered == ["passages"]
+    assert next(iter(found)) == passage.episode_uuid
+    assert len(found) == 10
+
+
+async def test_a_small_group_is_never_searched_through_an_index(indexed: VectorWorld) -> None:
+    query = indexed.vector()
+    own = [record for record in indexed.facts if record.group_id == SMALL]
+    assert list(await indexed.store.nearest_facts(query, facts(SMALL), 10)) == indexed.nearest(own, query, 10)
+    assert indexed.watched.answered == []
+
+
+async def test_before_an_index_is_complete_searches_are_exact_and_the_memory_is_ready(world: VectorWorld) -> None:
+    await world.store.tend_vector_indexes()
+    assert {index.name for index in await world.store.vector_indexes()} == ALL_KINDS
+    query = world.vector()
+    expected = world.nearest(world.large(world.facts), query, 10)
+    assert list(await world.store.nearest_facts(query, facts(), 10)) == expected
+    assert await world.store.ready()
+    assert len(await world.store.search_facts(["told"], facts(), SIZE)) == SIZE
+    await until_built(world.store, all_built)
+
+
+async def test_what_is_written_while_an_index_is_built_and_after_is_found(world: VectorWorld) -> None:
+    await world.store.tend_vector_indexes()
+    sarah = an_entity("Sarah", group_id=LARGE)
+    first, second = (a_fact(sarah, sarah, text=text) for text in ("during", "after"))
+    vectors = {one.uuid: world.vector() for one in (first, second)}
+    await world.store.apply(a_write(sarah, first, group_id=LARGE), vectors)
+    await until_built(world.store, all_built)
+    await world.store.apply(a_write(second, group_id=LARGE), vectors)
+    for one in (first, second):
+        assert next(iter(await world.store.nearest_facts(vectors[one.uuid], facts(), 10))) == one.uuid
+    assert world.watched.answered == ["facts", "facts"]
+
+
+async def test_a_new_vector_takes_the_place_of_the_old_one_in_an_index(indexed: VectorWorld) -> None:
+    entity = indexed.entities[5]
+    old, new = indexed.vectors[entity.uuid], array("f", [-value for value in indexed.vectors[entity.uuid]])
+    await indexed.store.apply(a_write(entity, group_id=LARGE), {entity.uuid: new})
+    assert next(iter(await indexed.store.nearest_entities(new, entities(), 10))) == entity.uuid
+    assert entity.uuid not in await indexed.store.nearest_entities(old, entities(), 10)
+    assert indexed.watched.answered == ["entities", "entities"]
+
+
+async def test_filters_count_before_the_limit_also_through_an_index(indexed: VectorWorld) -> None:
+    query = indexed.vector()
+    wanted = facts(valid_after=at(2022), valid_before=at(2023))
+    fitting = [record for record in indexed.large(indexed.facts) if record.valid_at == at(2022)]  # type: ignore[union-attr]
+    assert list(await indexed.store.nearest_facts(query, wanted, 10)) == indexed.nearest(fitting, query, 10)
+    assert indexed.watched.answered == ["facts"]
+
+
+async def test_what_a_filter_leaves_too_little_of_is_scanned(indexed: VectorWorld) -> None:
+    far = indexed.nearest(indexed.large(indexed.facts), indexed.vector(), SIZE)[-1]
+    (fact,) = await indexed.store.get_facts([far], [LARGE])
+    wanted = facts(neighbour_uuid=fact.source_uuid)
+    query = indexed.vector()
+    expected = [one for one in indexed.facts if fact.source_uuid in {one.source_uuid, one.target_uuid}]
+    assert list(await indexed.store.nearest_facts(query, wanted, 10)) == indexed.nearest(expected, query, 10)
+
+
+async def test_after_many_deletions_all_that_is_left_is_found_and_the_index_renewed(indexed: VectorWorld) -> None:
+    """What was deleted uses up the hits: 100 alive of 2,000 gave none of ten."""
+    query = indexed.vector()
+    kept = set(indexed.nearest(indexed.large(indexed.entities), query, SIZE)[SIZE - 100 :])
+    gone = [one for one in indexed.large(indexed.entities) if one.uuid not in kept]
+    text = "UNWIND $uuids AS u MATCH (n:Entity {uuid: u}) SET n.name_embedding = null"
+    database = await indexed.store._db()
+    await database.write(Query("test", text, {"uuids": [one.uuid for one in gone]}))
+    left = [one for one in indexed.entities if one.uuid in kept]
+    assert list(await indexed.store.nearest_entities(query, entities(), 10)) == indexed.nearest(left, query, 10)
+    assert indexed.watched._worn == {ENTITIES}
+    indexed.watched._threshold = 60  # still a large group
+    await indexed.store.tend_vector_indexes()
+    await until_built(indexed.store, all_built)
+    (counted,) = await database.read(queries_vectors.alive(ENTITIES, query, 50))
+    assert counted[0]["alive"] > 40
+    assert indexed.watched._worn == set()
+
+
+async def test_an_index_that_another_process_dropped_is_not_missed(indexed: VectorWorld) -> None:
+    database = await indexed.store._db()
+    await database.write(Query("drop", FACTS.drop, {}))
+    while "facts" in {index.name for index in await indexed.store.vector_indexes()}:
+        pass
+    query = indexed.vector()
+    expected = indexed.nearest(indexed.large(indexed.facts), query, 10)
+    assert list(await indexed.store.nearest_facts(query, facts(), 10)) == expected
+    assert indexed.watched.answered == []
+    await indexed.store.tend_vector_indexes()
+    await until_built(indexed.store, all_built)
+
+
+async def test_processes_that_tend_together_build_each_index_once(
+    world: VectorWorld, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    stores = [world.store, *(another_store(world.store) for _ in range(3))]
+    for store in stores[1:]:
+        watch(store)
+    await asyncio.gather(*(store.tend_vector_indexes() for store in stores))
+    await until_built(world.store, all_built)
+    assert sum("building a vector index" in record.message for record in caplog.records) == len(ALL)
+    for store in stores[1:]:
+        await store.look_at_vectors()
+        assert len(await store.nearest_facts(world.vector(), facts(), 10)) == 10
+        await store.close()
+
+
+async def test_clearing_the_graph_forgets_its_indexes(indexed: VectorWorld) -> None:
+    await indexed.store.clear()
+    assert await indexed.store.vector_indexes() == ()
+    assert await indexed.store.nearest_facts(indexed.vector(), facts(), 10) == {}
+    assert indexed.watched.answered == []
+
+
+async def test_the_keeper_builds_by_itself_and_ends_when_told(world: VectorWorld) -> None:
+    stop = asyncio.Event()
+    world.store.settle_seconds = 0.01
+    keeping = asyncio.create_task(world.store.keep_vector_indexes(stop))
+    await until_built(world.store, all_built)
+    stop.set()
+    await keeping
+
+
+async def test_an_exact_scan_starts_at_the_index_of_groups(falkor_socket: Path, world: VectorWorld) -> None:
+    query = world.vector()
+    asked = {
+        "entities": queries_vectors.nearest_entities(query, entities(SMALL), 10),
+        "facts": queries_vectors.nearest_facts(query, facts(SMALL), 10),
+        "passages": queries_vectors.nearest_episodes(query, episodes(SMALL), 10),
+    }
+    with redis.Redis(unix_socket_path=str(falkor_socket), decode_responses=True) as client:
+        for one in asked.values():
+            steps = client.execute_command("GRAPH.PROFILE", world.store._graph_name, one.command())
+            (scan, *_) = [step for step in reversed(steps) if "Scan" in step]
+            assert "Index Scan" in scan
+            assert f"Records produced: {FEW}," in scan
