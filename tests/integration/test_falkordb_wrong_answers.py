@@ -1,6 +1,7 @@
 """FalkorDB answers some natural queries wrongly and silently; each test here fails if our store asked that way.
 
-The notes on it are in the docstring of ``graph/queries.py``. What needs an HNSW index does not concern us yet.
+The notes on it are in the docstring of ``graph/queries.py``; what concerns HNSW indexes is in
+``test_store_vectors.py``.
 """
 
 from array import array

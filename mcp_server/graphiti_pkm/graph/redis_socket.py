@@ -11,6 +11,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -155,7 +156,7 @@ def graphs(path: str) -> list[str]:
     """Names of all graphs. Raises OSError."""
     lines = _converse(path, _request(["GRAPH.LIST"]), 5.0)
     count = int(next(lines, b"*0")[1:])
-    listed = [line for line, _ in zip(lines, range(2 * count), strict=False)]
+    listed = list(islice(lines, 2 * count))
     return [line.decode() for line in listed[1::2]]
 
 
