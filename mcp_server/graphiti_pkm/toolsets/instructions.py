@@ -101,7 +101,7 @@ _CHOOSING = """\
 - search_nodes: find entities and their uuids
 - get_entity_connections: all relationships of one entity, complete; for patterns and exploration
 - get_entity_timeline: all episodes of one entity, chronological
-- search_memory_facts: one specific question; ranked by the query, may miss
+- search_memory_facts: one specific question; ranked by the query, may miss; without one all facts under its filters
 - search_episodes: what was literally said, also without an entity
 - get_fact_sources: the words behind a fact
 - find_entity_path: how two entities hang together
@@ -126,6 +126,7 @@ _TIME = """\
 # Notes
 - group_id and group_ids keep namespaces apart, everywhere.
 - valid_at, invalid_at: when it held in the world; created_at, expired_at: when it was recorded. An ended fact stays.
+- as_of: what held then; known_at: what the memory said then.
 - What add_memory acknowledged is stored and found at once."""
 
 
