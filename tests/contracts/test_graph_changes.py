@@ -153,6 +153,26 @@ async def test_changes_come_newest_recorded_first_in_pages_that_meet(graph: Grap
     assert (await graph.changes(wanted(), Window(limit=1, after=after))).changes == ()
 
 
+async def test_pages_over_many_years_meet_with_months_between(graph: Graph) -> None:
+    sarah, note = an_entity("Sarah"), an_episode()
+    times = [at(2026, 6, day) for day in (1, 1, 2, 3)] + [at(year, 3, 4) for year in range(2001, 2021) for _ in (1, 2)]
+    facts = [a_fact(sarah, sarah, created_at=moment) for moment in times]
+    events = [a_change(fact, note, recorded_at=fact.created_at) for fact in facts]
+    await graph.apply(a_write(sarah, note, *facts, *events), {})
+    expected = sorted(times * 2, reverse=True)
+    for limit in (3, 5, 100):
+        met: list[RecordedChange] = []
+        page = await graph.changes(wanted(since=at(2000)), Window(limit=limit))
+        while page.changes:
+            met.extend(page.changes)
+            assert page.total == len(expected)
+            page = await graph.changes(wanted(since=at(2000)), Window(limit=limit, after=page.keys[-1]))
+        assert [change.recorded_at for change in met] == expected
+        assert len({(change.kind, change.uuid) for change in met}) == len(expected)
+    until = await graph.changes(wanted(since=at(2000), until=at(2010)), Window(limit=3))
+    assert [change.recorded_at for change in until.changes] == [at(2009, 3, 4)] * 3
+
+
 @pytest.mark.parametrize(
     ("fields", "days"),
     [

@@ -14,11 +14,14 @@ class ChangeReads(Connected):
     """The part of ``GraphReader`` about changes."""
 
     async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
-        sources = queries_changes.changes(wanted, window)
-        found = await (await self._db()).read_apart(*(query for source in sources for query in source))
-        pages, totals = found[::2], found[1::2]
-        rows = sorted((row for page in pages for row in page), key=lambda row: (row["rank"], row["id"]))
-        rows = sorted(rows, key=lambda row: str(row["at"]), reverse=True)[: window.limit]
+        db = await self._db()
+        newest = queries_changes.recent(wanted, window)
+        pages = [page for page, _ in queries_changes.changes(newest, window)]
+        whole = queries_changes.changes(wanted, window)
+        found = await db.read_apart(*pages, *(total for _, total in whole))
+        rows, totals = _merged(found[: len(pages)], window.limit), found[len(pages) :]
+        if len(rows) < window.limit and newest != wanted:
+            rows = _merged(await db.read_apart(*(page for page, _ in whole)), window.limit)
         return ChangePage(
             changes=tuple(map(_change, rows)),
             keys=tuple((row["at"], row["rank"], row["id"]) for row in rows),
@@ -35,6 +38,12 @@ class ChangeReads(Connected):
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         (found,) = await (await self._db()).read(queries_changes.openings(episode_uuids, group_ids, chars))
         return {row["uuid"]: row["text"] for row in found}
+
+
+def _merged(pages: Sequence[Sequence[Row]], limit: int) -> list[Row]:
+    """The newest of several sources."""
+    rows = sorted((row for page in pages for row in page), key=lambda row: (row["rank"], row["id"]))
+    return sorted(rows, key=lambda row: str(row["at"]), reverse=True)[:limit]
 
 
 def _change(row: Row) -> RecordedChange:
