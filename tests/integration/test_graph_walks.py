@@ -131,7 +131,7 @@ async def test_walks_start_at_an_index(falkor_socket: Path, falkor_graph: Falkor
     queries = [
         *queries_paths.fact_sources(a_fact(sarah, sarah), [GROUP], "paragraph", Window(limit=5)),
         queries_paths.degrees([uuid, other]),
-        queries_paths.shortest_ways(uuid, other, FACTS, 4, 3, [uuid]),
+        queries_paths.steps([uuid, other], FACTS, 3),
         queries_paths.fact_joining(uuid, other, FACTS),
         queries_paths.ring([uuid], [uuid], FACTS, 10),
         *queries_paths.facts_among([uuid, other], FACTS, 10),

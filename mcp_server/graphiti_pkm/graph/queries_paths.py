@@ -1,8 +1,9 @@
 """Named queries that walk: the words behind a fact, ways between entities, what surrounds one. Each is bounded.
 
-Measured on FalkorDB 4.16: ``allShortestPaths`` takes a WHERE on the edge while it walks (1,440 random cases agree with
-a search by hand), while WHERE on the whole path filters afterwards and loses what the filter makes longer.
-``shortestPath`` follows one direction only, and ``algo.SPpaths`` takes no filter.
+Paths are searched from both ends, always going on where fewer facts have to be read. Measured on FalkorDB 4.16 at
+100,000 facts with a hub of 10,000: ``allShortestPaths`` with WHERE on the edge is exact, yet goes from one end only, so
+that behind a hub it reads the whole graph; WHERE on the whole path looks at the shortest ones only and loses what the
+filter makes longer; ``shortestPath`` follows one direction; ``algo.SPpaths`` takes no filter.
 """
 
 from collections.abc import Sequence
@@ -67,14 +68,8 @@ def is_compared(score: int) -> bool:
     return score > _NOT_COMPARED
 
 
-MOST_HOPS = 6
-_WALKS = {hops: f"allShortestPaths((a)-[e:RELATES_TO*..{hops}]-(b))" for hops in range(1, MOST_HOPS + 1)}
-SAMPLE = 200
-"""Paths read at first: each of several facts between two entities makes one of its own."""
-
+_DEGREE = "indegree({node}, 'RELATES_TO') + outdegree({node}, 'RELATES_TO')"
 _NOT_VOIDED = "NOT coalesce(e.voided, false)"
-_NOT_TAKEN = """NOT (startNode(e).uuid = $begin AND endNode(e).uuid IN $taken)
-  AND NOT (endNode(e).uuid = $begin AND startNode(e).uuid IN $taken)"""
 _FACT_KEYS = f"{IS_CURRENT} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id"
 _FACT_ORDER = "cur DESC, va DESC, ca DESC, id"
 
@@ -83,25 +78,20 @@ def degrees(uuids: Sequence[str]) -> Query:
     """Facts of each, whatever their group; unknown entities have no row."""
     return Query(
         "degrees",
-        """UNWIND $uuids AS u MATCH (n:Entity {uuid: u})
-        RETURN n.uuid AS uuid, indegree(n, 'RELATES_TO') + outdegree(n, 'RELATES_TO') AS facts""",
+        f"UNWIND $uuids AS u MATCH (n:Entity {{uuid: u}}) RETURN n.uuid AS uuid, {_DEGREE.format(node='n')} AS facts",
         {"uuids": uuids},
     )
 
 
-def shortest_ways(begin: str, end: str, wanted: FactFilter, hops: int, sample: int, taken: Sequence[str] = ()) -> Query:
-    """The entities along shortest paths, and by how many of the sampled paths; none goes first to one ``taken``.
-
-    Walks from ``begin``, which should be the end with fewer facts.
-    """
+def steps(frontier: Sequence[str], wanted: FactFilter, most_each: int) -> Query:
+    """Where facts lead from a frontier: each entity once, with some of those it was reached from and its own facts."""
     conditions, values = fact_conditions(wanted)
-    others = f" AND {_NOT_TAKEN}" if taken else ""
     return Query(
-        "shortest ways",
-        f"""MATCH (a:Entity {{uuid: $begin}}), (b:Entity {{uuid: $goal}}) WITH a, b
-        MATCH p = {_WALKS[hops]} WHERE {conditions} AND {_NOT_VOIDED}{others}
-        WITH p LIMIT $sample WITH [n IN nodes(p) | n.uuid] AS way RETURN way, count(*) AS paths ORDER BY way""",
-        {**values, "begin": begin, "goal": end, "sample": sample, "taken": taken},
+        "steps",
+        f"""UNWIND $frontier AS u MATCH (h:Entity {{uuid: u}}) WITH h, u MATCH (h)-[e:RELATES_TO]-(o)
+        WHERE {conditions} AND {_NOT_VOIDED} WITH o, collect(DISTINCT u)[..$most_each] AS before
+        RETURN o.uuid AS uuid, before, {_DEGREE.format(node="o")} AS facts""",
+        {**values, "frontier": frontier, "most_each": most_each},
     )
 
 
