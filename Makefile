@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST := $(BIN)/python -m pytest -rs
 
-.PHONY: demo test check lint storm bench docs snapshots clean
+.PHONY: demo test check lint storm bench mutants docs snapshots clean
 
 demo: $(VENV)/runtime
 	$(BIN)/graphiti-pkm demo
@@ -28,6 +28,10 @@ storm: $(VENV)/dev
 
 bench: $(VENV)/dev
 	$(BIN)/python -m tests.benchmarks
+
+# Plants faults in the rules of time and fails unless the temporal suite catches each: minutes, see DOCS/temporal-suite.md.
+mutants: $(VENV)/dev
+	$(BIN)/python -m tests.temporal.mutants
 
 docs: $(VENV)/dev
 	$(BIN)/python -m tests.write_docs

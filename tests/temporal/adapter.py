@@ -20,7 +20,7 @@ Capability: TypeAlias = Literal[
     "series",  # readings with dates, oldest first
     "changes",  # what was added, ended, corrected, restored, and when
     "proposals",  # an ending that is in doubt is proposed, accepted by retiring, rejected by restoring
-    "asks",  # a write that is in doubt changes nothing and asks back
+    "asks",  # a write that is in doubt ends nothing and asks back, one that is wrong is refused
     "retire",
     "restore",
     "delete_fact",

@@ -218,7 +218,7 @@ def _needs(scenario: Scenario) -> Iterator[str]:
         yield "zone"
     for step in scenario.steps:
         yield from (name for name in ("retire", "restore", "delete_fact", "delete_episode") if getattr(step, name))
-        if step.asks is not None:
+        if step.asks is not None or (step.refused and step.tell):
             yield "asks"
     for question in scenario.questions:
         yield from (name for name in ("history", "series", "changes", "episodes", "months") if getattr(question, name))
@@ -229,7 +229,7 @@ def _needs(scenario: Scenario) -> Iterator[str]:
             yield "as_of" if question.held.as_of else "clock"
             if question.held.known_at:
                 yield from ("known_at", "clock")
-            if question.possible is not None:
+            if question.possible:
                 yield "possible"
 
 

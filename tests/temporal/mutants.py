@@ -1,0 +1,141 @@
+"""Plant faults in the rules of time, one at a time, and see that the suite catches each: ``make mutants``.
+
+A mutant is a small textual replacement in a copy of the source, kept as data in ``mutants.yaml``. One that does not
+apply any more is an error, as is one that no scenario notices.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "mcp_server"
+DATA = Path(__file__).with_name("mutants.yaml")
+OURS = "tests.temporal.ours:WithoutModel"
+
+_SECONDS = 600
+_SHOWN = 4
+
+
+class Mutant(BaseModel):
+    """A fault: in ``file``, ``old`` (there exactly once) becomes ``new``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: str
+    file: str
+    old: str
+    new: str
+
+    def apply(self, source: Path) -> None:
+        """Change the copy of the source.
+
+        Raises:
+            ValueError: the text is not there exactly once, so the fault would not be the one that is named.
+        """
+        path = source / "graphiti_pkm" / self.file
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        if (count := text.count(self.old)) != 1:
+            raise ValueError(f"{self.fault!r}: its text is {count} times in {self.file}, not once; mend {DATA.name}")
+        path.write_text(text.replace(self.old, self.new), encoding="utf-8")
+
+
+class Run(NamedTuple):
+    """What one copy of the source came to."""
+
+    caught_by: list[str]
+    """Ids of the scenarios that failed."""
+    broken: str | None = None
+    """Why there is no verdict: it does not start, or most of the suite fails for another reason."""
+
+
+def load(path: Path = DATA) -> list[Mutant]:
+    """Every mutant, in the order of the file."""
+    return [Mutant.model_validate(one) for one in yaml.safe_load(path.read_text(encoding="utf-8"))]
+
+
+def copy_source(into: Path) -> Path:
+    """The package, without what was built."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    return Path(shutil.copytree(SOURCE, into / "mcp_server", ignore=ignored))
+
+
+def play(mutant: Mutant | None) -> Run:
+    """The whole suite in a process of its own over a copy of the source; None: nothing is changed."""
+    with tempfile.TemporaryDirectory(prefix="pkm-mutant-") as name:
+        source = copy_source(Path(name))
+        if mutant is not None:
+            mutant.apply(source)
+        environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
+        verdicts = Path(name) / "verdicts.json"
+        imported = _python(environment, "-c", "import graphiti_pkm; print(graphiti_pkm.__file__)").stdout
+        if not imported.startswith(str(source)):
+            return Run([], f"the copy is not what is imported, but {imported.strip()}")
+        done = _python(environment, "-m", "tests.temporal", "--adapter", OURS, "--json", str(verdicts))
+        if not verdicts.exists():
+            return Run([], f"no verdict: {done.stderr.strip()[-300:]}")
+        return judge(json.loads(verdicts.read_text(encoding="utf-8"))["scenarios"])
+
+
+def judge(scenarios: Sequence[dict[str, str]]) -> Run:
+    """Which scenarios caught it. A server on which nothing passes is broken, not wrong about time."""
+    failed = [one["id"] for one in scenarios if one["verdict"] != "passed"]
+    if len(failed) == len(scenarios):
+        return Run([], "no scenario passed: the change breaks the server altogether")
+    return Run(failed)
+
+
+def _python(environment: dict[str, str], *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False
+    )
+
+
+def line(fault: str, run: Run) -> str:
+    """A row of the table."""
+    if run.broken:
+        return f"| {fault} | BROKEN: {run.broken} |"
+    if not run.caught_by:
+        return f"| {fault} | NOT CAUGHT |"
+    more = len(run.caught_by) - _SHOWN
+    return f"| {fault} | {', '.join(run.caught_by[:_SHOWN])}{f' and {more} more' if more > 0 else ''} |"
+
+
+def main() -> int:
+    """0 if the suite passes on the source as it is and every fault is caught."""
+    parser = argparse.ArgumentParser(prog="python -m tests.temporal.mutants", description=__doc__)
+    parser.add_argument("--only", default="", metavar="TEXT", help="only faults that contain it")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at a time")
+    options = parser.parse_args()
+    mutants = [mutant for mutant in load() if options.only in mutant.fault]
+    with tempfile.TemporaryDirectory() as name:
+        for number, mutant in enumerate(mutants):
+            mutant.apply(copy_source(Path(name) / str(number)))
+    sound = play(None)
+    if sound != Run([]):
+        print(f"The source as it is does not pass: {sound}")  # noqa: T201 a command line speaks
+        return 1
+    print("| fault | caught by |\n|---|---|", flush=True)  # noqa: T201 same
+    caught = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for mutant, run in zip(mutants, pool.map(play, mutants), strict=True):
+            print(line(mutant.fault, run), flush=True)  # noqa: T201 same
+            caught += bool(run.caught_by)
+    print(f"\n{caught} of {len(mutants)} faults caught.")  # noqa: T201 same
+    return 0 if caught == len(mutants) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
