@@ -6,7 +6,7 @@ what is kept is UTC.
 """
 
 import re
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Literal
 
 from graphiti_pkm.domain.records import FactKind, Record
@@ -62,13 +62,34 @@ def as_utc(moment: datetime) -> datetime:
 
 def month_key(moment: datetime, zone: tzinfo) -> str:
     """The month of an instant in a zone, "2026-03"."""
-    local = _in_zone(moment, zone)
+    local = in_zone(moment, zone)
     return f"{local.year:04d}-{local.month:02d}"
+
+
+def day_bounds(moment: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
+    """Start of the day of an instant in a zone, and of the next day, in UTC."""
+    local = in_zone(moment, zone)
+    try:
+        start = datetime.combine(local.date(), time(), tzinfo=local.tzinfo)
+        end = datetime.combine(local.date() + timedelta(days=1), time(), tzinfo=local.tzinfo)
+        return start.astimezone(UTC), end.astimezone(UTC)
+    except OverflowError:  # the first or last day of the calendar
+        return datetime.combine(local.date(), time.min, tzinfo=UTC), datetime.combine(
+            local.date(), time.max, tzinfo=UTC
+        )
+
+
+def shifted(moment: datetime, by: timedelta) -> datetime:
+    """An instant moved, within the calendar."""
+    try:
+        return moment + by
+    except OverflowError:
+        return datetime(1, 1, 1, tzinfo=UTC) if by < timedelta() else datetime(9999, 12, 31, tzinfo=UTC)
 
 
 def show_time(moment: datetime, zone: tzinfo) -> str:
     """A date, with the time of day only if it is not midnight in the zone."""
-    local = _in_zone(moment, zone)
+    local = in_zone(moment, zone)
     day = f"{local.year:04d}-{local.month:02d}-{local.day:02d}"
     if (local.hour, local.minute, local.second) == (0, 0, 0):
         return day
@@ -110,7 +131,8 @@ def _read(given: str) -> tuple[datetime, Precision]:
     return datetime.fromisoformat(given), "day" if _DAY.fullmatch(given) else "instant"
 
 
-def _in_zone(moment: datetime, zone: tzinfo) -> datetime:
+def in_zone(moment: datetime, zone: tzinfo) -> datetime:
+    """An instant as the clocks of a zone show it."""
     try:
         return as_utc(moment).astimezone(zone)
     except OverflowError:  # the first or last day of the calendar, shifted out of it

@@ -1,11 +1,11 @@
 """Candidates of a search with their fused scores, from a pool of constant size."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from graphiti_pkm.domain.names import name_key, normalise_name, search_terms
 from graphiti_pkm.domain.ports import Embedder, GraphReader
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter, Window
+from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.ranking import MIN_COSINE, fuse, word_scores
@@ -35,12 +35,11 @@ class Query:
 
 @dataclass(frozen=True)
 class Scores:
-    """Fused scores by uuid; for episodes also the sentence nearest in meaning."""
+    """Fused scores by uuid."""
 
     by_uuid: dict[str, float]
     is_cut: bool
     """True when words or meaning filled their part of the pool: there may be more."""
-    hits: dict[str, EpisodeHit] = field(default_factory=dict)
 
 
 class Candidates:
@@ -108,16 +107,6 @@ class Candidates:
         }
         near = await self._graph.nearest_facts(query.vector, wanted, POOL) if query.vector else {}
         return _fused(query, texts, near)
-
-    async def episodes(self, query: Query, wanted: EpisodeFilter) -> Scores:
-        """Episodes by name and content, and by their best sentence."""
-        hits = list(await self._graph.search_episodes(query.terms, wanted, POOL))
-        texts = {
-            item.uuid: f"{item.name} {item.content}" for item in await self._graph.get_episodes(hits, wanted.group_ids)
-        }
-        near = await self._graph.nearest_episodes(query.vector, wanted, POOL) if query.vector else {}
-        fused = _fused(query, texts, {uuid: hit.cosine for uuid, hit in near.items()})
-        return Scores(fused.by_uuid, fused.is_cut, near)
 
     def _meant(self, name: str) -> tuple[str, ...]:
         """The name itself; for "me" and the like first that of the group's one person."""

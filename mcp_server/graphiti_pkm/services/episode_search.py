@@ -1,20 +1,31 @@
-"""Search over what was said: episodes by words and meaning, in stable pages."""
+"""Search over what was said: episodes by words, meaning, names and dates, in stable pages."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import TypeAlias
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import EpisodeSearchResponse, EpisodeView
+from graphiti_pkm.domain.answers import EpisodeSearchResponse, EpisodeView, NearbyEpisode
+from graphiti_pkm.domain.neighbours import Steps, Stretch
 from graphiti_pkm.domain.queries import EpisodeFilter, EpisodeHit
 from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.domain.times import iso, shifted
 from graphiti_pkm.services.candidates import Candidates
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.episode_candidates import DAY, EpisodeCandidates
+from graphiti_pkm.services.episode_ranking import steps_in
 from graphiti_pkm.services.excerpts import excerpt, matching_sentence, shown_match
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paging import EPISODES, budget, fit
 from graphiti_pkm.services.reading import GroupIds, Reader
 from graphiti_pkm.services.slices import filters_of, slice_of, told
-from graphiti_pkm.services.views import item_sizes
+from graphiti_pkm.services.views import clipped, item_sizes
+
+_Nearby: TypeAlias = Mapping[str, tuple[NearbyEpisode | None, NearbyEpisode | None]]
+
+_NEARBY_CHARS = 300
+_REACH = timedelta(days=1)
 
 
 class EpisodeSearch(Reader):
@@ -23,6 +34,7 @@ class EpisodeSearch(Reader):
     def __init__(self, context: Context, groups: Groups) -> None:
         super().__init__(context, groups)
         self._candidates = Candidates(context.graph, context.embedder, context.settings.person)
+        self._episodes = EpisodeCandidates(context, self._candidates)
 
     async def search_episodes(
         self,
@@ -33,16 +45,23 @@ class EpisodeSearch(Reader):
         entity_uuid: str | None = None,
         valid_after: str | None = None,
         valid_before: str | None = None,
+        reference_time: str | None = None,
+        neighbours: bool = False,
         cursor: str | None = None,
     ) -> EpisodeSearchResponse:
-        """Episodes that fit the query best, each with its best sentence and the text around that."""
+        """Episodes that fit the query best, each with its best sentence and the text around that.
+
+        Dates in the query count from ``reference_time``, or from now; ``neighbours`` brings the episodes before and
+        after each hit.
+        """
         limit = EPISODES.check(max_episodes)
         groups = self._searched(caller, group_ids)
         after, before = self._instant("valid_after", valid_after), self._instant("valid_before", valid_before)
+        reference = self._instant("reference_time", reference_time)
         if entity_uuid is not None:
             anchor = await self._anchor(caller, entity_uuid, group_ids)
             entity_uuid, groups = anchor.uuid, anchor.group_ids
-        filters = filters_of("search_episodes", caller, groups, query, entity_uuid, after, before)
+        filters = filters_of("search_episodes", caller, groups, query, entity_uuid, after, before, reference)
         start = self._start(cursor, filters)
         words = await self._candidates.query(query)
         wanted = EpisodeFilter(
@@ -52,12 +71,15 @@ class EpisodeSearch(Reader):
             valid_before=before,
             entity_uuid=entity_uuid,
         )
-        found = await self._candidates.episodes(words, wanted)
+        found = await self._episodes.find(query, words, wanted, reference or start.now, start.now)
         page = slice_of(found.by_uuid, start)
         episodes = await self._graph.get_episodes(page.uuids(limit), groups)
         room = budget((EPISODES, limit))
+        nearby = await self._nearby(episodes, wanted) if neighbours else {}
         # In a thread: the sentences of a hundred long episodes take seconds to look through.
-        views = await asyncio.to_thread(self._shown, episodes, found.hits, words.terms, page.scores(), groups, room)
+        views = await asyncio.to_thread(
+            self._shown, episodes, found.hits, nearby, words.terms, page.scores(), groups, room
+        )
         next_cursor = page.cursor([view.uuid for view in views], page.uuids(limit), filters)
         return EpisodeSearchResponse(
             message=told("episode", len(views), page.total, is_cut=found.is_cut),
@@ -69,10 +91,29 @@ class EpisodeSearch(Reader):
             episodes=views,
         )
 
+    async def _nearby(self, episodes: Sequence[Episode], wanted: EpisodeFilter) -> _Nearby:
+        """Before and after each: along its saga, or in time, a day away at most."""
+        stretches = [
+            Stretch(group_id=one.group_id, start=shifted(one.valid_at, -_REACH), end=shifted(one.valid_at, _REACH))
+            for one in episodes
+        ]
+        sagas, orders = await asyncio.gather(
+            self._graph.saga_steps([one.uuid for one in episodes], wanted.group_ids),
+            self._graph.places_in(stretches, wanted.recorded_until or self._context.now(), DAY),
+        )
+        steps = {
+            one.uuid: sagas.get(one.uuid) or steps_in([place.uuid for place in order]).get(one.uuid, Steps())
+            for one, order in zip(episodes, orders, strict=True)
+        }
+        asked = {uuid for step in steps.values() for uuid in (step.previous, step.next) if uuid}
+        shown = {one.uuid: _nearby(one) for one in await self._graph.get_episodes(sorted(asked), wanted.group_ids)}
+        return {uuid: (shown.get(step.previous or ""), shown.get(step.next or "")) for uuid, step in steps.items()}
+
     def _shown(
         self,
         episodes: Sequence[Episode],
         hits: Mapping[str, EpisodeHit],
+        nearby: _Nearby,
         terms: Sequence[str],
         scores: Mapping[str, float],
         groups: Sequence[str],
@@ -86,7 +127,16 @@ class EpisodeSearch(Reader):
                 span = matching_sentence(item.content, hits.get(item.uuid), terms)
                 content = excerpt(item.content, span)
                 whole, match = content == item.content, shown_match(item.content, span)
-                views.append(self._views.episode(item, content, complete=whole, match=match, score=scores[item.uuid]))
+                view = self._views.episode(item, content, complete=whole, match=match, score=scores[item.uuid])
+                previous, following = nearby.get(item.uuid, (None, None))
+                more = {"match_at": list(span) if span else None, "previous": previous, "next": following}
+                views.append(view.model_copy(update=more))
                 yield views[-1]
 
         return views[: fit(item_sizes(each(), groups), room)]
+
+
+def _nearby(episode: Episode) -> NearbyEpisode:
+    return NearbyEpisode(
+        uuid=episode.uuid, valid_at=iso(episode.valid_at), content=clipped(episode.content, _NEARBY_CHARS)
+    )

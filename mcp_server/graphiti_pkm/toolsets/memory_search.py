@@ -98,6 +98,10 @@ async def search_episodes(
     entity_uuid: Annotated[str | None, Field(description="only episodes that mention it")] = None,
     valid_after: After = None,
     valid_before: Before = None,
+    reference_time: Annotated[
+        str | None, Field(description='what "last March" in the query counts from; default now')
+    ] = None,
+    neighbours: Annotated[bool, Field(description="also the episode before and after each")] = False,
     cursor: Cursor = None,
 ) -> EpisodeSearchResponse:
     """Find episodes, what was literally said, by words and meaning, best sentence shown; ranked, so it may miss some.
@@ -106,5 +110,14 @@ async def search_episodes(
     instead, for the newest get_episodes.
     """
     return await call.services.episode_search.search_episodes(
-        call.caller, query, group_ids, max_episodes, entity_uuid, valid_after, valid_before, cursor
+        call.caller,
+        query,
+        group_ids,
+        max_episodes,
+        entity_uuid,
+        valid_after,
+        valid_before,
+        reference_time,
+        neighbours,
+        cursor,
     )

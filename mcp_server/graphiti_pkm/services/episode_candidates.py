@@ -1,0 +1,204 @@
+"""Episodes that may answer a query, from a pool of bounded size, with their scores."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphiti_pkm.domain.names import words_of
+from graphiti_pkm.domain.neighbours import Place, Stretch
+from graphiti_pkm.domain.periods import Period, nearness, periods_in
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, Window
+from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.domain.times import day_bounds
+from graphiti_pkm.services.candidates import POOL, Candidates, Query
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.episode_ranking import (
+    Signs,
+    Surroundings,
+    best_of,
+    own_scores,
+    possible_score,
+    steps_in,
+    with_surroundings,
+    word_shares,
+)
+from graphiti_pkm.services.ranking import MIN_COSINE
+
+_ASKED_FOR = 50
+"""Candidates of each period, and of each entity, that the query names."""
+_MOST_NAMED = 3
+_NAME_WORDS = 3
+_COMPARED = 100
+"""Best episodes that are looked at for the entities that they mention."""
+_SURROUNDED = 20
+"""Best episodes whose day counts."""
+DAY = 300
+"""Episodes of one day that are looked at."""
+
+_MOST_WORDS = 40
+_MARKS = " .,;:!?\"'“”‘’()[]{}<>…"
+_POSSESSIVE = re.compile(r"['’]s$")
+_SMALL_WORDS = words_of(
+    """a about above after again against all also am an and any are as at be because been before being below between
+    both but by can could did do does doing done down during each every few for from further had has have having he
+    her here hers him himself his how i if in into is it its itself just let me may might more most much must my
+    myself no nor not now of off on once one only or other our ours out over own s said same shall she should since so
+    some still such t than that the their theirs them then there these they this those through till to too under until
+    up upon us very was we were what when where which while who whom whose why will with within without would yes yet
+    you your yours"""
+)
+_NO_NAMES = _SMALL_WORDS | words_of("day like man month thing time today tonight week woman work year yesterday")
+"""Words that a question needs: as a name they would be taken for an entity of that name."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Scores by uuid, and the sentence of each that is nearest in meaning."""
+
+    by_uuid: dict[str, float]
+    is_cut: bool
+    """True when words or meaning filled their part of the pool: there may be more."""
+    hits: Mapping[str, EpisodeHit]
+
+
+class EpisodeCandidates:
+    """Asks the graph, and scores what it finds."""
+
+    def __init__(self, context: Context, candidates: Candidates) -> None:
+        self._graph = context.graph
+        self._zone = context.settings.zone
+        self._weights = context.settings.episode_weights
+        self._candidates = candidates
+
+    async def find(self, text: str, query: Query, wanted: EpisodeFilter, reference: datetime, now: datetime) -> Found:
+        """Everything in the filter that has the words, is near in meaning, or is of a date that the query names."""
+        periods = periods_in(text, reference, self._zone)
+        worded, near, named = await asyncio.gather(
+            self._graph.search_episodes(telling(query.terms), wanted, POOL),
+            self._near(query, wanted, POOL),
+            self._named(text, wanted),
+        )
+        is_cut = len(worded) >= POOL or sum(hit.cosine > MIN_COSINE for hit in near.values()) >= POOL
+        dated = await self._of_periods(query, wanted, periods)
+        of_entities = await self._of_entities(query, wanted, named)
+        hits = {**of_entities, **dated, **near}
+        episodes = await self._graph.get_episodes(list(worded), wanted.group_ids)
+        places = {each.uuid: _place(each) for each in episodes}
+        others = [uuid for uuid, hit in hits.items() if uuid not in places and _counts(uuid, hit, dated)]
+        places.update(await self._graph.episode_places(others, wanted.group_ids))
+        shares = await asyncio.to_thread(
+            word_shares, telling(query.terms), {each.uuid: f"{each.name} {each.content}" for each in episodes}
+        )
+        signs = Signs(
+            words=shares,
+            cosines=_cosines(places, hits, near),
+            dates=self._dates(places, periods),
+        )
+        own = {uuid: score for uuid, score in own_scores(signs, self._weights).items() if uuid in places}
+        if named:
+            own = await self._with_entities(own, named)
+        possible = possible_score(
+            self._weights, meaning=query.vector is not None, dates=bool(periods), entities=bool(named)
+        )
+        around = await self._surroundings(own, places, wanted, now)
+        return Found(with_surroundings(own, around, self._weights, possible), is_cut, hits)
+
+    async def _near(self, query: Query, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
+        return await self._graph.nearest_episodes(query.vector, wanted, limit) if query.vector else {}
+
+    async def _of_periods(
+        self, query: Query, wanted: EpisodeFilter, periods: Sequence[Period]
+    ) -> dict[str, EpisodeHit]:
+        """The episodes of the periods, nearest in meaning first: a date may be all that is known of one."""
+        found: dict[str, EpisodeHit] = {}
+        for period in periods:
+            start = max(filter(None, (wanted.valid_after, period.start)))
+            end = min(filter(None, (wanted.valid_before, period.end)))
+            inside = wanted.model_copy(update={"valid_after": start, "valid_before": end})
+            if start >= end:
+                continue
+            near = await self._near(query, inside, _ASKED_FOR)
+            if not near:  # without a model, or episodes without vectors
+                page = await self._graph.recent_episodes(inside, Window(limit=_ASKED_FOR))
+                near = {each.uuid: EpisodeHit(cosine=0.0, start=0, end=0) for each in page.episodes}
+            found.update(near)
+        return found
+
+    async def _named(self, text: str, wanted: EpisodeFilter) -> list[str]:
+        """Entities of which the query says the whole name or an alias, in any case."""
+        asked = phrases(text)
+        found = await self._candidates.named(asked, EntityFilter(group_ids=wanted.group_ids))
+        return list(dict.fromkeys(uuid for phrase in asked for uuid in found[phrase]))[:_MOST_NAMED]
+
+    async def _of_entities(self, query: Query, wanted: EpisodeFilter, named: Sequence[str]) -> dict[str, EpisodeHit]:
+        """Episodes that mention an entity, perhaps by another name than the query."""
+        found: dict[str, EpisodeHit] = {}
+        if wanted.entity_uuid is None:
+            for uuid in named:
+                found.update(await self._near(query, wanted.model_copy(update={"entity_uuid": uuid}), _ASKED_FOR))
+        return found
+
+    async def _with_entities(self, own: Mapping[str, float], named: Sequence[str]) -> dict[str, float]:
+        counts = await self._graph.mentions_among(best_of(own, _COMPARED), named)
+        return {uuid: score + self._weights.entity * counts.get(uuid, 0) / len(named) for uuid, score in own.items()}
+
+    def _dates(self, places: Mapping[str, Place], periods: Sequence[Period]) -> dict[str, float]:
+        if not periods:
+            return {}
+        return {
+            uuid: max(nearness(place.valid_at, period, self._zone) for period in periods)
+            for uuid, place in places.items()
+        }
+
+    async def _surroundings(
+        self, own: Mapping[str, float], places: Mapping[str, Place], wanted: EpisodeFilter, now: datetime
+    ) -> Surroundings:
+        """Of the days of the best episodes."""
+        best = best_of(own, _SURROUNDED)
+        stretches = list(dict.fromkeys(self._day(places[uuid]) for uuid in best))
+        steps, orders = await asyncio.gather(
+            self._graph.saga_steps(best, wanted.group_ids), self._graph.places_in(stretches, now, DAY)
+        )
+        found = {uuid: step for order in orders for uuid, step in steps_in([place.uuid for place in order]).items()}
+        days = {place.uuid: day for day, order in zip(stretches, orders, strict=True) for place in order}
+        return Surroundings({**found, **steps}, days)
+
+    def _day(self, place: Place) -> Stretch:
+        start, end = day_bounds(place.valid_at, self._zone)
+        return Stretch(group_id=place.group_id, start=start, end=end)
+
+
+def telling(terms: Sequence[str]) -> list[str]:
+    """The words without the small ones, which every text has: they would fill the pool. All, if there are no others."""
+    return [term for term in terms if term not in _SMALL_WORDS] or list(terms)
+
+
+def phrases(text: str) -> list[str]:
+    """What may be a name in a text: up to three words, without the marks around them, longer ones first."""
+    words = text.split()[:_MOST_WORDS]
+    found: dict[str, None] = {}
+    for length in range(_NAME_WORDS, 0, -1):
+        for first in range(len(words) - length + 1):
+            phrase = " ".join(words[first : first + length]).strip(_MARKS)
+            for spelling in (phrase, _POSSESSIVE.sub("", phrase)):
+                if len(spelling) > 1 and not _NO_NAMES.issuperset(spelling.lower().split()):
+                    found[spelling] = None
+    return list(found)
+
+
+def _cosines(
+    places: Mapping[str, Place], hits: Mapping[str, EpisodeHit], near: Mapping[str, EpisodeHit]
+) -> dict[str, float]:
+    """An episode that is not among the nearest, where there are more than were asked for, is as near as the last."""
+    least = min((hit.cosine for hit in near.values()), default=0.0) if len(near) >= POOL else 0.0
+    return {uuid: max(hits[uuid].cosine if uuid in hits else least, 0.0) for uuid in places}
+
+
+def _place(episode: Episode) -> Place:
+    return Place(uuid=episode.uuid, group_id=episode.group_id, valid_at=episode.valid_at, created_at=episode.created_at)
+
+
+def _counts(uuid: str, hit: EpisodeHit, dated: Mapping[str, EpisodeHit]) -> bool:
+    return hit.cosine > MIN_COSINE or uuid in dated

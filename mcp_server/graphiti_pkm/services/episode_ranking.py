@@ -1,0 +1,118 @@
+"""How well episodes fit a query: a weighted sum of signs, each between 0 and 1, and what their neighbours add. Pure."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.neighbours import Steps
+from graphiti_pkm.domain.weights import EpisodeWeights
+from graphiti_pkm.services.ranking import stem
+
+_K1 = 1.2
+_B = 0.75
+_FLOOR = 0.02
+"""Share of an episode whose words only the database's stemmer recognised."""
+_SCORED_CHARS = 50_000
+_DAYS_BEST = 3
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What speaks for each episode, by uuid; an episode that a sign does not know has 0 of it."""
+
+    words: Mapping[str, float]
+    cosines: Mapping[str, float]
+    dates: Mapping[str, float] = field(default_factory=dict)
+    entities: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What stands around the best episodes: those before and after each, and the day that it belongs to."""
+
+    steps: Mapping[str, Steps] = field(default_factory=dict)
+    days: Mapping[str, Hashable] = field(default_factory=dict)
+
+
+def word_shares(terms: Sequence[str], documents: Mapping[str, str]) -> dict[str, float]:
+    """BM25 of each document over these documents, as the share of what all the words could give.
+
+    A share, not a place between the worst and the best: where the words of a question hardly occur, the best document
+    by words says little, and its meaning should decide. Robertson and Zaragoza 2009 with k1 1.2 and b 0.75.
+    """
+    counts = {uuid: Counter(map(stem, fold(text[:_SCORED_CHARS]).split())) for uuid, text in documents.items()}
+    if not counts:
+        return {}
+    lengths = {uuid: words.total() for uuid, words in counts.items()}
+    average = max(sum(lengths.values()) / len(lengths), 1)
+    scores = dict.fromkeys(counts, 0.0)
+    possible = 0.0
+    for term in dict.fromkeys(map(stem, terms)):
+        having = sum(term in words for words in counts.values())
+        rarity = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
+        possible += rarity * (_K1 + 1)
+        for uuid, words in counts.items():
+            if often := words[term]:
+                scores[uuid] += rarity * often * (_K1 + 1) / (often + _K1 * (1 - _B + _B * lengths[uuid] / average))
+    return {uuid: max(score / possible, _FLOOR) if possible else _FLOOR for uuid, score in scores.items()}
+
+
+def own_scores(signs: Signs, weights: EpisodeWeights) -> dict[str, float]:
+    """The weighted sum of what speaks for each episode itself."""
+    weighed = (
+        (signs.words, weights.words),
+        (signs.cosines, weights.meaning),
+        (signs.dates, weights.date),
+        (signs.entities, weights.entity),
+    )
+    scores: dict[str, float] = defaultdict(float)
+    for sign, weight in weighed:
+        for uuid, value in sign.items():
+            scores[uuid] += weight * value
+    return dict(scores)
+
+
+def with_surroundings(
+    own: Mapping[str, float], around: Surroundings, weights: EpisodeWeights, possible: float
+) -> dict[str, float]:
+    """Own scores with what the neighbours and the others of the day add; ``possible`` is the best own score."""
+    by_day: dict[Hashable, list[tuple[float, str]]] = defaultdict(list)
+    for uuid, day in around.days.items():
+        if uuid in own:
+            by_day[day].append((own[uuid], uuid))
+    best = {day: sorted(scored, reverse=True)[: _DAYS_BEST + 1] for day, scored in by_day.items()}
+    lifted: dict[str, float] = {}
+    for uuid, score in own.items():
+        step = around.steps.get(uuid, Steps())
+        neighbour = max(own.get(step.previous or "", 0.0), own.get(step.next or "", 0.0))
+        others = [value for value, other in best.get(around.days.get(uuid), ()) if other != uuid][:_DAYS_BEST]
+        added = weights.neighbour * neighbour + weights.day * sum(others) / _DAYS_BEST
+        lifted[uuid] = (score + added) / (possible * (1 + weights.neighbour + weights.day))
+    return lifted
+
+
+def possible_score(weights: EpisodeWeights, *, meaning: bool, dates: bool, entities: bool) -> float:
+    """What an episode would have for which everything speaks that this query asks."""
+    return (
+        weights.words
+        + (weights.meaning if meaning else 0.0)
+        + (weights.date if dates else 0.0)
+        + (weights.entity if entities else 0.0)
+    ) or 1.0
+
+
+def best_of(scores: Mapping[str, float], count: int) -> list[str]:
+    """Uuids, best first."""
+    return sorted(scores, key=lambda uuid: (-scores[uuid], uuid))[:count]
+
+
+def steps_in(order: Sequence[str]) -> dict[str, Steps]:
+    """What stands before and after each uuid of a sequence."""
+    return {
+        uuid: Steps(
+            previous=order[place - 1] if place else None, next=order[place + 1] if place + 1 < len(order) else None
+        )
+        for place, uuid in enumerate(order)
+    }

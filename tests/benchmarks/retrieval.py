@@ -1,0 +1,171 @@
+"""Which entries of a journal a question finds: search_episodes against full text alone and rank fusion."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import fmean
+from time import perf_counter
+
+from mcp.client import Client
+from tests.benchmarks.measuring import Aim, Figure, in_turn, ms
+from tests.benchmarks.texts import journal
+from tests.benchmarks.world import call, client_of, memory
+from tests.questions.question_set import Question, Split, questions
+
+from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.domain.names import search_terms
+from graphiti_pkm.domain.queries import EpisodeFilter
+from graphiti_pkm.services.ranking import ranked, word_scores
+
+TOP = 10
+IN_FLIGHT = 8
+_FUSED_BY = 60
+"""The usual constant of reciprocal rank fusion."""
+_POINTS = 10
+_WHOLE = 1_000
+"""What ours stands against ranks the whole journal: a pool would only make it worse."""
+_TIMED = 20
+_LINKING_SECONDS = 120
+
+NAMES: dict[str, list[str]] = {
+    "Lord Sandwich": ["Sandwich"],
+    "Mr. Coventry": ["Coventry"],
+    "Sir W. Pen": ["Sir William Pen", "Sir W. Penn"],
+    "Lady Castlemaine": ["Castlemaine"],
+    "Duke of York": [],
+    "Mr. Creed": ["Creed"],
+    "Sir G. Carteret": ["Carteret"],
+    "General Monk": ["Monk"],
+    "Whitehall": ["White Hall"],
+    "Westminster Hall": [],
+}
+
+Search = Callable[[Question], Awaitable[Sequence[str]]]
+"""Days of the entries found for a question, best first."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Of a search over a set of questions, in per cent."""
+
+    recall: float
+    reciprocal_rank: float
+
+
+async def figures() -> list[Figure]:
+    """On both halves of the questions; the weights were chosen on the first half alone."""
+    async with memory() as opened, client_of(opened) as client:
+        await tell(client)
+        found = [each for split in ("tune", "held") for each in await _quality(opened, client, split)]
+        return [*found, await _speed(opened, client)]
+
+
+async def tell(client: Client) -> None:
+    """The journal, then names of persons and places in one note."""
+    waiting = iter(journal())
+
+    async def worker() -> None:
+        for entry in waiting:
+            await call(client, "add_memory", episode_body=entry.text, reference_time=entry.date)
+
+    await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
+    await call(
+        client,
+        "add_memory",
+        episode_body="Who and where they are in the diary.",
+        reference_time="1670-01-01",
+        entities=[{"name": name, "aliases": aliases} for name, aliases in NAMES.items()],
+    )
+    deadline = perf_counter() + _LINKING_SECONDS
+    while any((await call(client, "get_status"))["jobs"].values()):
+        if perf_counter() > deadline:
+            raise TimeoutError("the names are still being linked")
+        await asyncio.sleep(0.1)
+
+
+def searches(opened: Memory, client: Client) -> dict[str, Search]:
+    """Ours through MCP, and both that it stands against: same words, same vectors, no pool."""
+    graph, embedder = opened.context.graph, opened.context.embedder
+
+    async def ours(asked: Question) -> Sequence[str]:
+        given = {"reference_time": asked.reference_time} if asked.reference_time else {}
+        page = await call(client, "search_episodes", query=asked.question, max_episodes=TOP, **given)
+        return [episode["valid_at"][:10] for episode in page["episodes"]]
+
+    def wanted() -> EpisodeFilter:
+        return EpisodeFilter(group_ids=("default",), recorded_until=datetime.now(UTC))
+
+    async def worded(asked: Question) -> list[str]:
+        terms = search_terms(asked.question)
+        hits = list(await graph.search_episodes(terms, wanted(), _WHOLE))
+        texts = {one.uuid: f"{one.name} {one.content}" for one in await graph.get_episodes(hits, ("default",))}
+        return [uuid for uuid, _ in ranked(word_scores(terms, texts))]
+
+    async def full_text(asked: Question) -> Sequence[str]:
+        return await days((await worded(asked))[:TOP])
+
+    async def rank_fusion(asked: Question) -> Sequence[str]:
+        (vector,) = await embedder.embed([asked.question])
+        scores: dict[str, float] = {}
+        for ranking in (await worded(asked), list(await graph.nearest_episodes(vector, wanted(), _WHOLE))):
+            for place, uuid in enumerate(ranking, 1):
+                scores[uuid] = scores.get(uuid, 0.0) + 1 / (_FUSED_BY + place)
+        return await days([uuid for uuid, _ in ranked(scores)[:TOP]])
+
+    async def days(uuids: Sequence[str]) -> list[str]:
+        return [one.valid_at.date().isoformat() for one in await graph.get_episodes(uuids, ("default",))]
+
+    return {"search_episodes": ours, "full text": full_text, "rank fusion": rank_fusion}
+
+
+async def marks(search: Search, asked: Sequence[Question]) -> Marks:
+    """Recall counts how many of the gold entries are among the first ten; the rank is that of the first one."""
+    recalls, ranks = [], []
+    for each in asked:
+        found = list(await search(each))[:TOP]
+        gold = set(each.gold)
+        recalls.append(len(gold & set(found)) / min(len(gold), TOP))
+        ranks.append(next((1 / place for place, day in enumerate(found, 1) if day in gold), 0.0))
+    return Marks(100 * fmean(recalls), 100 * fmean(ranks))
+
+
+async def _quality(opened: Memory, client: Client, split: Split) -> list[Figure]:
+    asked = questions(split)
+    found = {name: await marks(search, asked) for name, search in searches(opened, client).items()}
+    ours = found.pop("search_episodes")
+    name = {"tune": "the questions tuned with", "held": "the questions kept aside"}[split]
+    lines = []
+    for what, mark, aim in (
+        (f"recall@{TOP}", "recall", Aim(">=", _POINTS)),
+        (f"MRR@{TOP}", "reciprocal_rank", None),
+    ):
+        values = {other: getattr(each, mark) for other, each in found.items()}
+        lines.append(
+            Figure(
+                f"search_episodes through MCP, {what} on {len(asked)} of {name}; the ratio is points over the better",
+                f"{getattr(ours, mark):.1f}",
+                ", ".join(f"{other} {value:.1f}" for other, value in values.items()),
+                getattr(ours, mark) - max(values.values()),
+                aim if split == "held" else None,
+            )
+        )
+    return lines
+
+
+async def _speed(opened: Memory, client: Client) -> Figure:
+    every = searches(opened, client)
+    waiting = {name: iter(questions("tune") * 2) for name in every}
+
+    async def ask(name: str) -> None:
+        await every[name](next(waiting[name]))
+
+    sides = {name: lambda name=name: ask(name) for name in ("search_episodes", "rank fusion")}
+    taken = await in_turn(sides, _TIMED)
+    ours, other = taken["search_episodes"].p50, taken["rank fusion"].p50
+    return Figure(
+        "search_episodes through MCP, p50 over the journal, against rank fusion without MCP",
+        ms(ours),
+        ms(other),
+        ours / other,
+    )
