@@ -382,6 +382,7 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
             state(accepted, "proposed", **ended),
             state(accepted, "accepted", created_at=at(2026, 2)),
             state(older, None),
+            state(older, "done", created_at=LATER + MICROSECOND),
             state(never, "accepted", voided=True, expired_at=at(2026)),
             state(never, "accepted", kind="plan"),
             state(never, "accepted", valid_at=LATER + MICROSECOND),

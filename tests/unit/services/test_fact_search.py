@@ -161,6 +161,16 @@ async def test_known_at_shows_the_record_as_it_was_and_as_of_the_world_by_it(tol
     assert current.total == 1
 
 
+async def test_what_was_known_to_end_later_was_current_then(told: Told) -> None:
+    """Its end has passed by now, but lay ahead at known_at."""
+    await told.begin(told.works(invalid_at=at(2026, 4)))
+    for known_at, status in (("2026-02", "current"), ("2026-05", "ended"), (None, "ended")):
+        (listed,) = (await told.facts(kind="state", known_at=known_at)).facts
+        (around,) = (await told.connections(told.sarah, known_at=known_at)).facts
+        (found,) = (await told.facts("works", known_at=known_at)).facts
+        assert listed.status == around.status == found.status == status
+
+
 async def test_before_the_record_begins_what_was_told_counts_from_its_reference_time(told: Told) -> None:
     note = an_episode(valid_at=at(2024, 6), created_at=BEGAN)
     await told.begin(note, told.works(episodes=(note.uuid,), reference_time=at(2024, 6)))
