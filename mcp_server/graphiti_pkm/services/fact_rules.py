@@ -264,7 +264,12 @@ def other_statuses(told: ToldFact, pool: Iterable[Fact]) -> list[Fact]:
 
     Nothing if the call says itself what it replaces, or tells no start but an end.
     """
-    if told.word is None or told.replaces or (told.invalid_at is not None and told.valid_at is None):
+    if (
+        told.word is None
+        or told.kind != "state"
+        or told.replaces
+        or (told.invalid_at is not None and told.valid_at is None)
+    ):
         return []
     return [
         fact

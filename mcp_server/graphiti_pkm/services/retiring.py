@@ -63,7 +63,7 @@ class Retiring:
             await self._committer.catch_up(group)
             fact, events = await self._fact(whole, visible), await self._events(whole, visible)
             now = after(self._context.now(), events)
-            proposal = next(iter(open_proposals(events)), None)
+            proposal = next((one for one in open_proposals(events) if new in {None, one.replaced_by}), None)
             new = new or (proposal.replaced_by if proposal else None)
             by = await self._replacement(new, fact, visible, is_given=replaced_by is not None)
             refuse_endless(fact)

@@ -245,8 +245,8 @@ class _Reader:
 
 
 def _status_word(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:
-    """The word of a state that is one of the six statuses, in the value or as the target."""
-    if given.kind != "state" or not is_status_relation(relation):
+    """The word of a state or plan that is one of the six statuses, in the value or as the target."""
+    if given.kind not in {"state", "plan"} or not is_status_relation(relation):
         return None
     said = target if value is None else value
     return said if status_named(said) else None

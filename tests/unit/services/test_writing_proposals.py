@@ -77,6 +77,16 @@ async def test_one_call_accepts_a_proposal_with_its_end_and_its_replacement_and_
     assert [one.open for one in await proposals(world)] == [False]
 
 
+async def test_another_replacement_than_the_proposed_one_gives_its_own_end() -> None:
+    world, _ = await unrelated()
+    await told(world, {"source": "me", "relation": "WORKS_WITH", "target": "Ann", "valid_at": "2026-05-30"})
+    old, ann = world.fact("me WORKS_WITH Tom"), world.fact("me WORKS_WITH Ann")
+    answer = await world.retiring.retire_fact(LOCAL, old.uuid, "Ann came.", replaced_by=ann.uuid)
+    assert "as proposed" not in answer.message
+    assert world.fact("me WORKS_WITH Tom").invalid_at == at(2026, 5, 30)
+    assert [one.open for one in await proposals(world)] == [False]
+
+
 async def test_a_proposal_whose_newer_fact_is_gone_can_still_be_accepted() -> None:
     world, _ = await unrelated()
     old, new = world.fact("me WORKS_WITH Tom"), world.fact("me WORKS_AT Acme")

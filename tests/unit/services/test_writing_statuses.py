@@ -152,6 +152,12 @@ async def test_a_planned_status_ends_nothing(world: WritingWorld) -> None:
     assert world.lines() == ["ADR 7 HAS_STATUS status [proposed]"]
 
 
+async def test_a_planned_status_comes_about_in_another_word(world: WritingWorld) -> None:
+    await told(world, "2026-01-10", "approved", kind="plan", valid_at="2026-02-01")
+    answer = await told(world, "2026-02-10", "accepted")
+    assert [one.kind for one in answer.retired] == ["fulfilled"]
+
+
 async def test_a_status_with_only_an_end_ends_no_other(world: WritingWorld) -> None:
     await told(world, "2026-03-10", "done")
     await told(world, "2026-03-10", "pending", invalid_at="2026-03-01")
