@@ -28,6 +28,8 @@ What stands against what:
   counts per neighbour or month. Both hold embeddings of 384 dimensions.
 - p95 on F1 and F3: of 100 calls each in a memory of 600 entities and 6,000 facts, for an entity with 20 facts and one
   that 25 episodes mention; 300 ms is what the requirements propose for a traversal: reported, not asserted.
+- Paths, subgraphs, changes: the same questions in a group of a quarter of the facts, in the same database; both have a
+  hub of 10,000.
 - add_memory: the passages of the same text through an embedder of its own, nothing else.
 - Journal entries: sentences a second; the embedder alone is asked entry by entry, as often at once as the server.
 - Start: a bare `MCPServer` with as many tools, spoken to in plain lines over stdio.
