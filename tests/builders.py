@@ -11,6 +11,7 @@ from graphiti_pkm.domain.records import (
     EmbedPassagesJob,
     Entity,
     Episode,
+    EraseJob,
     Fact,
     FactChange,
     FactUpdate,
@@ -141,6 +142,7 @@ _LISTS: dict[type[Record], str] = {
     FactChange: "changes",
     BackLinkJob: "jobs",
     EmbedPassagesJob: "jobs",
+    EraseJob: "jobs",
 }
 
 

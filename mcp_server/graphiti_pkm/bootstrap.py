@@ -24,6 +24,7 @@ from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
+from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.jobs import Jobs
@@ -130,6 +131,7 @@ class _Connection:
 def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJournal) -> Memory:
     groups = Groups(context.graph, context.settings)
     committer = Committer(context)
+    erasing = Erasing(context, database)
 
     def repairs() -> Sequence[str]:
         repair = database.last_repair()
@@ -147,10 +149,10 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
         clearing=Clearing(context, groups, committer),
         changes=Changes(context, groups),
         retiring=Retiring(context, groups, committer),
-        deleting=Deleting(context, groups, committer),
+        deleting=Deleting(context, groups, committer, erasing),
         status=Status(context, groups, repairs),
     )
-    jobs = Jobs(context, committer)
+    jobs = Jobs(context, committer, erasing)
     return Memory(context, services, Recovery(context, committer, database), jobs, database, journal)
 
 

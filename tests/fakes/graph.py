@@ -14,11 +14,13 @@ from graphiti_pkm.domain.records import (
     Entity,
     Episode,
     Fact,
+    Forgetting,
     Name,
     RecordedChange,
     Vectors,
     WriteIntent,
 )
+from graphiti_pkm.domain.redaction import FORGOTTEN
 from graphiti_pkm.errors import NotKept, PkmError, Unavailable
 
 Fault = Literal["before", "halfway", "after"]
@@ -34,6 +36,8 @@ class FakeGraph(Neighbours, Walks):
     def __init__(self) -> None:
         super().__init__()
         self.is_durable = True
+        self.erased = 0
+        """How often its own file was made anew."""
         self.is_ready = True
         self.is_closed = False
         self.indexes: tuple[VectorIndex, ...] = ()
@@ -62,6 +66,7 @@ class FakeGraph(Neighbours, Walks):
                 raise error
             _add_facts(db, intent, vectors)
             _add_around_episodes(db, intent, vectors)
+            _forget(db, intent.forgets or Forgetting())
             _delete(db, intent.deletions)
             db.writes.append(intent.uuid)
         if error is not None:
@@ -73,6 +78,11 @@ class FakeGraph(Neighbours, Walks):
 
     async def wait_durable(self) -> bool:
         await self._db()
+        return self.is_durable
+
+    async def erase(self) -> bool:
+        await self._db()
+        self.erased += self.is_durable
         return self.is_durable
 
     async def clear(self) -> None:
@@ -153,6 +163,26 @@ def _claim(db: Tables, name: Name) -> None:
     if holder is None or (holder.entity_uuid == name.entity_uuid and holder != name):
         db.names[name.key] = name
         db.book_versions[name.group_id] = next(db.versions)
+
+
+def _forget(db: Tables, told: Forgetting) -> None:
+    for left in told.episodes:
+        if left.uuid in db.episodes:
+            db.episodes[left.uuid] = db.episodes[left.uuid].model_copy(update=dict(left))
+    for uuid in told.facts:
+        db.facts.pop(uuid, None)
+        db.vectors.pop(uuid, None)
+    db.changes = {uuid: one for uuid, one in db.changes.items() if one.fact_uuid not in told.facts}
+    for uuid, change in db.changes.items():
+        if change.replaced_by in told.facts:
+            db.changes[uuid] = change.model_copy(update={"reason": None, "replaced_by": None})
+        elif uuid in told.reasons:
+            db.changes[uuid] = change.model_copy(update={"reason": FORGOTTEN})
+    for uuid in told.passages:
+        db.passages.pop(uuid, None)
+        db.vectors.pop(uuid, None)
+    for pair in told.mentions:
+        db.mentions.pop(pair, None)
 
 
 def _delete(db: Tables, deletions: Deletions) -> None:

@@ -12,10 +12,12 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from graphiti_pkm.domain.ports import JournalRow
-from graphiti_pkm.domain.records import BackLinkJob, Job, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.domain.records import BackLinkJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.domain.redaction import redacted
 from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
 
 MAX_ATTEMPTS = 8
+ERASE_DELAY = timedelta(seconds=30)
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
 
 
@@ -53,6 +55,8 @@ class FakeJournal:
     def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.now = now
         self.is_down = False
+        self.is_read = False
+        """Another process holds the log, so that ``erase`` cannot cut it."""
         self.table: dict[str, FakeRow] = {}
         """Rows by write uuid, in order; withdrawn ones are gone."""
         self.jobs: dict[int, FakeJob] = {}
@@ -76,10 +80,13 @@ class FakeJournal:
         if intent.kind is WriteKind.ADD_MEMORY and any(self._receipt(one.uuid) for one in intent.episodes):
             raise ConflictingContent("The uuid was used for another memory; this one was not stored.")
         self._last_seq += 1
+        if intent.forgets is not None:
+            self._redact(intent)
         self.table[intent.uuid] = FakeRow(self._last_seq, intent, dict(vectors), request_hash, dict(answer))
         for job in intent.jobs:
             self._last_job += 1
-            self.jobs[self._last_job] = FakeJob(self._last_job, intent.uuid, intent.group_id, job, self.now())
+            start = self.now() + (ERASE_DELAY if isinstance(job, EraseJob) else timedelta())
+            self.jobs[self._last_job] = FakeJob(self._last_job, intent.uuid, intent.group_id, job, start)
         return self._last_seq
 
     async def written(self, write_uuid: str) -> None:
@@ -157,6 +164,18 @@ class FakeJournal:
         linking = {job.job.entity_uuid for job in self.jobs.values() if isinstance(job.job, BackLinkJob)}
         return linking & set(entity_uuids)
 
+    async def erase(self) -> bool:
+        self._check()
+        return not self.is_read
+
+    async def open_erasures(self) -> list[int]:
+        there = {row.intent.uuid for row in self._in("written", "applied")}
+        return [id_ for id_, job in self.jobs.items() if isinstance(job.job, EraseJob) and job.write_uuid in there]
+
+    async def close_erasures(self, job_ids: Sequence[int]) -> None:
+        self._check()
+        self.jobs = {id_: job for id_, job in self.jobs.items() if id_ not in job_ids}
+
     async def backup(self, path: Path) -> None:
         self._check()
         _save(path, self.table, self.jobs)
@@ -177,6 +196,19 @@ class FakeJournal:
     def _check(self) -> None:
         if self.is_down:
             raise Unavailable("The journal cannot be reached.")
+
+    def _redact(self, forgetting: WriteIntent) -> None:
+        for uuid, row in self.table.items():
+            if row.intent.group_id == forgetting.group_id:
+                intent, vectors = redacted(row.intent, row.vectors, forgetting)
+                if intent != row.intent or len(vectors) != len(row.vectors):
+                    self.table[uuid] = replace(row, intent=intent, vectors=vectors, request_hash="", answer={})
+        gone = forgetting.deletions.entities
+        self.jobs = {
+            id_: job
+            for id_, job in self.jobs.items()
+            if not (isinstance(job.job, BackLinkJob) and job.job.entity_uuid in gone)
+        }
 
     def _receipt(self, episode_uuid: str) -> FakeRow | None:
         """The add_memory in force for an episode: not failed, not deleted since."""

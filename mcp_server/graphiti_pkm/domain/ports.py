@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from graphiti_pkm.domain.changes import GraphChanges
-from graphiti_pkm.domain.neighbours import GraphNeighbours
 from graphiti_pkm.domain.fact_lists import GraphFacts
+from graphiti_pkm.domain.neighbours import GraphNeighbours
 from graphiti_pkm.domain.queries import (
     EntityFilter,
     EpisodeFilter,
@@ -168,7 +168,7 @@ class GraphReader(GraphFacts, Protocol):
         ...
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
-        """Full-text hits in names and contents of episodes, filtered in the query."""
+        """Full-text hits in names and contents of episodes, filtered in the query; terms as in ``names.part_terms``, too."""
         ...
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
@@ -215,6 +215,13 @@ class GraphWriter(Protocol):
 
     async def wait_durable(self) -> bool:
         """True once everything written so far is on disk (WAITAOF, or the commit itself)."""
+        ...
+
+    async def erase(self) -> bool:
+        """Make the database's own file anew, so that nothing is in it that the graph does not hold; True once it is.
+
+        False: not done, try again later. Raises Unavailable.
+        """
         ...
 
     async def clear(self) -> None:
@@ -284,6 +291,9 @@ class Journal(Protocol):
         Raises:
             NotKept: it cannot be written.
             ConflictingContent: another memory in force has the uuid of its episode.
+
+        With ``forgets`` every earlier row of the group loses the same in the same transaction (``domain.redaction``),
+        failed ones too; a row that lost something has neither request hash nor answer afterwards.
         """
         ...
 
@@ -363,6 +373,21 @@ class Journal(Protocol):
 
     async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
         """Put back after a failure; after 8 attempts it is failed and shown by status."""
+        ...
+
+    async def erase(self) -> bool:
+        """Leave nothing in the journal's files that its rows do not hold: log emptied, copies made on the way gone.
+
+        False while another process reads or writes; try again later.
+        """
+        ...
+
+    async def open_erasures(self) -> list[int]:
+        """Jobs of the kind ``erase`` that are not done, of writes that the graph has."""
+        ...
+
+    async def close_erasures(self, job_ids: Sequence[int]) -> None:
+        """They are done, whoever did it."""
         ...
 
     async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:

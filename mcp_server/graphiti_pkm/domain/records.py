@@ -195,6 +195,32 @@ class Deletions(Record):
     """Stored ids of groups of which nothing stays, whoever wrote it."""
 
 
+class EpisodeText(Record):
+    """What is left of an episode's texts when parts of it were forgotten."""
+
+    uuid: str
+    name: str
+    content: str
+    source_description: str = ""
+
+
+class Forgetting(Record):
+    """What a write takes out of the graph and out of every earlier write in the journal.
+
+    It holds uuids and the texts that stay, never the words that go. Entities and facts that stay with other words are
+    records of the same write, as are passages that moved.
+    """
+
+    episodes: tuple[EpisodeText, ...] = ()
+    facts: tuple[str, ...] = ()
+    """Facts that go with all that became of them; ``Deletions.facts`` leaves that in the record, without words."""
+    passages: tuple[str, ...] = ()
+    mentions: tuple[tuple[str, str], ...] = ()
+    """Episode and entity."""
+    reasons: tuple[str, ...] = ()
+    """Changes whose reason goes."""
+
+
 class BackLinkJob(Record):
     """Link an entity to the earlier episodes that name it; ``after`` is where the last batch stopped."""
 
@@ -214,7 +240,13 @@ class EmbedPassagesJob(Record):
     episode_uuid: str
 
 
-Job: TypeAlias = Annotated[BackLinkJob | EmbedPassagesJob, Field(discriminator="kind")]
+class EraseJob(Record):
+    """Make the files of the data directory anew, without what a write has forgotten."""
+
+    kind: Literal["erase"] = "erase"
+
+
+Job: TypeAlias = Annotated[BackLinkJob | EmbedPassagesJob | EraseJob, Field(discriminator="kind")]
 
 
 class WriteKind(StrEnum):
@@ -226,6 +258,7 @@ class WriteKind(StrEnum):
     RETIRE_FACT = "retire_fact"
     RESTORE_FACT = "restore_fact"
     CLEAR_GROUP = "clear_group"
+    FORGET = "forget"
     JOB = "job"
 
 
@@ -254,6 +287,8 @@ class WriteIntent(Record):
     uncorrected_episodes: tuple[str, ...] = ()
     """No longer marked: the last fact of theirs that had been corrected was restored."""
     deletions: Deletions = Deletions()
+    forgets: Forgetting | None = None
+    """Given: journalling it takes the same out of the group's earlier rows, in one transaction."""
     jobs: tuple[Job, ...] = ()
     """Journalled with the write and enqueued in the same commit."""
     steering: dict[str, object] = Field(default_factory=dict)

@@ -146,6 +146,36 @@ def settle(data_dir: Path) -> None:
         _settled_mark(data_dir, repaired).touch()
 
 
+def sweep(data_dir: Path) -> bool:
+    """Remove kept originals of repairs and files of rewrites that were cut short; False while older parts are there.
+
+    Redis takes older parts away itself, in a thread, once a rewrite is complete.
+    """
+    for copy in (*data_dir.glob(f"{DIRECTORY}-damaged-*"), data_dir / f"{DIRECTORY}-unfinished-copy"):
+        shutil.rmtree(copy, ignore_errors=True)
+    for part in (*data_dir.glob("temp-*.aof"), *data_dir.glob("temp-*.rdb")):
+        if not _is_being_written(part):
+            part.unlink(missing_ok=True)
+    try:
+        lines = (data_dir / DIRECTORY / MANIFEST).read_text().splitlines()
+    except OSError:
+        return False
+    used = {entry[1] for line in lines if (entry := _ENTRY.fullmatch(line)) and " type h" not in line}
+    return all(path.name in used for path in _parts(data_dir))
+
+
+def _is_being_written(part: Path) -> bool:
+    """By the process whose number is in its name."""
+    number = re.search(r"(\d+)\.", part.name)
+    try:
+        os.kill(int(number[1]) if number else 0, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return number is not None
+
+
 def _parts(data_dir: Path) -> Iterator[Path]:
     return (path for path in (data_dir / DIRECTORY).glob("*") if path.name != MANIFEST)
 

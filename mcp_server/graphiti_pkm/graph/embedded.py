@@ -24,6 +24,8 @@ START_LOCK = "start.lock"
 LOST_STARTS = 5
 LOST_SECONDS = 60.0
 """We give up when that many starts, over that long, were killed from outside or ended at once."""
+SWEEP_SECONDS = 20.0
+"""How long Redis may take to remove the parts that a rewrite replaced."""
 BUSY_SECONDS = 120.0
 """How long a database may listen without answering before we say so."""
 
@@ -106,6 +108,15 @@ class EmbeddedDatabase:
     def made_whole(self) -> None:
         """The graph was made anew since the repair."""
         aof.settle(self._data_dir)
+
+    async def sweep(self) -> bool:
+        """Remove what a rewrite of the append-only file has left over; False while older parts are there."""
+        until = asyncio.get_running_loop().time() + SWEEP_SECONDS
+        while not await asyncio.to_thread(aof.sweep, self._data_dir):
+            if asyncio.get_running_loop().time() > until:
+                return False
+            await asyncio.sleep(0.02)
+        return True
 
     async def info(self) -> DatabaseInfo | None:
         """What runs now, None if nothing does."""

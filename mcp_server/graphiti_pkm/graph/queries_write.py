@@ -86,6 +86,21 @@ DELETE_EPISODES = (
     "MATCH (e:Episodic {uuid: r}) DETACH DELETE e",
 )
 """That something became of a deleted fact stays in the record, without words."""
+FORGET_TEXTS = """MATCH (e:Episodic {uuid: r.uuid})
+SET e.name = r.name, e.content = r.content, e.source_description = r.source_description"""
+FORGET_SEARCH_TEXTS = "MATCH (s:SearchText {id: r.uuid}) SET s.text = r.text"
+FORGET_LINKS = """MATCH (e:Episodic {uuid: r.uuid})
+SET e.entity_edges = [u IN coalesce(e.entity_edges, []) WHERE NOT u IN r.facts]"""
+FORGET_FACTS = (
+    "MATCH (c:Change {fact_uuid: r}) DELETE c",
+    "MATCH (c:Change {replaced_by: r}) SET c.reason = null, c.replaced_by = null",
+    "MATCH ()-[e:RELATES_TO {uuid: r}]->() DELETE e",
+)
+FORGET_PASSAGES = "MATCH (p:Passage {uuid: r}) DELETE p"
+FORGET_MENTIONS = """MATCH (e:Episodic {uuid: r.episode_uuid})-[m:MENTIONS]->(n:Entity {uuid: r.entity_uuid})
+DELETE m"""
+FORGET_REASONS = "MATCH (c:Change {uuid: r.uuid}) SET c.reason = r.reason"
+
 CLEAR_GROUP = (
     "MATCH (c:Change {group_id: r}) DELETE c",
     "MATCH (k:Name {group_id: r}) DELETE k",

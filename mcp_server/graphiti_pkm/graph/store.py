@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph import schema
+from graphiti_pkm.graph.erasing import Erasing
 from graphiti_pkm.graph.queries_values import Refused
 from graphiti_pkm.graph.reading import Lookups
 from graphiti_pkm.graph.reading_changes import ChangeReads
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from graphiti_pkm.graph.drivers import Database, OneGraphDriver
 
 
-class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Neighbours, Walks, VectorKeeping, Writes):
+class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Neighbours, Walks, VectorKeeping, Erasing, Writes):
     """Connects on first use, and only then loads graphiti_core and the clients, in a thread."""
 
     def __init__(

@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from graphiti_pkm.domain.records import Entity, Name, Vector, Vectors, WriteIntent
+from graphiti_pkm.domain.redaction import FORGOTTEN
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
 from graphiti_pkm.graph import mapping, queries_write
-from graphiti_pkm.graph.queries_search import scope, searchable
+from graphiti_pkm.graph.queries_search import scope, searchable, searchable_with_parts
 from graphiti_pkm.graph.queries_values import Query, Refused, digest
 from graphiti_pkm.graph.queries_write import Section, vector_row
 from graphiti_pkm.graph.reading import Connected
@@ -107,6 +108,7 @@ def _write(
         (queries_write.CHANGES, _changes(intent)),
         (queries_write.CORRECTED, intent.corrected_episodes),
         (queries_write.UNCORRECTED, intent.uncorrected_episodes),
+        *_forgotten(intent),
         (queries_write.GROUPS_HOLD, sorted(groups)),
         *_deletions(intent),
         (queries_write.NAMES_CHANGED, sorted(renamed)),
@@ -123,7 +125,7 @@ def _episodes(intent: WriteIntent) -> list[object]:
                 episode, [fact.uuid for fact in intent.facts if episode.uuid in fact.episodes]
             ),
             "scope": scope(episode.group_id, "episode"),
-            "text": searchable(f"{episode.name} {episode.content}"),
+            "text": searchable_with_parts(f"{episode.name} {episode.content}"),
             "corrected": episode.corrected,
         }
         for episode in intent.episodes
@@ -223,6 +225,26 @@ def _mentions(intent: WriteIntent) -> list[object]:
 
 def _changes(intent: WriteIntent) -> list[object]:
     return [mapping.change_properties(change, intent.group_id, place) for place, change in enumerate(intent.changes)]
+
+
+def _forgotten(intent: WriteIntent) -> Iterator[Section]:
+    told = intent.forgets
+    if told is None:
+        return
+    yield queries_write.FORGET_TEXTS, [dict(left) for left in told.episodes]
+    texts = [
+        {"uuid": left.uuid, "text": searchable_with_parts(f"{left.name} {left.content}")} for left in told.episodes
+    ]
+    yield queries_write.FORGET_SEARCH_TEXTS, texts
+    yield queries_write.FORGET_LINKS, [{"uuid": left.uuid, "facts": told.facts} for left in told.episodes]
+    for text in queries_write.FORGET_FACTS:
+        yield text, told.facts
+    yield queries_write.FORGET_PASSAGES, told.passages
+    yield (
+        queries_write.FORGET_MENTIONS,
+        [{"episode_uuid": episode, "entity_uuid": entity} for episode, entity in told.mentions],
+    )
+    yield queries_write.FORGET_REASONS, [{"uuid": uuid, "reason": FORGOTTEN} for uuid in told.reasons]
 
 
 def _deletions(intent: WriteIntent) -> Iterator[Section]:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
-from graphiti_pkm.domain.records import BackLinkJob, Job
+from graphiti_pkm.domain.records import BackLinkJob, EraseJob, Job
 
 MAX_ATTEMPTS = 8
+ERASE_DELAY = 30.0
+"""Seconds in which whoever forgets erases by itself; the job is for the case that it cannot, or dies."""
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
 
 # Held by this owner still: another process may have taken an expired lease over, its progress stands.
@@ -19,7 +21,16 @@ def enqueue(connection: sqlite3.Connection, seq: int, group_id: str, jobs: Itera
     """Put a write's jobs into the queue, inside the caller's transaction."""
     connection.executemany(
         "INSERT INTO jobs (seq, group_id, entity_uuid, payload, state, not_before) VALUES (?, ?, ?, ?, 'queued', ?)",
-        [(seq, group_id, job.entity_uuid if isinstance(job, BackLinkJob) else None, _payload(job), at) for job in jobs],
+        [
+            (
+                seq,
+                group_id,
+                job.entity_uuid if isinstance(job, BackLinkJob) else None,
+                _payload(job),
+                at + ERASE_DELAY if isinstance(job, EraseJob) else at,
+            )
+            for job in jobs
+        ],
     )
 
 
@@ -93,6 +104,27 @@ def pending_links(connection: sqlite3.Connection, entity_uuids: Sequence[str]) -
         (json.dumps(list(entity_uuids)),),
     )
     return {row[0] for row in rows}
+
+
+def open_erasures(connection: sqlite3.Connection) -> list[int]:
+    """Jobs of the kind ``erase`` that are not done, of writes that the graph has."""
+    rows = connection.execute(
+        """
+        SELECT jobs.id FROM jobs JOIN writes USING (seq)
+        WHERE jobs.state <> 'done' AND writes.state IN ('written', 'applied')
+            AND json_extract(payload, '$.kind') = 'erase' ORDER BY jobs.id
+        """
+    )
+    return [row[0] for row in rows]
+
+
+def close(connection: sqlite3.Connection, job_ids: Sequence[int]) -> None:
+    """Done, whoever holds the lease."""
+    connection.execute(
+        "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(job_ids)),),
+    )
 
 
 def counts(connection: sqlite3.Connection) -> dict[str, int]:

@@ -76,7 +76,10 @@ _FIRST: Migration = (
 _EVENTS: Migration = ()
 """No table differs, but rows may hold events and writes that version 1 does not know and would take for damage."""
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS)
+_FORGETTING: Migration = ()
+"""Likewise: a write may forget, which an older version would not repeat in a rebuild."""
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS, _FORGETTING)
 """The n-th turns version n into version n + 1; a published one never changes."""
 
 TABLES = ("writes", "contents", "episodes", "jobs")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from graphiti_pkm.domain.records import Job, Vectors, WriteIntent
 from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
-from graphiti_pkm.journal import copies, jobs, rows
+from graphiti_pkm.journal import copies, jobs, redaction, rows
 from graphiti_pkm.journal.connection import Connection, JournalFile, check, plain_errors
 from graphiti_pkm.journal.rows import Row
 from graphiti_pkm.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
@@ -67,7 +67,10 @@ class SqliteJournal:
             with transaction(connection):
                 # A newer version may have migrated the file under a process of this one.
                 refuse_newer(connection, "The journal", self._migrations)
-                return rows.insert(connection, intent, encoded, request_hash, at)
+                seq = rows.insert(connection, intent, encoded, request_hash, at)
+                if intent.forgets is not None:
+                    redaction.redact(connection, intent, seq)
+                return seq
 
         try:
             return await self._durable.run(work)
@@ -157,6 +160,15 @@ class SqliteJournal:
 
     async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
         return await self._quick.run(lambda c: jobs.pending_links(c, entity_uuids))
+
+    async def erase(self) -> bool:
+        return await self._durable.run(lambda c: redaction.erase(c, self._file.data_dir))
+
+    async def open_erasures(self) -> list[int]:
+        return await self._quick.run(jobs.open_erasures)
+
+    async def close_erasures(self, job_ids: Sequence[int]) -> None:
+        await self._quick.run(lambda c: jobs.close(c, job_ids))
 
     async def backup(self, path: Path) -> None:
         await asyncio.to_thread(copies.back_up, self._file, path)

@@ -81,6 +81,8 @@ class Committer:
         try:
             await self._graph.apply(intent, vectors)
         except NotKept as refusal:
+            if intent.forgets is not None:  # its earlier rows are redacted already: it has to be done
+                raise self._pending(intent, refusal.message) from refusal
             raise await self._withdraw(intent, refusal) from refusal
         except Unavailable as error:
             raise self._pending(intent, error.message) from error
@@ -150,8 +152,8 @@ def _subject(intent: WriteIntent) -> str:
         return f"the deletion of episode {', '.join(intent.deletions.episodes)}"
     if intent.kind is WriteKind.DELETE_FACT:
         return f"the deletion of fact {', '.join(intent.deletions.facts)}"
-    if intent.kind is WriteKind.CLEAR_GROUP:
-        return "the clearing of a group"
+    if intent.kind in {WriteKind.FORGET, WriteKind.CLEAR_GROUP}:
+        return "the forgetting" if intent.kind is WriteKind.FORGET else "the clearing of a group"
     if intent.changes and intent.kind in {WriteKind.RETIRE_FACT, WriteKind.RESTORE_FACT}:
         what = "retiring" if intent.kind is WriteKind.RETIRE_FACT else "restoring"
         return f"the {what} of fact {intent.changes[0].fact_uuid}"

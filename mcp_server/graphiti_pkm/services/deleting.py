@@ -13,9 +13,11 @@ from graphiti_pkm.domain.records import (
     Deletions,
     Entity,
     Episode,
+    EraseJob,
     Fact,
     FactChange,
     FactUpdate,
+    Forgetting,
     Vectors,
     WriteIntent,
     WriteKind,
@@ -23,6 +25,7 @@ from graphiti_pkm.domain.records import (
 from graphiti_pkm.errors import NotAllowed, Unavailable
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.history import change_of
 from graphiti_pkm.services.uuids import resolve_within, unknown
@@ -34,7 +37,7 @@ _MOST_PASSAGES = 25_000
 _TOLD = 20
 _NAME = 100
 _UUID = 8
-_NOT_ERASED = "The journal and backups still hold it: nothing can erase it there yet but removing the data directory."
+_NOT_ERASED = "The journal and backups still hold it; forget takes it out of the journal."
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,8 @@ class _Left:
 class Deleting:
     """``delete_episode`` and ``delete_entity_edge``."""
 
-    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+    def __init__(self, context: Context, groups: Groups, committer: Committer, erasing: Erasing | None = None) -> None:
+        self._erasing = erasing or Erasing(context)
         self._context = context
         self._graph = context.graph
         self._groups = groups
@@ -114,11 +118,14 @@ class Deleting:
                     entities=tuple(entity.uuid for entity in removed),
                     facts=tuple(fact.uuid for fact in lost),
                 ),
+                forgets=Forgetting(),
+                jobs=(EraseJob(),),
             )
             await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
+        is_erased = await self._erasing.erase_now()
         return DeleteResponse(
             message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
-            f"{_NOT_ERASED}",
+            f"{ERASED if is_erased else PENDING}",
             removed={
                 "episodes": 1,
                 "facts": len(lost),

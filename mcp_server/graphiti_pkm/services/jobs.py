@@ -10,6 +10,7 @@ from graphiti_pkm.domain.mentions import MentionFinder
 from graphiti_pkm.domain.records import (
     BackLinkJob,
     EmbedPassagesJob,
+    EraseJob,
     Job,
     Mention,
     Passage,
@@ -21,6 +22,7 @@ from graphiti_pkm.errors import KeptButPending, PkmError, Unavailable
 from graphiti_pkm.services.backlinks import back_link, find_back_links
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.waiting import wait_for_any
 
 _log = logging.getLogger(__name__)
@@ -41,7 +43,8 @@ class _CannotGoOn(Exception):
 class Jobs:
     """Works off the journal's queue, one batch at a time; any process may go on with any job."""
 
-    def __init__(self, context: Context, committer: Committer) -> None:
+    def __init__(self, context: Context, committer: Committer, erasing: Erasing | None = None) -> None:
+        self._erasing = erasing or Erasing(context)
         self._context = context
         self._graph = context.graph
         self._journal = context.journal
@@ -61,6 +64,7 @@ class Jobs:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; a batch under way is finished first."""
+        await self._erasing.erase_rest()
         while not stop.is_set():
             self._fresh.clear()
             if not await self._turn():
@@ -100,6 +104,9 @@ class Jobs:
         """Do one batch; returns what is left to do. Raises Unavailable when the database is away."""
         if isinstance(job, BackLinkJob):
             return await self._link(group_id, job)
+        if isinstance(job, EraseJob):
+            await self._erase(group_id)
+            return None
         return await self._embed(job_id, group_id, job)
 
     async def _link(self, group_id: str, job: BackLinkJob) -> BackLinkJob | None:
@@ -124,6 +131,12 @@ class Jobs:
                     _log.info("a batch of links waits in the journal")
         return job.model_copy(update={"after": links.next_after}) if links.next_after else None
 
+    async def _erase(self, group_id: str) -> None:
+        async with self._context.locks.hold(group_id):
+            await self._committer.finish(group_id)
+        if not await self._erasing.erase():
+            raise Unavailable("The files cannot be made anew now.")
+
     async def _embed(self, job_id: int, group_id: str, job: EmbedPassagesJob) -> EmbedPassagesJob | None:
         passages = await self._graph.passages(job.episode_uuid, without_vector=True, limit=_PASSAGES)
         episodes = await self._graph.get_episodes([job.episode_uuid], [group_id])
@@ -134,10 +147,14 @@ class Jobs:
         vectors = await self._vectors(episodes[0].content, passages)
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
-            if not await self._graph.get_episodes([job.episode_uuid], [group_id]):
-                return None  # deleted while its passages were embedded
+            # Some may have been deleted, or forgotten, while they were embedded.
+            left = await self._graph.passages(job.episode_uuid, without_vector=True, limit=_PASSAGES)
+            embedded = tuple(passage for passage in left if passage.uuid in vectors)
+            if not embedded:
+                return job if left else None
+            vectors = {passage.uuid: vectors[passage.uuid] for passage in embedded}
             try:
-                await self._commit(group_id, vectors, passages=tuple(passages))
+                await self._commit(group_id, vectors, passages=embedded)
             except KeptButPending as error:
                 raise Unavailable(error.message) from error
         self._began_at[job_id] = passages[0].uuid

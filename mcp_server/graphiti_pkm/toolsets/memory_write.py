@@ -65,8 +65,8 @@ async def delete_episode(
 ) -> DeleteResponse:
     """Delete an episode from all answers, with the facts, entities and mentions that only it supports.
 
-    Use when something said must go; the server's journal and backups still hold it. What other episodes support stays
-    and what it ended stays ended; the answer lists both. For a fact that no longer holds use add_memory with replaces
+    Use when a whole note must go; it leaves the server's files too, not backups. What other episodes support stays and
+    what it ended stays ended; the answer lists both. For a fact that no longer holds use add_memory with replaces
     instead: history stays.
     """
     return await call.services.deleting.delete_episode(call.caller, uuid)

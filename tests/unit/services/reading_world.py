@@ -20,6 +20,7 @@ from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.jobs import Jobs
 from graphiti_pkm.services.paths import Paths
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
@@ -52,6 +53,7 @@ class World:
         self.changes = Changes(context, self.groups)
         self.retiring = Retiring(context, self.groups, Committer(context))
         self.deleting = Deleting(context, self.groups, Committer(context))
+        self.jobs = Jobs(context, Committer(context))
         self.status = Status(context, self.groups)
         self.caller = LOCAL
 

@@ -113,11 +113,12 @@ async def test_an_earlier_unfinished_write_counts_before_anything_is_removed() -
 
 async def test_a_database_that_dies_or_refuses_says_whether_the_delete_is_kept() -> None:
     world = World()
-    note = an_episode()
-    await world.given(a_write(note))
+    note, sarah = an_episode(), an_entity("Sarah")
+    fact = a_fact(sarah, sarah, episodes=(note.uuid,))
+    await world.given(a_write(note, sarah, fact))
     world.graph.fail_next_apply(NotKept("no"))
     with pytest.raises(NotKept):
-        await world.deleting.delete_episode(world.caller, note.uuid)
+        await world.deleting.delete_entity_edge(world.caller, fact.uuid)
     world.graph.fail_next_apply()
     with pytest.raises(KeptButPending, match="do not send it again"):
         await world.deleting.delete_episode(world.caller, note.uuid)
@@ -224,17 +225,54 @@ async def test_a_fact_that_the_episode_told_and_ended_is_removed_and_not_told_of
     assert (await world.deleting.delete_episode(world.caller, note.uuid)).kept_because == []
 
 
-async def test_a_delete_says_that_the_journal_keeps_the_text() -> None:
+async def test_a_deleted_fact_stays_in_the_journal_and_that_is_said() -> None:
     world = World()
     note, sarah = an_episode(), an_entity("Sarah")
     fact = a_fact(sarah, sarah, episodes=(note.uuid,))
     await world.given(a_write(note, sarah, fact))
-    answers = [
-        await world.deleting.delete_entity_edge(world.caller, fact.uuid),
-        await world.deleting.delete_episode(world.caller, note.uuid),
-    ]
-    for answer in answers:
-        assert "journal and backups still hold it" in answer.message
+    answer = await world.deleting.delete_entity_edge(world.caller, fact.uuid)
+    assert "journal and backups still hold it" in answer.message
+
+
+async def test_the_words_of_a_deleted_episode_leave_the_journal_and_the_files_and_no_backup() -> None:
+    world = World()
+    note, sarah = an_episode("Sarah has a secret."), an_entity("Sarah")
+    write = a_write(note, sarah, a_fact(sarah, sarah, text="Sarah: secret", episodes=(note.uuid,)))
+    await world.journal.append(write, {}, "hash", {"message": "secret"})
+    await world.given(write)
+    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    assert "gone from the database's and the journal's files. Backups that you made are not touched" in answer.message
+    assert "secret" not in str(world.journal.table)
+    assert world.graph.erased == 1
+    assert await world.journal.open_erasures() == []
+
+
+@pytest.mark.parametrize("held", ["graph", "journal"])
+async def test_files_that_cannot_be_made_anew_now_are_told_as_pending_and_left_to_a_job(held: str) -> None:
+    world = World()
+    note = an_episode()
+    await world.given(a_write(note))
+    world.graph.is_durable = held != "graph"
+    world.journal.is_read = held == "journal"
+    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    assert "pending" in answer.message
+    assert len(await world.journal.open_erasures()) == 1
+    world.graph.is_durable, world.journal.is_read = True, False
+    world.clock.advance(seconds=31)
+    assert await world.jobs.run_once()
+    assert await world.journal.open_erasures() == []
+    assert world.graph.erased > 0
+
+
+async def test_a_deletion_that_the_graph_refuses_is_kept_as_its_earlier_rows_are_redacted_already() -> None:
+    world = World()
+    note = an_episode()
+    await world.given(a_write(note))
+    world.graph.fail_next_apply(NotKept("refused"))
+    with pytest.raises(KeptButPending):
+        await world.deleting.delete_episode(world.caller, note.uuid)
+    (row,) = await world.journal.unfinished(None)
+    assert row.intent.deletions.episodes == (note.uuid,)
 
 
 async def test_a_summary_and_aliases_that_stay_with_a_shared_entity_are_told_of() -> None:

@@ -1,0 +1,167 @@
+"""What a write that forgets leaves of an earlier one: decided by uuids alone, so that no word need be kept for it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import TypeVar
+
+from graphiti_pkm.domain.records import (
+    BackLinkJob,
+    Entity,
+    EpisodeText,
+    Fact,
+    FactChange,
+    FactUpdate,
+    Forgetting,
+    Vectors,
+    WriteIntent,
+    WriteKind,
+)
+
+FORGOTTEN = "[forgotten]"
+"""What stands in the place of words that were forgotten."""
+
+_QUOTE = ("quote", "quote_start", "quote_end", "quote_episode_uuid")
+_WORDS = ("text", "value", "attributes", *_QUOTE)
+_SHELL: Mapping[str, object] = MappingProxyType(
+    {
+        **dict.fromkeys((*_QUOTE, "value", "measure", "unit")),
+        "text": FORGOTTEN,
+        "attributes": {},
+        "source_name": "",
+        "target_name": "",
+    }
+)
+_A_RECORD = TypeVar("_A_RECORD", Entity, Fact, FactUpdate, FactChange)
+
+
+def concerned(forgetting: WriteIntent) -> frozenset[str]:
+    """Uuids of which one stands in every earlier write that this one changes."""
+    told = forgetting.forgets or Forgetting()
+    return frozenset(
+        (
+            *forgetting.deletions.episodes,
+            *forgetting.deletions.entities,
+            *forgetting.deletions.facts,
+            *(text.uuid for text in told.episodes),
+            *told.facts,
+            *told.passages,
+            *told.reasons,
+            *(entity.uuid for entity in forgetting.entities),
+            *(fact.uuid for fact in forgetting.facts),
+        )
+    )
+
+
+def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) -> tuple[WriteIntent, Vectors]:
+    """The earlier write without what ``forgetting`` takes out; the same again when repeated.
+
+    What ``delete_episode`` removes stays as shells without words: what became of a deleted fact is still told, and
+    after a rebuild it is found among the changes of its ends only if they were there.
+    """
+    left = _Redaction(forgetting).of(earlier)
+    kept = {one.uuid for one in left.entities if one.name != FORGOTTEN}
+    kept |= {one.uuid for one in left.facts if one.text != FORGOTTEN} | {one.uuid for one in left.passages}
+    return left, {uuid: vector for uuid, vector in vectors.items() if uuid in kept}
+
+
+class _Redaction:
+    """The rules for one write that forgets."""
+
+    def __init__(self, forgetting: WriteIntent) -> None:
+        told = forgetting.forgets or Forgetting()
+        gone = forgetting.deletions
+        self._keeps_shells = forgetting.kind is WriteKind.DELETE_EPISODE
+        self._texts: Mapping[str, EpisodeText] = {text.uuid: text for text in told.episodes}
+        self._entities = {entity.uuid: entity for entity in forgetting.entities}
+        self._facts = {fact.uuid: fact for fact in forgetting.facts}
+        self._gone_episodes = frozenset(gone.episodes)
+        self._gone_entities = frozenset(gone.entities)
+        self._gone_facts = frozenset((*told.facts, *gone.facts))
+        self._without_history = frozenset(told.facts)
+        self._passages = frozenset(told.passages)
+        self._mentions = frozenset(told.mentions)
+        self._reasons = frozenset(told.reasons)
+
+    def of(self, earlier: WriteIntent) -> WriteIntent:
+        told = earlier.forgets
+        is_touched = any(one.uuid in self._texts or one.uuid in self._gone_episodes for one in earlier.episodes)
+        return earlier.model_copy(
+            update={
+                "episodes": tuple(
+                    one.model_copy(update=dict(self._texts[one.uuid])) if one.uuid in self._texts else one
+                    for one in earlier.episodes
+                    if one.uuid not in self._gone_episodes
+                ),
+                "entities": _left(self._entity, earlier.entities),
+                "names": tuple(one for one in earlier.names if one.entity_uuid not in self._gone_entities),
+                "facts": _left(self._fact, earlier.facts),
+                "fact_updates": _left(self._update, earlier.fact_updates),
+                "mentions": tuple(
+                    one
+                    for one in earlier.mentions
+                    if (one.episode_uuid, one.entity_uuid) not in self._mentions
+                    and one.episode_uuid not in self._gone_episodes
+                    and one.entity_uuid not in self._gone_entities
+                ),
+                "passages": tuple(
+                    one
+                    for one in earlier.passages
+                    if one.uuid not in self._passages and one.episode_uuid not in self._gone_episodes
+                ),
+                "changes": _left(self._change, earlier.changes),
+                "jobs": tuple(
+                    one
+                    for one in earlier.jobs
+                    if not (isinstance(one, BackLinkJob) and one.entity_uuid in self._gone_entities)
+                ),
+                "forgets": None if told is None else self._forgetting(told),
+                "steering": {} if is_touched else earlier.steering,
+            }
+        )
+
+    def _entity(self, entity: Entity) -> Entity | None:
+        if entity.uuid in self._gone_entities:
+            nothing = {"name": FORGOTTEN, "summary": "", "attributes": {}}
+            return entity.model_copy(update=nothing) if self._keeps_shells else None
+        now = self._entities.get(entity.uuid)
+        return (
+            entity if now is None else entity.model_copy(update={"summary": now.summary, "attributes": now.attributes})
+        )
+
+    def _fact(self, fact: Fact) -> Fact | None:
+        if fact.uuid in self._without_history:
+            return None
+        if fact.uuid in self._gone_facts:
+            return fact.model_copy(update=_SHELL) if self._keeps_shells else None
+        now = self._facts.get(fact.uuid)
+        if now is None and fact.quote_episode_uuid in self._gone_episodes:
+            return fact.model_copy(update=dict.fromkeys(_QUOTE))
+        return fact if now is None else fact.model_copy(update={name: getattr(now, name) for name in _WORDS})
+
+    def _update(self, update: FactUpdate) -> FactUpdate | None:
+        if update.uuid in self._without_history:
+            return None
+        if update.uuid in self._gone_facts or update.quote_episode_uuid in self._gone_episodes:
+            return update.model_copy(update=dict.fromkeys(_QUOTE))
+        now = self._facts.get(update.uuid)
+        if now is None or update.quote is None:
+            return update
+        return update.model_copy(update={name: getattr(now, name) for name in _QUOTE})
+
+    def _change(self, change: FactChange) -> FactChange | None:
+        if change.fact_uuid in self._without_history:
+            return None
+        if change.replaced_by in self._without_history:
+            return change.model_copy(update={"replaced_by": None, "reason": None})
+        if change.fact_uuid in self._gone_facts:
+            return change.model_copy(update={"reason": None})
+        return change.model_copy(update={"reason": FORGOTTEN}) if change.uuid in self._reasons else change
+
+    def _forgetting(self, told: Forgetting) -> Forgetting:
+        """An earlier write that forgot something holds what it had left."""
+        texts = (self._texts.get(one.uuid, one) for one in told.episodes if one.uuid not in self._gone_episodes)
+        return told.model_copy(update={"episodes": tuple(texts)})
+
+
+def _left(rule: Callable[[_A_RECORD], _A_RECORD | None], records: Iterable[_A_RECORD]) -> tuple[_A_RECORD, ...]:
+    return tuple(left for left in map(rule, records) if left is not None)

@@ -1,0 +1,54 @@
+"""Forgetting in the journal: earlier rows lose what a write takes out, and then its files do."""
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+from graphiti_pkm.domain import redaction
+from graphiti_pkm.domain.records import WriteIntent
+from graphiti_pkm.journal.rows import decode, encode
+
+_COPIES = ("journal-version-*.sqlite3*", "journal.sqlite3.damaged-*", "journal-before-restore-*.sqlite3*")
+"""What start-up and restore keep by themselves beside the journal. Backups are the user's own and stay."""
+
+
+def redact(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: int) -> None:
+    """Take out of every earlier row of the group what this write forgets, inside the caller's transaction."""
+    wanted = redaction.concerned(forgetting)
+    listed = connection.execute(
+        "SELECT seq, intent FROM writes JOIN contents USING (seq) WHERE group_id = ? AND seq < ?",
+        (forgetting.group_id, before_seq),
+    )
+    for seq in [seq for seq, intent in listed if any(uuid in intent for uuid in wanted)]:
+        _redact_row(connection, forgetting, seq)
+    connection.executemany(
+        "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE entity_uuid = ?",
+        [(uuid,) for uuid in forgetting.deletions.entities],
+    )
+
+
+def _redact_row(connection: sqlite3.Connection, forgetting: WriteIntent, seq: int) -> None:
+    """A receipt repeats what was sent, so it goes with any part of it."""
+    columns = connection.execute(
+        "SELECT intent, vector_uuids, dimension, vectors FROM contents WHERE seq = ?", (seq,)
+    ).fetchone()
+    row = decode(seq, *columns)
+    intent, vectors = redaction.redacted(row.intent, row.vectors, forgetting)
+    if intent == row.intent and len(vectors) == len(row.vectors):
+        return
+    left = encode(intent, vectors, {})
+    connection.execute(
+        "UPDATE contents SET intent = ?, vector_uuids = ?, dimension = ?, vectors = ?, request_hash = '', answer = ? "
+        "WHERE seq = ?",
+        (left.intent, left.vector_uuids, left.dimension, left.vectors, left.answer, seq),
+    )
+
+
+def erase(connection: sqlite3.Connection, data_dir: Path) -> bool:
+    """Put the write-ahead log into the file and cut it to nothing; False while somebody reads or writes."""
+    busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    for pattern in _COPIES:
+        for copy in data_dir.glob(pattern):
+            with contextlib.suppress(FileNotFoundError):
+                copy.unlink()
+    return not busy

@@ -1,0 +1,77 @@
+"""What was forgotten leaves the files of the data directory as well: database, journal, and copies made on the way."""
+
+import asyncio
+import logging
+from typing import Protocol
+
+from graphiti_pkm.errors import PkmError
+from graphiti_pkm.services.context import Context
+
+_log = logging.getLogger(__name__)
+
+
+_PATIENCE = 20.0
+
+ERASED = "Its words are gone from the database's and the journal's files. Backups that you made are not touched."
+PENDING = (
+    "pending: its words are gone from every answer, but not yet from the files of the data directory; a job goes on "
+    "until they are, get_status shows it. Backups that you made are not touched."
+)
+
+
+class Files(Protocol):
+    """The database's files beside those in use."""
+
+    async def sweep(self) -> bool:
+        """Remove copies of damaged files and leftovers; False while older parts are still there."""
+        ...
+
+
+class _NoFiles:
+    async def sweep(self) -> bool:
+        return True
+
+
+_NO_FILES = _NoFiles()
+
+
+class Erasing:
+    """Makes the files anew; at once after a write that forgets, else by its job or the next start."""
+
+    def __init__(self, context: Context, files: Files = _NO_FILES) -> None:
+        self._journal = context.journal
+        self._graph = context.graph
+        self._files = files
+        self._working = asyncio.Lock()
+        self._begun: set[asyncio.Task[bool]] = set()
+
+    async def erase_now(self) -> bool:
+        """As ``erase``, but a caller does not wait longer than it may: False then, and it goes on."""
+        task = asyncio.create_task(self.erase(), name="erase")
+        self._begun.add(task)
+        task.add_done_callback(self._begun.discard)
+        done, _ = await asyncio.wait({task}, timeout=_PATIENCE)
+        return bool(done) and task.result()
+
+    async def erase(self) -> bool:
+        """True once nothing forgotten is left in any file; False if that has to wait. Harmless when repeated."""
+        async with self._working:
+            try:
+                done = await self._journal.open_erasures()
+                # The log first: a checkpoint must not wait behind a long rewrite, and comes once more at the end.
+                is_erased = await self._graph.erase() and await self._files.sweep() and await self._journal.erase()
+                if is_erased:
+                    await self._journal.close_erasures(done)
+            except PkmError as error:
+                _log.warning("what was forgotten is still in files, and tried again later: %s", error.code)
+                return False
+            return is_erased
+
+    async def erase_rest(self) -> None:
+        """What an earlier process left undone, if anything."""
+        try:
+            is_open = bool(await self._journal.open_erasures())
+        except PkmError:
+            return
+        if is_open:
+            await self.erase()

@@ -1,0 +1,239 @@
+"""Contracts of a write that forgets: the graph and the earlier rows of the journal lose the same."""
+
+from array import array
+
+from tests.builders import (
+    GROUP,
+    OTHER_GROUP,
+    a_change,
+    a_fact,
+    a_mention,
+    a_name,
+    a_passage,
+    a_write,
+    an_entity,
+    an_episode,
+    an_intent,
+    an_update,
+    at,
+)
+from tests.fakes import FakeClock
+from tests.requirements import requirement
+
+from graphiti_pkm.domain.changes import ChangeFilter
+from graphiti_pkm.domain.ports import Graph, Journal
+from graphiti_pkm.domain.queries import EpisodeFilter, Window
+from graphiti_pkm.domain.records import (
+    BackLinkJob,
+    Deletions,
+    EpisodeText,
+    EraseJob,
+    FactChange,
+    Forgetting,
+    Vectors,
+    WriteIntent,
+    WriteKind,
+)
+
+HIDDEN = "pregnant"
+WORDS = f"Maria is {HIDDEN}. Tom runs."
+LEFT = "[forgotten] Tom runs."
+
+
+class Story:
+    """Maria's secret, told in an episode with a sentence about Tom; another fact was retired by it."""
+
+    def __init__(self, group_id: str = GROUP) -> None:
+        self.maria = an_entity("Maria", group_id=group_id, summary=f"Maria is {HIDDEN}")
+        self.tom = an_entity("Tom", group_id=group_id, summary=f"Tom knows that Maria is {HIDDEN}")
+        self.episode = an_episode(WORDS, group_id=group_id, name=f"Maria is {HIDDEN}")
+        self.told = a_passage(self.episode, 0, 18)
+        self.runs = a_passage(self.episode, 19, 28, sentence=1)
+        self.secret = a_fact(
+            self.maria, self.tom, "EXPECTS", text=f"Maria is {HIDDEN}", episodes=(self.episode.uuid,), quote=HIDDEN
+        )
+        self.fact = a_fact(
+            self.tom,
+            self.tom,
+            "RUNS",
+            text="Tom runs",
+            episodes=(self.episode.uuid,),
+            quote="Tom runs.",
+            quote_start=19,
+            quote_end=28,
+            quote_episode_uuid=self.episode.uuid,
+        )
+        self.old = a_fact(self.tom, self.tom, "RESTS", text="Tom rests", invalid_at=at(2025))
+        self.ended = a_change(self.old, self.episode, replaced_by=self.secret.uuid, reason=HIDDEN)
+        self.voided = a_change(self.secret, self.episode, kind="voided", reason=HIDDEN)
+        self.other = a_change(self.old, self.episode, kind="proposed", reason=HIDDEN)
+        self.told_by = a_write(
+            self.maria,
+            self.tom,
+            a_name(self.maria),
+            a_name(self.tom),
+            self.episode,
+            self.told,
+            self.runs,
+            self.secret,
+            self.fact,
+            self.old,
+            an_update(self.fact),
+            self.ended,
+            self.voided,
+            self.other,
+            a_mention(self.episode, self.maria),
+            a_mention(self.episode, self.tom),
+            BackLinkJob(entity_uuid=self.maria.uuid, names=("Maria",), before=at(2030)),
+            steering={"custom_extraction_instructions": HIDDEN},
+        )
+        self.vectors: Vectors = {
+            one.uuid: array("f", [1.0, 0.0]) for one in (self.maria, self.tom, self.told, self.runs, self.secret)
+        }
+
+    def forgetting(self) -> WriteIntent:
+        moved = {"quote_start": 12, "quote_end": 21}
+        return a_write(
+            self.tom.model_copy(update={"summary": ""}),
+            self.fact.model_copy(update=moved),
+            self.runs.model_copy(update={"start": 12, "end": 21}),
+            EraseJob(),
+            kind=WriteKind.FORGET,
+            deletions=Deletions(entities=(self.maria.uuid,)),
+            forgets=Forgetting(
+                episodes=(EpisodeText(uuid=self.episode.uuid, name="[forgotten]", content=LEFT),),
+                facts=(self.secret.uuid,),
+                passages=(self.told.uuid,),
+                mentions=((self.episode.uuid, self.maria.uuid),),
+                reasons=(self.other.uuid,),
+            ),
+        )
+
+
+async def what_is_left(graph: Graph, story: Story) -> list[object]:
+    groups = (GROUP,)
+    found = await graph.search_episodes([HIDDEN], EpisodeFilter(group_ids=groups), 5)
+    wanted = ChangeFilter(group_ids=groups, now=at(2030), since=at(2000))
+    passages = await graph.passages(story.episode.uuid, without_vector=False, limit=9)
+    return [
+        await graph.get_episodes([story.episode.uuid], groups),
+        await graph.get_entities([story.maria.uuid, story.tom.uuid], groups),
+        await graph.get_facts([story.secret.uuid, story.fact.uuid, story.old.uuid], groups),
+        await graph.changes(wanted, Window(limit=20)),
+        await graph.episode_entities([story.episode.uuid], groups, Window(limit=5)),
+        passages,
+        await graph.passages(story.episode.uuid, without_vector=True, limit=9),
+        await graph.get_names([name.key for name in story.told_by.names]),
+        found,
+    ]
+
+
+@requirement("T32")
+async def test_the_graph_keeps_no_word_of_it_and_all_that_was_said_beside_it(graph: Graph) -> None:
+    story = Story()
+    await graph.apply(story.told_by, story.vectors)
+    before = await graph.name_book(GROUP, None)
+    await graph.apply(story.forgetting(), {})
+    left = await what_is_left(graph, story)
+    assert HIDDEN not in str(left)
+    (episode,) = await graph.get_episodes([story.episode.uuid], (GROUP,))
+    assert (episode.content, episode.name, episode.valid_at) == (LEFT, "[forgotten]", story.episode.valid_at)
+    assert await graph.search_episodes(["runs"], EpisodeFilter(group_ids=(GROUP,)), 5)
+    (fact, old) = await graph.get_facts([story.fact.uuid, story.old.uuid], (GROUP,))
+    assert (fact.quote, fact.quote_start, fact.quote_end) == ("Tom runs.", 12, 21)
+    (passage,) = await graph.passages(story.episode.uuid, without_vector=False, limit=9)
+    assert LEFT[passage.start : passage.end] == "Tom runs."
+    assert await graph.passages(story.episode.uuid, without_vector=True, limit=9) == []
+    changes = (await graph.fact_changes([story.secret.uuid, old.uuid], (GROUP,), 9)).values()
+    assert [[(one.kind, one.replaced_by, one.reason) for one in listed] for listed in changes] == [
+        [],
+        [("proposed", None, "[forgotten]"), ("retired", None, None)],
+    ]
+    assert before is not None
+    assert await graph.name_book(GROUP, before.version) is not None
+
+
+async def test_a_rebuild_from_the_redacted_journal_gives_the_same(graph: Graph, journal: Journal) -> None:
+    story = Story()
+    forgetting = story.forgetting()
+    await journal.append(story.told_by, story.vectors, "hash", {"message": HIDDEN})
+    await journal.append(forgetting, {}, "", {})
+    await graph.apply(story.told_by, story.vectors)
+    await graph.apply(forgetting, {})
+    before = await what_is_left(graph, story)
+    await graph.clear()
+    for row in await journal.rows(0, 10):
+        await graph.apply(row.intent, row.vectors)
+    assert await what_is_left(graph, story) == before
+
+
+async def test_every_earlier_row_of_the_group_loses_it_whatever_its_state(journal: Journal) -> None:
+    story, elsewhere = Story(), Story(OTHER_GROUP)
+    failed = a_write(story.tom, story.episode, kind=WriteKind.JOB)
+    await journal.append(story.told_by, story.vectors, "hash", {"message": HIDDEN})
+    await journal.append(failed, {}, "", {})
+    await journal.fail(failed.uuid, "refused")
+    await journal.append(elsewhere.told_by, {}, "hash", {"message": HIDDEN})
+    await journal.append(story.forgetting(), {}, "", {})
+    mine, other, _ = await journal.rows(0, 10)
+    assert HIDDEN not in mine.intent.model_dump_json()
+    assert set(mine.vectors) == {story.tom.uuid, story.runs.uuid}
+    assert mine.intent.episodes[0].content == LEFT
+    assert other.intent == elsewhere.told_by
+    assert await journal.receipt(story.episode.uuid) == ("", {})
+    assert (await journal.claim_job("me", 60) or (0, ""))[1] == OTHER_GROUP
+
+
+async def test_a_deleted_episode_leaves_shells_for_what_became_of_its_facts(journal: Journal) -> None:
+    story = Story()
+    await journal.append(story.told_by, story.vectors, "hash", {"message": HIDDEN})
+    gone = Deletions(episodes=(story.episode.uuid,), entities=(story.maria.uuid,), facts=(story.secret.uuid,))
+    tom = story.tom.model_copy(update={"summary": ""})
+    deleting = an_intent(kind=WriteKind.DELETE_EPISODE, deletions=gone, forgets=Forgetting(), entities=(tom,))
+    await journal.append(deleting, {}, "", {})
+    row = (await journal.rows(0, 10))[0]
+    assert row.intent.episodes == ()
+    assert {one.name for one in row.intent.entities} == {"[forgotten]", "Tom"}
+    assert {one.text for one in row.intent.facts} == {"[forgotten]", "Tom runs", "Tom rests"}
+    assert set(row.vectors) == {story.tom.uuid}
+    reasons = {change.fact_uuid: change.reason for change in row.intent.changes}
+    assert reasons[story.secret.uuid] is None
+    assert "Maria" not in row.intent.model_dump_json()
+
+
+async def test_an_earlier_forgetting_holds_the_words_it_left_no_longer(journal: Journal) -> None:
+    story = Story()
+    await journal.append(story.told_by, story.vectors, "hash", {})
+    await journal.append(story.forgetting(), {}, "", {})
+    nothing = EpisodeText(uuid=story.episode.uuid, name="[forgotten]", content="[forgotten]")
+    gone = Forgetting(episodes=(nothing,), facts=(story.fact.uuid,), passages=(story.runs.uuid,))
+    await journal.append(an_intent(kind=WriteKind.FORGET, forgets=gone), {}, "", {})
+    rows = await journal.rows(0, 10)
+    assert all("runs" not in row.intent.model_dump_json() for row in rows)
+
+
+async def test_erasing_waits_for_its_time_and_counts_once_the_graph_has_the_write(
+    journal: Journal, clock: FakeClock
+) -> None:
+    write = an_intent(kind=WriteKind.FORGET, forgets=Forgetting(), jobs=[EraseJob()])
+    await journal.append(write, {}, "", {})
+    assert await journal.open_erasures() == []
+    await journal.written(write.uuid)
+    (job,) = await journal.open_erasures()
+    assert await journal.claim_job("me", 60) is None
+    clock.advance(seconds=31)
+    assert await journal.claim_job("me", 60) == (job, GROUP, EraseJob())
+    assert await journal.erase()
+    await journal.close_erasures([job])
+    assert await journal.open_erasures() == []
+    assert (await journal.counts())["jobs_running"] == 0
+
+
+async def test_the_graph_makes_its_file_anew(graph: Graph) -> None:
+    await graph.apply(Story().told_by, {})
+    assert await graph.erase()
+
+
+def test_a_change_has_no_words_but_its_reason() -> None:
+    texts = {name for name, field in FactChange.model_fields.items() if field.annotation == (str | None)}
+    assert texts - {"episode_uuid", "replaced_by", "caller"} == {"reason"}
