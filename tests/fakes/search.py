@@ -8,7 +8,7 @@ from datetime import datetime
 from tests.fakes.changes import ChangeReads
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.names import fold, word_endings
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.domain.records import Episode, Vector
 
@@ -86,11 +86,17 @@ def _nearest(vector: Vector, uuids: Iterable[str], db: Tables, limit: int) -> di
 def _word_hits(terms: Sequence[str], texts: Iterable[tuple[str, str]], limit: int) -> dict[str, float]:
     scores: dict[str, float] = {}
     for uuid, text in texts:
-        words = Counter(fold(text).split())
-        score = sum(1 + math.log(words[term]) for term in terms if term in words)
+        words = Counter((*fold(text).split(), *word_endings(text)))
+        counts = (sum(words[word] for word in words if _is_asked(word, term)) for term in terms)
+        score = sum(1 + math.log(count) for count in counts if count)
         if score > 0:
             scores[uuid] = score
     return _best(scores, limit)
+
+
+def _is_asked(word: str, term: str) -> bool:
+    """Whether a term stands for a word; one with a "*" for all that begin so."""
+    return word.startswith(term[:-1]) if term.endswith("*") else word == term
 
 
 def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:

@@ -8,6 +8,7 @@ three.
 import hashlib
 import re
 import unicodedata
+from itertools import islice
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
@@ -24,6 +25,14 @@ _KEY_SEPARATOR = "\x1f"
 _KEY_BYTES = 1000
 """FalkorDB crashes on a unique value of more than 4,096 bytes, and on one with a control character."""
 _KEPT_OF_LONG = 64
+SHORTEST_PART = 5
+"""Letters of a word that is looked for inside others."""
+INSIDE = "0"
+"""Marks the end of a word in full text; no other word of letters begins so."""
+_LONG_WORD = 10
+_FIRST_PART = 3
+_STEMMED = 2
+_MOST_ENDINGS = 20_000
 
 
 def display_name(text: str) -> str:
@@ -67,6 +76,29 @@ def fold(text: str) -> str:
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
     recomposed = unicodedata.normalize("NFC", plain)
     return " ".join(_words(recomposed))
+
+
+def word_endings(text: str) -> list[str]:
+    """Where another word may begin inside the long words of a text: "haushaltsplanung" gives "planung" and others.
+
+    With ``INSIDE`` before each, so that they are found only when they are asked for.
+    """
+    long = dict.fromkeys(word for word in fold(text).split() if len(word) >= _LONG_WORD and word.isalpha())
+    endings = (word[start:] for word in long for start in range(_FIRST_PART, len(word) - SHORTEST_PART + 1))
+    return [INSIDE + ending for ending in islice(dict.fromkeys(endings), _MOST_ENDINGS)]
+
+
+def part_terms(term: str) -> list[str]:
+    """What to search for to find the words that begin with a word, or hold it; "*" stands for what follows.
+
+    A long word is cut, as the database keeps only the stems of words. None for a word that would be part of too many.
+    """
+    if (run := _RUN.fullmatch(term)) and run["unspaced"]:
+        return [f"{term}*"] if len(term) == 1 else []
+    if len(term) < SHORTEST_PART or not term.isalpha():
+        return []
+    stem = term[: max(SHORTEST_PART, len(term) - _STEMMED)]
+    return [f"{stem}*", f"{INSIDE}{stem}*"]
 
 
 def search_terms(text: str, limit: int = 64) -> list[str]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import product
 from typing import Literal
 
-from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.names import fold, word_endings
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph.queries import (
@@ -45,6 +45,11 @@ def scope(group_id: str, kind: ScopeKind) -> str:
 def searchable(text: str) -> str:
     """What full text holds of a text: its folded words, each cut to what the index can find again."""
     return " ".join(_folded(text))
+
+
+def searchable_with_parts(text: str) -> str:
+    """As ``searchable``, with the endings of long words, by which a word inside them is found."""
+    return " ".join((searchable(text), *map(_cut, word_endings(text))))
 
 
 def search_entities(terms: Sequence[str], wanted: EntityFilter, limit: int) -> Query | None:
@@ -157,8 +162,14 @@ def _cut(word: str) -> str:
 
 def _words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind, field_prefix: str = "") -> str | None:
     """Any of the words; folded once more, so that nothing can be query syntax."""
-    words = list(dict.fromkeys(word for term in terms for word in _folded(term)))
+    words = list(dict.fromkeys(word for term in terms for word in _asked(term)))
     return _expression(group_ids, kind, words, field_prefix) if words and group_ids else None
+
+
+def _asked(term: str) -> list[str]:
+    """The words of a term; a "*" at its end stands for whatever follows."""
+    words = _folded(term)
+    return [*words[:-1], f"{words[-1]}*"] if words and term.endswith("*") else words
 
 
 def _expression(group_ids: Sequence[str], kind: ScopeKind, words: Sequence[str], field_prefix: str = "") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphiti_pkm.domain.names import words_of
+from graphiti_pkm.domain.names import part_terms, words_of
 from graphiti_pkm.domain.neighbours import Place, Stretch
 from graphiti_pkm.domain.periods import Period, nearness, periods_in
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, Window
@@ -17,11 +17,15 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.episode_ranking import (
     Signs,
     Surroundings,
+    WordCounts,
     best_of,
+    holding_parts,
     own_scores,
     possible_score,
     steps_in,
+    unknown_terms,
     with_surroundings,
+    word_counts,
     word_shares,
 )
 from graphiti_pkm.services.ranking import MIN_COSINE
@@ -29,6 +33,7 @@ from graphiti_pkm.services.ranking import MIN_COSINE
 _ASKED_FOR = 50
 """Candidates of each period, and of each entity, that the query names."""
 _MOST_NAMED = 3
+_MOST_PARTS = 16
 _NAME_WORDS = 3
 _COMPARED = 100
 """Best episodes that are looked at for the entities that they mention."""
@@ -84,15 +89,18 @@ class EpisodeCandidates:
         dated = await self._of_periods(query, wanted, periods)
         of_entities = await self._of_entities(query, wanted, named)
         hits = {**of_entities, **dated, **near}
-        episodes = await self._graph.get_episodes(list(worded), wanted.group_ids)
-        places = {each.uuid: _place(each) for each in episodes}
+        terms = telling(query.terms)
+        counts, places = await self._words(list(worded), wanted)
+        if unknown := [part for term in unknown_terms(terms, counts) for part in part_terms(term)][:_MOST_PARTS]:
+            held = list(await self._graph.search_episodes(unknown, wanted, _ASKED_FOR))
+            more, standing = await self._words(held, wanted)
+            holding = holding_parts(unknown_terms(terms, counts), more)
+            counts = {**counts, **holding}
+            places.update({uuid: place for uuid, place in standing.items() if uuid in holding})
         others = [uuid for uuid, hit in hits.items() if uuid not in places and _counts(uuid, hit, dated)]
         places.update(await self._graph.episode_places(others, wanted.group_ids))
-        shares = await asyncio.to_thread(
-            word_shares, telling(query.terms), {each.uuid: f"{each.name} {each.content}" for each in episodes}
-        )
         signs = Signs(
-            words=shares,
+            words=await asyncio.to_thread(word_shares, terms, counts),
             cosines=_cosines(places, hits, near),
             dates=self._dates(places, periods),
         )
@@ -104,6 +112,12 @@ class EpisodeCandidates:
         )
         around = await self._surroundings(own, places, wanted, now)
         return Found(with_surroundings(own, around, self._weights, possible), is_cut, hits)
+
+    async def _words(self, uuids: Sequence[str], wanted: EpisodeFilter) -> tuple[WordCounts, dict[str, Place]]:
+        """The words of episodes, and where they stand."""
+        episodes = await self._graph.get_episodes(uuids, wanted.group_ids)
+        texts = {each.uuid: f"{each.name} {each.content}" for each in episodes}
+        return await asyncio.to_thread(word_counts, texts), {each.uuid: _place(each) for each in episodes}
 
     async def _near(self, query: Query, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
         return await self._graph.nearest_episodes(query.vector, wanted, limit) if query.vector else {}

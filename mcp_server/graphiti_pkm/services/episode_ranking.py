@@ -4,11 +4,15 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from graphiti_pkm.domain.names import fold
 from graphiti_pkm.domain.neighbours import Steps
 from graphiti_pkm.domain.weights import EpisodeWeights
 from graphiti_pkm.services.ranking import stem
+
+WordCounts: TypeAlias = "Mapping[str, Counter[str]]"
+"""Stems of documents with how often each has them, by uuid."""
 
 _K1 = 1.2
 _B = 0.75
@@ -36,13 +40,35 @@ class Surroundings:
     days: Mapping[str, Hashable] = field(default_factory=dict)
 
 
-def word_shares(terms: Sequence[str], documents: Mapping[str, str]) -> dict[str, float]:
+def word_counts(documents: Mapping[str, str]) -> WordCounts:
+    """The stems of each document."""
+    return {uuid: Counter(map(stem, fold(text[:_SCORED_CHARS]).split())) for uuid, text in documents.items()}
+
+
+def unknown_terms(terms: Sequence[str], counts: WordCounts) -> list[str]:
+    """Those that none of the documents has."""
+    return [term for term in terms if not any(stem(term) in words for words in counts.values())]
+
+
+def holding_parts(terms: Sequence[str], counts: WordCounts) -> WordCounts:
+    """How often the documents have words that hold a term; those that have none are left out."""
+    found: dict[str, Counter[str]] = {}
+    for uuid, words in counts.items():
+        inside = Counter[str]()
+        for term in map(stem, terms):
+            if often := sum(count for word, count in words.items() if term in word):
+                inside[term] = often
+        if inside:
+            found[uuid] = words + inside
+    return found
+
+
+def word_shares(terms: Sequence[str], counts: WordCounts) -> dict[str, float]:
     """BM25 of each document over these documents, as the share of what all the words could give.
 
     A share, not a place between the worst and the best: where the words of a question hardly occur, the best document
     by words says little, and its meaning should decide. Robertson and Zaragoza 2009 with k1 1.2 and b 0.75.
     """
-    counts = {uuid: Counter(map(stem, fold(text[:_SCORED_CHARS]).split())) for uuid, text in documents.items()}
     if not counts:
         return {}
     lengths = {uuid: words.total() for uuid, words in counts.items()}
