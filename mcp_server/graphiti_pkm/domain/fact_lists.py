@@ -39,3 +39,19 @@ class GraphFacts(Protocol):
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         """Facts a neighbour under the same filter, most first, then name; counts sum to the page's total."""
         ...
+
+    async def facts_with_relation(
+        self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
+    ) -> list[list[Fact]]:
+        """Facts for each (source uuid, relation as stored), not voided, newest created first."""
+        ...
+
+    async def facts_between(self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int) -> list[list[Fact]]:
+        """Facts for each (source uuid, target uuid), any relation, not voided, newest created first."""
+        ...
+
+    async def newest_facts(
+        self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
+    ) -> dict[str, list[Fact]]:
+        """Current facts of each entity, newest first."""
+        ...

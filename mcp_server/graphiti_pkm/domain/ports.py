@@ -77,16 +77,6 @@ class GraphReader(GraphFacts, Protocol):
         """All linkable names of a group for mention linking, or None if ``known_version`` is still current."""
         ...
 
-    async def facts_with_relation(
-        self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
-    ) -> list[list[Fact]]:
-        """Facts for each (source uuid, relation as stored), not voided, newest created first."""
-        ...
-
-    async def facts_between(self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int) -> list[list[Fact]]:
-        """Facts for each (source uuid, target uuid), any relation, not voided, newest created first."""
-        ...
-
     async def relations(self, group_id: str, limit: int) -> dict[str, int]:
         """Relation names of a group with how often each is used, most used first."""
         ...
@@ -97,12 +87,6 @@ class GraphReader(GraphFacts, Protocol):
 
     async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
         """Entities under the filter by name, then uuid, with their total."""
-        ...
-
-    async def newest_facts(
-        self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
-    ) -> dict[str, list[Fact]]:
-        """Current facts of each entity, newest first."""
         ...
 
     async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
