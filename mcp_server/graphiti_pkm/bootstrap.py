@@ -146,7 +146,7 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
         sources=Sources(context, groups),
         paths=Paths(context, groups),
         triplets=Triplets(context, groups, writing),
-        clearing=Clearing(context, groups, committer),
+        clearing=Clearing(context, groups, committer, erasing),
         changes=Changes(context, groups),
         retiring=Retiring(context, groups, committer),
         deleting=Deleting(context, groups, committer, erasing),

@@ -80,9 +80,9 @@ async def _load(opened: Memory, land: Land) -> None:
 
 
 def _sides(client: Any, land: Land) -> dict[str, Side]:
-    """Each call asks about other entities."""
+    """Each call asks about other entities, near the hub in either graph."""
     draw, turn = random.Random(1), count()  # noqa: S311 the same questions in every run
-    asked = [draw.sample(land.entities[1:], 2) for _ in range(1_000)]
+    asked = [draw.sample(land.entities[1 : HUB_FACTS // 2], 2) for _ in range(1_000)]
 
     async def path() -> None:
         one, other = asked[next(turn) % len(asked)]

@@ -1,5 +1,7 @@
 """Contracts of clearing a group: the graph keeps nothing of it, the journal no receipt."""
 
+from array import array
+
 from tests.builders import (
     GROUP,
     OTHER_GROUP,
@@ -16,7 +18,7 @@ from tests.builders import (
 
 from graphiti_pkm.domain.ports import Graph, Journal
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
-from graphiti_pkm.domain.records import Deletions, WriteIntent, WriteKind
+from graphiti_pkm.domain.records import BackLinkJob, Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
 
 WIDE = Window(limit=50)
 
@@ -95,6 +97,25 @@ async def test_memories_of_a_cleared_group_have_no_receipt_those_of_others_and_l
     assert receipts == [None, ("hash", {}), ("hash", {})]
     await journal.append(a_write(*mine.episodes), {}, "again", {})
     assert await journal.receipt(mine.episodes[0].uuid) == ("again", {})
+
+
+async def test_a_clearing_that_forgets_leaves_no_word_in_the_groups_earlier_rows_and_jobs(journal: Journal) -> None:
+    job = BackLinkJob(entity_uuid="e", names=("Sarah",), before=at(2026))
+    mine, other = a_story(GROUP).model_copy(update={"jobs": (job,)}), a_story(OTHER_GROUP)
+    vectors = {mine.entities[0].uuid: array("f", [1.0, 0.0])}
+    await journal.append(mine, vectors, "hash", {"message": "Sarah"})
+    await journal.append(other, {}, "hash", {})
+    clear = clearing(GROUP).model_copy(update={"forgets": Forgetting(), "jobs": (EraseJob(),)})
+    await journal.append(clear, {}, "", {})
+    later = a_story(GROUP)
+    await journal.append(later, {}, "hash", {})
+    rows = {row.intent.uuid: row for row in await journal.rows(0, 10)}
+    assert "Sarah" not in rows[mine.uuid].intent.model_dump_json()
+    assert (rows[mine.uuid].vectors, rows[mine.uuid].intent.recorded_at) == ({}, mine.recorded_at)
+    assert [rows[one.uuid].intent for one in (other, clear, later)] == [other, clear, later]
+    assert await journal.claim_job("me", 60) is None
+    await journal.written(clear.uuid)
+    assert len(await journal.open_erasures()) == 1
 
 
 async def test_a_withdrawn_clearing_brings_the_receipts_back(journal: Journal) -> None:

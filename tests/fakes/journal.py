@@ -208,6 +208,7 @@ class FakeJournal:
             id_: job
             for id_, job in self.jobs.items()
             if not (isinstance(job.job, BackLinkJob) and job.job.entity_uuid in gone)
+            and job.group_id not in forgetting.deletions.groups
         }
 
     def _receipt(self, episode_uuid: str) -> FakeRow | None:

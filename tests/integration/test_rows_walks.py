@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from tests.corpus import DENSE_ENTITIES, dense, fixed_uuid
+from tests.integration.planted import files_with
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.requirements import requirement
 
@@ -67,12 +68,16 @@ async def test_the_words_behind_a_fact_are_found_by_meaning(world: World) -> Non
 
 @requirement("T33")
 async def test_a_cleared_group_does_not_come_back_with_a_rebuild(world: World) -> None:
-    await world.call("add_memory", episode_body=BODY, group_id="gone", entities=[{"name": "Go"}])
+    hidden = "Zéphyrin-Quolltext"
+    body = f"{BODY} {hidden}."
+    await world.call("add_memory", episode_body=body, group_id="gone", entities=[{"name": "Go", "aliases": [hidden]}])
     await world.call("add_memory", episode_body=BODY, group_id="kept", entities=[{"name": "Go"}])
     preview = await world.call("clear_graph", group_ids=["gone"])
     cleared = await world.call("clear_graph", group_ids=["gone"], confirm=preview["confirm"])
     assert cleared["status"] == "cleared"
+    assert "gone from the database's and the journal's files" in cleared["message"]
     later = await world.call("add_memory", episode_body="Anew.", group_id="gone")
+    assert files_with(world.memory.context.settings.data_dir, hidden) == []
     await world.memory.recovery.rebuild(lambda _done, _all: None)
     for group, bodies in (("gone", ["Anew."]), ("kept", [BODY])):
         episodes = await world.call("get_episodes", group_ids=[group])

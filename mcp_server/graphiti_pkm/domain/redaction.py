@@ -31,17 +31,20 @@ _SHELL: Mapping[str, object] = MappingProxyType(
         "target_name": "",
     }
 )
+_SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at")
+"""What stays of a write whose group is cleared: that something was written, and when."""
 _A_RECORD = TypeVar("_A_RECORD", Entity, Fact, FactUpdate, FactChange)
 
 
 def concerned(forgetting: WriteIntent) -> frozenset[str]:
-    """Uuids of which one stands in every earlier write that this one changes."""
+    """Uuids, or a group's id, of which one stands in every earlier write that this one changes."""
     told = forgetting.forgets or Forgetting()
     return frozenset(
         (
             *forgetting.deletions.episodes,
             *forgetting.deletions.entities,
             *forgetting.deletions.facts,
+            *forgetting.deletions.groups,
             *(text.uuid for text in told.episodes),
             *told.facts,
             *told.passages,
@@ -58,6 +61,8 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
     What ``delete_episode`` removes stays as shells without words: what became of a deleted fact is still told, and
     after a rebuild it is found among the changes of its ends only if they were there.
     """
+    if earlier.group_id in forgetting.deletions.groups:
+        return WriteIntent(**{name: getattr(earlier, name) for name in _SHELL_OF_A_WRITE}), {}
     left = _Redaction(forgetting).of(earlier)
     kept = {one.uuid for one in left.entities if one.name != FORGOTTEN}
     kept |= {one.uuid for one in left.facts if one.text != FORGOTTEN} | {one.uuid for one in left.passages}

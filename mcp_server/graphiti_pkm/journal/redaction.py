@@ -25,6 +25,10 @@ def redact(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: 
         "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE entity_uuid = ?",
         [(uuid,) for uuid in forgetting.deletions.entities],
     )
+    connection.executemany(
+        "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE group_id = ? AND seq < ?",
+        [(group_id, before_seq) for group_id in forgetting.deletions.groups],
+    )
 
 
 def _redact_row(connection: sqlite3.Connection, forgetting: WriteIntent, seq: int) -> None:

@@ -1,4 +1,4 @@
-"""Clearing whole groups: first a preview, then, with its token, nothing of them stays in the graph."""
+"""Clearing whole groups: first a preview, then, with its token, nothing of them stays, in the journal neither."""
 
 import contextlib
 from collections.abc import Sequence
@@ -7,27 +7,25 @@ from uuid import uuid4
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import ClearResponse
 from graphiti_pkm.domain.queries import EpisodeFilter, GroupSize, Window
-from graphiti_pkm.domain.records import Deletions, WriteIntent, WriteKind
+from graphiti_pkm.domain.records import Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.confirmation import confirmation
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.reading import GroupIds
 from graphiti_pkm.services.views import size_in_words
 
 _MOST = 20
 _NOTHING = GroupSize(episodes=0, entities=0, facts=0)
-_NOT_ERASED = (
-    "The journal and backups still hold what was written, so that a rebuild knows that it is gone; removing the data "
-    "directory erases it."
-)
 
 
 class Clearing:
     """``clear_graph``."""
 
-    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+    def __init__(self, context: Context, groups: Groups, committer: Committer, erasing: Erasing | None = None) -> None:
+        self._erasing = erasing or Erasing(context)
         self._context = context
         self._graph = context.graph
         self._groups = groups
@@ -60,8 +58,9 @@ class Clearing:
                 )
             for group in wanted:
                 await self._committer.commit(self._intent(group), {})
+        is_erased = await self._erasing.erase_now()
         return ClearResponse(
-            message=f"Cleared {self._named(sizes)}. {_NOT_ERASED}",
+            message=f"Cleared {self._named(sizes)}. {ERASED if is_erased else PENDING}",
             status="cleared",
             groups=self._shown(sizes),
         )
@@ -109,6 +108,8 @@ class Clearing:
             kind=WriteKind.CLEAR_GROUP,
             recorded_at=self._context.now(),
             deletions=Deletions(groups=(group_id,)),
+            forgets=Forgetting(),
+            jobs=(EraseJob(),),
         )
 
     def _named(self, sizes: dict[str, GroupSize]) -> str:

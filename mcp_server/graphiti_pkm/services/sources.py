@@ -10,6 +10,7 @@ from graphiti_pkm.domain.names import search_terms
 from graphiti_pkm.domain.passages import Span, split_passages
 from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import Episode, Fact
+from graphiti_pkm.domain.redaction import FORGOTTEN
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.domain.walks import FactSource, SourceMode
 from graphiti_pkm.services.excerpts import matching_sentence
@@ -17,9 +18,6 @@ from graphiti_pkm.services.paging import SOURCES, budget, encode_cursor, fit
 from graphiti_pkm.services.reading import Reader
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import clipped, item_sizes
-
-FORGOTTEN = "[forgotten]"
-"""What stands in a text for words that were forgotten."""
 
 _CHARS = 2_000
 """Of one part; of a longer one the stretch around its best sentence is shown."""

@@ -36,7 +36,7 @@ async def clear_graph(
 ) -> ClearResponse:
     """Clear whole groups: everything in them goes. The first call only previews and returns a confirm token.
 
-    Use only when the user asks to empty a namespace, after showing the preview. There is no undo; the server's journal
-    and backups still hold what was written. For one note or fact use delete_episode or delete_entity_edge instead.
+    Use only when the user asks to empty a namespace, after showing the preview. There is no undo; only
+    backups still hold it. For one note or fact use delete_episode or delete_entity_edge instead.
     """
     return await call.services.clearing.clear_graph(call.caller, group_ids, confirm)

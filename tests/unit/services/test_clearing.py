@@ -46,7 +46,7 @@ async def test_the_first_call_shows_what_would_go_and_the_second_clears_it() -> 
     assert world.left == {GROUP, OTHER_GROUP}
     cleared = await world.clear(GROUP, confirm=preview.confirm)
     assert (cleared.status, cleared.groups, cleared.confirm) == ("cleared", preview.groups, None)
-    assert "journal and backups still hold" in cleared.message
+    assert "gone from the database's and the journal's files" in cleared.message
     assert world.left == {OTHER_GROUP}
     (row,) = [row for row in world.journal.table.values() if row.intent.kind is WriteKind.CLEAR_GROUP]
     assert (row.intent.deletions.groups, row.intent.group_id, row.state) == ((GROUP,), GROUP, "written")
@@ -106,6 +106,19 @@ async def test_an_added_memory_may_be_sent_again_after_the_clearing() -> None:
     await world.clearing.clear_graph(LOCAL, None, preview.confirm)
     again = await world.tell("A note.", **note)
     assert (again.status, len(world.graph.tables.episodes)) == ("stored", 1)
+
+
+async def test_the_journal_keeps_that_something_was_written_but_no_word() -> None:
+    world = await World().filled()
+    await world.tell("Maria was here.", group_id=GROUP, entities=[{"name": "Maria"}])
+    await world.clear(GROUP, confirm=(await world.clear(GROUP)).confirm)
+    kept = [row for row in world.journal.table.values() if row.intent.group_id == GROUP]
+    assert [row.intent.kind for row in kept] == [WriteKind.ADD_MEMORY, WriteKind.ADD_MEMORY, WriteKind.CLEAR_GROUP]
+    for row in kept[:2]:
+        assert not (row.intent.episodes or row.intent.entities or row.intent.names or row.intent.facts)
+        assert (row.vectors, row.answer, row.request_hash) == ({}, {}, "")
+    (other,) = [row for row in world.journal.table.values() if row.intent.group_id == OTHER_GROUP]
+    assert other.intent.episodes
 
 
 async def test_a_clearing_that_waits_for_the_database_says_so() -> None:
