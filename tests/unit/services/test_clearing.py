@@ -115,7 +115,7 @@ async def test_the_journal_keeps_that_something_was_written_but_no_word() -> Non
     kept = [row for row in world.journal.table.values() if row.intent.group_id == GROUP]
     assert [row.intent.kind for row in kept] == [WriteKind.ADD_MEMORY, WriteKind.ADD_MEMORY, WriteKind.CLEAR_GROUP]
     for row in kept[:2]:
-        assert not (row.intent.episodes or row.intent.entities or row.intent.names or row.intent.facts)
+        assert (row.intent.episodes, row.intent.entities, row.intent.names, row.intent.facts) == ((), (), (), ())
         assert (row.vectors, row.answer, row.request_hash) == ({}, {}, "")
     (other,) = [row for row in world.journal.table.values() if row.intent.group_id == OTHER_GROUP]
     assert other.intent.episodes
