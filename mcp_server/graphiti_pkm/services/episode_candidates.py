@@ -111,7 +111,8 @@ class EpisodeCandidates:
             self._weights, meaning=query.vector is not None, dates=bool(periods), entities=bool(named)
         )
         around = await self._surroundings(own, places, wanted, now)
-        return Found(with_surroundings(own, around, self._weights, possible), is_cut, hits)
+        shown = {uuid: hit for uuid, hit in hits.items() if hit.end}
+        return Found(with_surroundings(own, around, self._weights, possible), is_cut, shown)
 
     async def _words(self, uuids: Sequence[str], wanted: EpisodeFilter) -> tuple[WordCounts, dict[str, Place]]:
         """The words of episodes, and where they stand."""

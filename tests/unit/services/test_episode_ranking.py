@@ -1,0 +1,91 @@
+"""What speaks for an episode, and what its surroundings add."""
+
+import pytest
+
+from graphiti_pkm.domain.neighbours import Steps
+from graphiti_pkm.domain.weights import EpisodeWeights
+from graphiti_pkm.services.episode_candidates import phrases, telling
+from graphiti_pkm.services.episode_ranking import (
+    Signs,
+    Surroundings,
+    best_of,
+    holding_parts,
+    own_scores,
+    possible_score,
+    steps_in,
+    unknown_terms,
+    with_surroundings,
+    word_counts,
+    word_shares,
+)
+
+ONLY_OWN = EpisodeWeights(words=1, meaning=1, date=0.5, entity=0.5, neighbour=0, day=0)
+
+
+def test_a_document_with_all_the_words_has_a_greater_share_than_one_with_the_common_ones() -> None:
+    counts = word_counts({"a": "the budget was cut", "b": "the boat was lost", "c": "the house", "d": "the sea"})
+    shares = word_shares(["the", "budget"], counts)
+    assert best_of(shares, 1) == ["a"]
+    assert 0 < shares["d"] < shares["a"] <= 1
+
+
+def test_where_most_words_of_a_question_occur_nowhere_the_best_by_words_says_little() -> None:
+    texts = {"a": "an old boat", "b": "a house", "c": "the sea", "d": "a garden"}
+    known = word_shares(["boat"], word_counts(texts))["a"]
+    rare = word_shares(["boat", "sovereign", "pyrotechnics", "recorder"], word_counts(texts))["a"]
+    assert rare < known / 3
+
+
+def test_what_only_the_databases_stemmer_found_has_a_small_share() -> None:
+    assert 0 < word_shares(["xyz"], word_counts({"a": "no such word"}))["a"] < 0.1
+    assert word_shares(["xyz"], {}) == {}
+
+
+def test_words_that_no_document_has_may_be_inside_others() -> None:
+    counts = word_counts({"a": "Die Haushaltsplanung steht", "b": "Ein Boot"})
+    assert unknown_terms(["planung", "boot"], counts) == ["planung"]
+    holding = holding_parts(["planung"], counts)
+    assert list(holding) == ["a"]
+    assert word_shares(["planung"], {**counts, **holding})["a"] > word_shares(["planung"], counts)["a"]
+
+
+def test_an_own_score_is_the_weighted_sum_of_what_speaks_for_an_episode() -> None:
+    signs = Signs(words={"a": 0.5}, cosines={"a": 0.25, "b": 0.75}, dates={"a": 1, "b": 0})
+    assert own_scores(signs, ONLY_OWN) == {"a": pytest.approx(1.25), "b": pytest.approx(0.75)}
+    assert own_scores(signs, EpisodeWeights(words=0, meaning=1, date=0))["a"] == pytest.approx(0.25)
+
+
+def test_neighbours_and_the_day_lift_and_nothing_exceeds_one() -> None:
+    own = {"question": 0.1, "answer": 0.5, "far": 0.1}
+    around = Surroundings(
+        steps=steps_in(["question", "answer", "later"]), days={"question": 1, "answer": 1, "later": 1, "far": 2}
+    )
+    weights = EpisodeWeights(neighbour=0.2, day=0.2)
+    lifted = with_surroundings(own, around, weights, 0.5)
+    assert lifted["answer"] > lifted["question"] > lifted["far"]
+    assert "later" not in lifted  # nothing speaks for it
+    most = with_surroundings(
+        {"a": 1, "b": 1, "c": 1, "d": 1}, Surroundings({"a": Steps(next="b")}, dict.fromkeys("abcd", 1)), weights, 1
+    )
+    assert most["a"] == pytest.approx(1)
+    without = with_surroundings(own, around, EpisodeWeights(neighbour=0, day=0), 0.5)
+    assert without == {"question": 0.2, "answer": 1.0, "far": 0.2}
+
+
+def test_the_best_possible_score_counts_only_what_the_query_asks() -> None:
+    assert possible_score(ONLY_OWN, meaning=True, dates=True, entities=True) == 3
+    assert possible_score(ONLY_OWN, meaning=False, dates=False, entities=False) == 1
+    nothing = EpisodeWeights(words=0, meaning=1)
+    assert possible_score(nothing, meaning=False, dates=False, entities=False) == 1
+
+
+def test_small_words_are_left_out_unless_there_are_no_others() -> None:
+    assert telling(["what", "did", "the", "king", "say"]) == ["king", "say"]
+    assert telling(["who", "was", "it"]) == ["who", "was", "it"]
+
+
+def test_a_name_in_a_question_is_up_to_three_words_without_marks() -> None:
+    found = phrases("What did Mr. Coventry's clerk, (Anna) say?")
+    assert {"Mr. Coventry", "Mr. Coventry's", "Coventry", "Anna", "Coventry's clerk"} <= set(found)
+    assert not {"What", "did", "What did"} & set(found)
+    assert found.index("Mr. Coventry") < found.index("Coventry")

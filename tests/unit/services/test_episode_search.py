@@ -1,0 +1,171 @@
+"""search_episodes: dates and names in the question, neighbours, parts of words."""
+
+from typing import Any
+
+import pytest
+from tests.builders import GROUP, OTHER_GROUP, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
+from tests.requirements import requirement
+from tests.unit.services.reading_world import World, all_pages
+
+from graphiti_pkm.domain.answers import EpisodeSearchResponse
+from graphiti_pkm.domain.passages import split_passages
+from graphiti_pkm.domain.records import Episode, Record
+from graphiti_pkm.errors import InvalidCursor, InvalidInput
+
+
+async def search(world: World, query: str, **given: Any) -> EpisodeSearchResponse:
+    return await world.episode_search.search_episodes(world.caller, query, **{"group_ids": GROUP, **given})
+
+
+def contents(answer: EpisodeSearchResponse) -> list[str | None]:
+    return [episode.content for episode in answer.episodes]
+
+
+def told(content: str, **fields: Any) -> tuple[Episode, list[Record]]:
+    """An episode with its passages."""
+    episode = an_episode(content, **fields)
+    return episode, [episode, *(a_passage(episode, each.start, each.end) for each in split_passages(content))]
+
+
+async def given(world: World, *texts: tuple[str, Any], **fields: Any) -> list[Episode]:
+    episodes = [told(text, valid_at=time, **fields) for text, time in texts]
+    await world.given(a_write(*(record for _, records in episodes for record in records)))
+    return [episode for episode, _ in episodes]
+
+
+@pytest.mark.parametrize("has_model", [True, False])
+async def test_a_date_in_the_question_lifts_the_episodes_of_that_time(has_model: bool) -> None:
+    world = World()
+    await given(world, *((f"We talked about tea {day}", at(1662, day, 3)) for day in range(1, 13)))
+    world.embedder.is_available = has_model
+    for question, reference in (
+        ("tea in March 1662", None),
+        ("tea last March", "1662-11-01"),
+        ("tea on 3 March", "1662-11-01"),
+        ("tea two weeks ago", "1662-03-17"),
+    ):
+        answer = await search(world, question, reference_time=reference)
+        assert contents(answer)[0] == "We talked about tea 3", question
+        assert answer.total == 12
+
+
+@pytest.mark.parametrize("has_model", [True, False])
+async def test_a_date_may_be_all_that_is_known_of_an_episode(has_model: bool) -> None:
+    world = World()
+    wanted, _ = await given(world, ("Lorem ipsum", at(2025, 9, 2)), ("Dolor sit amet", at(2025, 9, 3)))
+    world.embedder.is_available = has_model
+    answer = await search(world, "what happened on 2 September 2025?")
+    assert answer.episodes[0].uuid == wanted.uuid
+    assert answer.episodes[0].match == ("Lorem ipsum" if has_model else None)
+
+
+async def test_dates_in_the_question_never_widen_the_filters() -> None:
+    world = World()
+    await given(world, ("tea one", at(2025, 3, 1)), ("tea two", at(2025, 5, 1)))
+    await given(world, ("tea elsewhere", at(2025, 3, 1)), group_id=OTHER_GROUP)
+    assert contents(await search(world, "tea in March 2025", valid_after="2025-04")) == ["tea two"]
+    assert set(contents(await search(world, "tea in March 2025"))) == {"tea one", "tea two"}
+
+
+async def test_the_reference_time_is_a_date_and_part_of_what_a_cursor_is_bound_to() -> None:
+    world = World()
+    await given(world, *((f"tea {day}", at(2025, 3, day)) for day in range(1, 9)))
+    with pytest.raises(InvalidInput, match="reference_time"):
+        await search(world, "tea", reference_time="last year")
+    cursor = (await search(world, "tea", max_episodes=3)).next_cursor
+    with pytest.raises(InvalidCursor):
+        await search(world, "tea", max_episodes=3, cursor=cursor, reference_time="2025-03-04")
+
+
+async def test_pages_of_a_question_with_a_date_bring_each_episode_once() -> None:
+    world = World()
+    await given(world, *((f"tea {day}", at(2025, 3, day)) for day in range(1, 29)))
+    pages = await all_pages(lambda cursor: search(world, "tea last week", max_episodes=5, cursor=cursor))
+    uuids = [episode.uuid for page in pages for episode in page.episodes]
+    assert len(uuids) == len(set(uuids)) == 28
+
+
+@pytest.mark.parametrize("mentioned", [0, 1])
+async def test_an_entity_named_in_the_question_lifts_the_episodes_that_mention_it(mentioned: int) -> None:
+    world = World()
+    sarah = an_entity("Sarah")
+    names = [a_name(sarah), a_name(sarah, "Sally Smith", is_alias=True)]
+    told = await given(world, *(("We drank tea with her", at(2025, 3, day)) for day in (1, 2)))
+    await world.given(a_write(sarah, *names, a_mention(told[mentioned], sarah)))
+    answer = await search(world, "tea with sally smith?")
+    assert [one.uuid for one in answer.episodes] == [told[mentioned].uuid, told[1 - mentioned].uuid]
+
+
+@requirement("G-69")
+async def test_a_hit_says_where_its_best_sentence_stands() -> None:
+    world = World()
+    text = "It rained all day. The budget was cut by half. We went home."
+    await given(world, (text, at(2025, 3, 1)))
+    (hit,) = (await search(world, "budget cut")).episodes
+    assert hit.match_at is not None
+    assert text[slice(*hit.match_at)] == hit.match == "The budget was cut by half."
+    assert hit.previous is None
+
+
+async def test_neighbours_come_on_request_from_the_same_group_and_at_most_a_day_away() -> None:
+    world = World()
+    before, hit, after, _far = await given(
+        world,
+        ("Good morning", at(2025, 3, 1, 8)),
+        ("The budget was cut", at(2025, 3, 1, 9)),
+        ("x" * 1_000, at(2025, 3, 2, 8)),
+        ("Something else", at(2025, 3, 9)),
+    )
+    await given(world, ("Elsewhere", at(2025, 3, 1, 9)), group_id=OTHER_GROUP)
+    (found,) = (await search(world, "budget cut", neighbours=True)).episodes[:1]
+    assert found.uuid == hit.uuid
+    assert found.previous is not None
+    assert (found.previous.uuid, found.previous.content) == (before.uuid, "Good morning")
+    assert found.next is not None
+    assert found.next.uuid == after.uuid
+    assert len(found.next.content) <= 301
+
+
+async def test_neighbours_go_along_a_saga_before_they_go_along_time() -> None:
+    world = World()
+    first, _second, third = await given(
+        world, ("budget one", at(2025, 3, 1)), ("tea", at(2025, 3, 1)), ("budget two", at(2025, 6, 1))
+    )
+    world.graph.sagas = [[first.uuid, third.uuid]]
+    by_uuid = {one.uuid: one for one in (await search(world, "budget", neighbours=True)).episodes}
+    following, previous = by_uuid[first.uuid].next, by_uuid[third.uuid].previous
+    assert following is not None
+    assert previous is not None
+    assert (following.uuid, previous.uuid) == (third.uuid, first.uuid)
+
+
+async def test_the_day_of_a_good_hit_lifts_what_was_said_around_it() -> None:
+    world = World(episode_weights="neighbour=0.3,day=0.3")
+    await given(
+        world,
+        ("the budget of the garden plan was cut", at(2025, 3, 1, 9)),
+        ("a plan", at(2025, 3, 1, 10)),
+        ("a plan", at(2025, 5, 1, 10)),
+    )
+    answer = await search(world, "budget garden plan cut")
+    assert [str(one.valid_at)[:7] for one in answer.episodes] == ["2025-03", "2025-03", "2025-05"]
+    scores = [one.score or 0 for one in answer.episodes]
+    assert scores[1] > scores[2]
+    flat = World(episode_weights="neighbour=0,day=0")
+    await given(
+        flat,
+        ("the budget of the garden plan was cut", at(2025, 3, 1, 9)),
+        ("a plan", at(2025, 3, 1, 10)),
+        ("a plan", at(2025, 5, 1)),
+    )
+    equal = [one.score for one in (await search(flat, "budget garden plan cut")).episodes]
+    assert equal[1] == equal[2]
+
+
+async def test_a_word_inside_a_longer_one_is_found_without_a_model() -> None:
+    world = World()
+    await given(world, ("Die Haushaltsplanung steht.", at(2025, 3, 1)), ("Ein Boot.", at(2025, 3, 2)))
+    world.embedder.is_available = False
+    for query in ("Planung", "planung", "Haushalt", "wer macht die Planung?"):
+        assert contents(await search(world, query))[:1] == ["Die Haushaltsplanung steht."], query
+    assert contents(await search(world, "Boote")) in ([], ["Ein Boot."])
