@@ -16,7 +16,7 @@ class EpisodeWeights(BaseModel):
     """Of a date that the query names."""
     entity: float = Field(default=0.1, ge=0, le=10)
     """Of the entities that the query names."""
-    neighbour: float = Field(default=0.15, ge=0, le=10)
+    neighbour: float = Field(default=0.1, ge=0, le=10)
     """Of the better one of the episodes before and after, on the same day or in the same saga."""
     day: float = Field(default=0.1, ge=0, le=10)
     """Of the best others of the same day."""

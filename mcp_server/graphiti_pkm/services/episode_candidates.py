@@ -33,6 +33,8 @@ from graphiti_pkm.services.ranking import MIN_COSINE
 _ASKED_FOR = 50
 """Candidates of each period, and of each entity, that the query names."""
 _MOST_NAMED = 3
+_FEW_MENTIONS = 1_000
+"""An entity with more is looked for by its name alone: it takes longer than the whole search to compare them all."""
 _MOST_PARTS = 16
 _NAME_WORDS = 3
 _COMPARED = 100
@@ -150,8 +152,9 @@ class EpisodeCandidates:
     async def _of_entities(self, query: Query, wanted: EpisodeFilter, named: Sequence[str]) -> dict[str, EpisodeHit]:
         """Episodes that mention an entity, perhaps by another name than the query."""
         found: dict[str, EpisodeHit] = {}
-        if wanted.entity_uuid is None:
-            for uuid in named:
+        if named and wanted.entity_uuid is None:
+            support = await self._graph.entity_support(named)
+            for uuid in (one for one in named if support[one][0] <= _FEW_MENTIONS):
                 found.update(await self._near(query, wanted.model_copy(update={"entity_uuid": uuid}), _ASKED_FOR))
         return found
 
