@@ -56,10 +56,10 @@ async def search_memory_facts(
     valid_at_before: Before = None,
     invalid_at_after: After = None,
     invalid_at_before: Before = None,
-    entity_uuid: str | None = None,
+    entity_uuid: Annotated[str | None, Field(description="only its facts")] = None,
     entity_types: Annotated[Strings | None, Field(description="of either end")] = None,
     kind: FactKind | None = None,
-    status: FactStatus | None = None,
+    status: Annotated[FactStatus | None, Field(description="at as_of, else known_at, else now")] = None,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     cursor: Cursor = None,
@@ -104,7 +104,7 @@ async def search_episodes(
     neighbours: Annotated[bool, Field(description="also the episode before and after each")] = False,
     cursor: Cursor = None,
 ) -> EpisodeSearchResponse:
-    """Find episodes, what was literally said, by words and meaning, best sentence shown; ranked, so it may miss some.
+    """Find episodes, what was literally said, by words, meaning and dates in the query; ranked, so it may miss some.
 
     Use for somebody's own words or topics without an entity. For the history of one entity use get_entity_timeline
     instead, for the newest get_episodes.
