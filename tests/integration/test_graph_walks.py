@@ -13,7 +13,8 @@ from tests.integration.test_falkordb_wrong_answers import plan, vector
 
 from graphiti_pkm.domain.queries import FactFilter, Window
 from graphiti_pkm.domain.records import Fact, WriteIntent
-from graphiti_pkm.graph import queries_paths
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.graph import queries_paths, reading_walks
 from graphiti_pkm.graph.store import FalkorStore
 
 NOW = at(2026, 6)
@@ -87,6 +88,23 @@ async def test_incoming_facts_are_not_lost_on_a_walk(falkor_graph: FalkorStore) 
     for one, other in pairwise(others):
         (path,) = await falkor_graph.shortest_paths(one.uuid, other.uuid, FACTS, 2, 3)
         assert len(path) == 2
+
+
+async def test_a_search_between_two_hubs_that_gets_out_of_hand_is_refused(
+    falkor_graph: FalkorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on at the end with fewer facts: one hub alone is walked around, two are not."""
+    hubs = [an_entity("Hub 1"), an_entity("Hub 2")]
+    spokes = [[an_entity(f"Spoke {i} of {hub.name}") for i in range(9)] for hub in hubs]
+    facts = [a_fact(hub, spoke) for hub, around in zip(hubs, spokes, strict=True) for spoke in around]
+    tail = [an_entity(f"Tail {i}") for i in range(3)]
+    facts += [a_fact(one, other) for one, other in pairwise([hubs[0], *tail])]
+    await falkor_graph.apply(a_write(*hubs, *spokes[0], *spokes[1], *tail, *facts), {})
+    monkeypatch.setattr(reading_walks, "MOST_FACTS", 8)
+    (path,) = await falkor_graph.shortest_paths(hubs[0].uuid, tail[-1].uuid, FACTS, 4, 3)
+    assert len(path) == 3
+    with pytest.raises(InvalidInput, match="fewer max_hops"):
+        await falkor_graph.shortest_paths(hubs[0].uuid, hubs[1].uuid, FACTS, 4, 3)
 
 
 async def test_a_filter_on_the_whole_path_is_applied_to_the_shortest_ones_only(

@@ -20,7 +20,7 @@ _Way: TypeAlias = tuple[str, ...]
 """Uuids of the entities along a path."""
 
 MOST_FACTS = 250_000
-"""Read for one hop; two seconds on two cores."""
+"""Most that one hop may read: some seconds."""
 
 
 class Walks(Connected):
