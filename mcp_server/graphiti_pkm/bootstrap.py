@@ -26,6 +26,7 @@ from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.exploring import Exploring
+from graphiti_pkm.services.forgetting import Forgetting
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.jobs import Jobs
 from graphiti_pkm.services.paths import Paths
@@ -150,6 +151,7 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
         changes=Changes(context, groups),
         retiring=Retiring(context, groups, committer),
         deleting=Deleting(context, groups, committer, erasing),
+        forgetting=Forgetting(context, groups, committer, erasing),
         status=Status(context, groups, repairs),
     )
     jobs = Jobs(context, committer, erasing)

@@ -18,7 +18,6 @@ from tests.builders import (
     at,
 )
 from tests.fakes import FakeClock
-from tests.requirements import requirement
 
 from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.ports import Graph, Journal
@@ -128,7 +127,6 @@ async def what_is_left(graph: Graph, story: Story) -> list[object]:
     ]
 
 
-@requirement("T32")
 async def test_the_graph_keeps_no_word_of_it_and_all_that_was_said_beside_it(graph: Graph) -> None:
     story = Story()
     await graph.apply(story.told_by, story.vectors)

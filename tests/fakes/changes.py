@@ -32,6 +32,12 @@ class ChangeReads(Reads):
             for uuid in fact_uuids
         }
 
+    async def reasons(self, group_id: str, limit: int) -> dict[str, str]:
+        db = await self._db()
+        own = [change for change in db.changes.values() if change.group_id == group_id]
+        newest = sorted(own, key=lambda change: (falling(iso(change.recorded_at)), change.uuid))
+        return dict([(change.uuid, change.reason) for change in newest if change.reason][:limit])
+
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         return {one.uuid: one.content[:chars] for one in await self.get_episodes(episode_uuids, group_ids)}
 

@@ -23,6 +23,7 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
+from graphiti_pkm.services.forgetting import Forgetting
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paths import Paths
 from graphiti_pkm.services.retiring import Retiring
@@ -122,6 +123,7 @@ class World:
             changes=Changes(context, groups),
             retiring=Retiring(context, groups, Committer(context)),
             deleting=Deleting(context, groups, Committer(context)),
+            forgetting=Forgetting(context, groups, Committer(context)),
             status=Status(context, groups),
         )
 

@@ -51,3 +51,7 @@ class GraphChanges(Protocol):
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         """The first characters of each episode's content, cut in the database."""
         ...
+
+    async def reasons(self, group_id: str, limit: int) -> dict[str, str]:
+        """Reasons that callers gave for changes, by the uuid of the change, newest recorded first."""
+        ...

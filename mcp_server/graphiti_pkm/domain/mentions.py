@@ -37,7 +37,7 @@ _FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 _FIRST_EMOJI = "\u2000"
 _NEW_PARAGRAPH = re.compile(r"\n\s*\n")
 
-_STOP_WORDS = words_of(
+STOP_WORDS = words_of(
     """a about above after again against all am an and any are as at be because been before being below between both
     but by can could did do does doing down during each few for from further had has have having he her here hers
     herself him himself his how i if in into is it its itself just let me more most must my myself no nor not now of
@@ -86,7 +86,7 @@ class MentionFinder:
         folded = [_folded(word) for word in words]
         whole = "".join(folded)
         is_letter = len(whole) == 1 and not _is_emoji(whole)
-        if not whole or is_letter or (text == text.lower() and _STOP_WORDS.issuperset(folded)):
+        if not whole or is_letter or (text == text.lower() and STOP_WORDS.issuperset(folded)):
             return
         offsets = list(accumulate(map(len, folded), initial=0))
         pattern = _Pattern(

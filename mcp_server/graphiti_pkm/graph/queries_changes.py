@@ -29,6 +29,7 @@ _FIELDS = (
     "previous_invalid_at",
     "previous_expired_at",
     "previous_voided",
+    "previous_told_at",
     "group_id",
 )
 CHANGE_COLUMNS = ", ".join(f"c.{field} AS {field}" for field in _FIELDS)
@@ -72,6 +73,17 @@ def fact_changes(fact_uuid: str, group_ids: Sequence[str], limit: int) -> Query:
         WITH c, c.recorded_at AS at, coalesce(c.place, 0) AS place, c.uuid AS id
         ORDER BY at DESC, place DESC, id LIMIT $limit RETURN {CHANGE_COLUMNS}""",
         {"fact": fact_uuid, "groups": group_ids, "limit": limit},
+    )
+
+
+def reasons(group_id: str, limit: int) -> Query:
+    """Newest recorded first."""
+    return Query(
+        "reasons",
+        """MATCH (c:Change {group_id: $group}) WHERE c.reason IS NOT NULL
+        WITH c.uuid AS uuid, c.reason AS reason, c.recorded_at AS at
+        ORDER BY at DESC, uuid LIMIT $limit RETURN uuid, reason""",
+        {"group": group_id, "limit": limit},
     )
 
 

@@ -35,6 +35,10 @@ class ChangeReads(Connected):
         found = await (await self._db()).read(*wanted)
         return {uuid: list(map(mapping.change, rows)) for uuid, rows in zip(fact_uuids, found, strict=True)}
 
+    async def reasons(self, group_id: str, limit: int) -> dict[str, str]:
+        (found,) = await (await self._db()).read(queries_changes.reasons(group_id, limit))
+        return {row["uuid"]: row["reason"] for row in found}
+
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         (found,) = await (await self._db()).read(queries_changes.openings(episode_uuids, group_ids, chars))
         return {row["uuid"]: row["text"] for row in found}

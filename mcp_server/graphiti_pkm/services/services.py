@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
     from graphiti_pkm.services.deleting import Deleting
     from graphiti_pkm.services.episode_search import EpisodeSearch
     from graphiti_pkm.services.exploring import Exploring
+    from graphiti_pkm.services.forgetting import Forgetting
     from graphiti_pkm.services.paths import Paths
     from graphiti_pkm.services.retiring import Retiring
     from graphiti_pkm.services.searching import Searching
@@ -33,4 +34,5 @@ class Services:
     changes: "Changes"
     retiring: "Retiring"
     deleting: "Deleting"
+    forgetting: "Forgetting"
     status: "Status"

@@ -21,6 +21,7 @@ from graphiti_pkm.toolsets.memory_explore import (
     get_episodes,
     get_status,
 )
+from graphiti_pkm.toolsets.memory_forget import forget
 from graphiti_pkm.toolsets.memory_search import search_episodes, search_memory_facts, search_nodes
 from graphiti_pkm.toolsets.memory_sources import get_fact_sources
 from graphiti_pkm.toolsets.memory_write import add_memory, delete_entity_edge, delete_episode
@@ -103,6 +104,7 @@ TOOLSETS: tuple[Toolset, ...] = (
             ToolLine(restore_fact, "Restore Fact", ENDS),
             ToolLine(delete_episode, "Delete Episode", DELETES),
             ToolLine(delete_entity_edge, "Delete Entity Edge", DELETES),
+            ToolLine(forget, "Forget", DELETES),
             ToolLine(get_status, "Get Status"),
         ),
     ),

@@ -19,6 +19,7 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
+from graphiti_pkm.services.forgetting import Forgetting
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.jobs import Jobs
 from graphiti_pkm.services.paths import Paths
@@ -53,6 +54,7 @@ class World:
         self.changes = Changes(context, self.groups)
         self.retiring = Retiring(context, self.groups, Committer(context))
         self.deleting = Deleting(context, self.groups, Committer(context))
+        self.forgetting = Forgetting(context, self.groups, Committer(context))
         self.jobs = Jobs(context, Committer(context))
         self.status = Status(context, self.groups)
         self.caller = LOCAL

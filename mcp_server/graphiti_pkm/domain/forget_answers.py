@@ -1,0 +1,33 @@
+"""What a caller sees of forgetting: what would go, or what went and what a search finds afterwards."""
+
+from typing import Literal
+
+from graphiti_pkm.domain.answers import Answer
+
+EpisodesMode = Literal["redact", "delete", "keep"]
+"""What happens to episodes: sentences go, whole episodes that hold one go, or their texts stay."""
+
+
+class ForgetResponse(Answer):
+    message: str
+    status: Literal["preview", "nothing", "forgotten", "pending"]
+    """pending: gone from every answer, not yet from every file."""
+    removed: dict[str, int]
+    """Counts by kind: sentences, episodes, facts, entities, mentions, summaries, reasons."""
+    confirm: str | None = None
+    """With a preview: what the call that forgets has to send; it fits only what is shown."""
+    sentences: list[str] | None = None
+    """Preview: date, episode and words (at most 50)."""
+    facts: list[str] | None = None
+    """Preview, with their dates (at most 50)."""
+    entities: list[str] | None = None
+    summaries: list[str] | None = None
+    """Entities whose summary or attributes lose a part; all of it where it cannot be separated."""
+    stays: list[str] | None = None
+    """What was told with it and stays, and why (at most 20)."""
+    ask_user: list[str] | None = None
+    """What may still hint at it: ask whether it has to go as well (at most 20)."""
+    restorable: list[str] | None = None
+    """Facts that what goes had ended; restore_fact brings them back (at most 20)."""
+    found_afterwards: list[str] | None = None
+    """What a search for the removed words finds now (at most 10)."""

@@ -1,0 +1,207 @@
+"""What a call wants forgotten: the episodes that may say it, which of their sentences do, and what else says it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from graphiti_pkm.domain.mentions import STOP_WORDS, MentionFinder
+from graphiti_pkm.domain.names import fold, name_key, search_terms
+from graphiti_pkm.domain.ports import GraphReader
+from graphiti_pkm.domain.queries import EpisodeFilter, FactFilter, Window
+from graphiti_pkm.domain.records import Entity, Episode, Fact, Name
+from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.forget_text import Says, Sentence
+
+MOST_EPISODES = 2_000
+MOST_FACTS = 10_000
+_FOUND = 200
+_PAGE = 500
+_NAMES = 50
+_VALUE = 4
+"""A shorter value stands in many texts."""
+
+Picks = Callable[[Episode, Sequence[Sentence], Sequence[frozenset[str]]], Iterable[int]]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What to look for."""
+
+    group_id: str
+    picks: Picks
+    """Places of the sentences of an episode that say it."""
+    says: Says = lambda _: False
+    hints: Says = lambda _: False
+    """Whether a text that stays may speak of it all the same."""
+    words: tuple[str, ...] = ()
+    """What a search for it asks for."""
+    episodes: Sequence[Episode] = ()
+    facts: Sequence[Fact] = ()
+    """Facts that go whatever supports them."""
+    entity: Entity | None = None
+    unnamed: Sequence[Episode] = field(default=())
+    """Episodes that mention the entity without its name."""
+
+
+class Aims:
+    """Reads what a call names; bounded, and refused when it is too much for one call."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._graph: GraphReader = context.graph
+
+    async def finder(self, group_id: str) -> MentionFinder:
+        """All names of a group."""
+        book = await self._graph.name_book(group_id, None)
+        return MentionFinder(book.names if book else ())
+
+    async def of_entity(self, entity: Entity, finder: MentionFinder) -> Aim:
+        """Every sentence that names it by the rules of mentions, every fact with it or naming it."""
+        group = entity.group_id
+        await self._refuse_person(entity)
+        aliases = (await self._graph.aliases([entity.uuid], _NAMES)).get(entity.uuid, [])
+        names = [entity.name, *aliases]
+        finder.add(Name(key="", group_id=group, text=entity.name, entity_uuid=entity.uuid))
+
+        def says(text: str) -> bool:
+            return entity.uuid in finder.find(text)
+
+        mentioning = await self._mentioning(entity)
+        found = {episode.uuid: episode for episode in mentioning}
+        for name in names:
+            listed = await self._graph.episodes_naming(group, name, self._context.now(), None, MOST_EPISODES)
+            found |= {episode.uuid: episode for episode in listed if says(episode.content)}
+        _bounded(len(found))
+        folded = [form for name in names if (form := fold(name))]
+        return Aim(
+            group_id=group,
+            picks=lambda _, __, named: [place for place, named_ in enumerate(named) if entity.uuid in named_],
+            says=says,
+            hints=lambda text: any(f" {form} " in f" {fold(text)} " for form in folded),
+            words=tuple(search_terms(" ".join(names))),
+            episodes=list(found.values()),
+            facts=[*await self._facts(entity), *await self._naming(group, names, says)],
+            entity=entity,
+            unnamed=[episode for episode in mentioning if not says(episode.content)],
+        )
+
+    async def of_fact(self, fact: Fact) -> Aim:
+        """The fact, and the sentences it quotes, or of an episode it does not quote those that name its ends."""
+        ends = frozenset((fact.source_uuid, fact.target_uuid))
+        told = [form for text in (fact.text, fact.quote or "") if (form := fold(text))]
+        value = fold(fact.value or "")
+
+        def says(text: str) -> bool:
+            own = fold(text)
+            return any(form in own for form in told) or (len(value) >= _VALUE and value in own)
+
+        def picks(episode: Episode, sentences: Sequence[Sentence], named: Sequence[frozenset[str]]) -> list[int]:
+            start, end = fact.quote_start, fact.quote_end
+            if fact.quote_episode_uuid == episode.uuid and start is not None and end is not None:
+                return [place for place, one in enumerate(sentences) if one.start < end and start < one.end]
+            saying = [place for place, one in enumerate(sentences) if says(one.text)]
+            most = max((len(ends & named_) for named_ in named), default=0)
+            return saying or [place for place, named_ in enumerate(named) if most and len(ends & named_) == most]
+
+        episodes = await self._graph.get_episodes(fact.episodes, [fact.group_id])
+        _bounded(len(episodes))
+        return Aim(
+            group_id=fact.group_id,
+            picks=picks,
+            says=says,
+            words=tuple(search_terms(f"{fact.text} {fact.value or ''}")),
+            episodes=episodes,
+            facts=[fact],
+        )
+
+    def of_episode(self, episode: Episode) -> Aim:
+        """All of it."""
+        return Aim(
+            group_id=episode.group_id,
+            picks=lambda _, sentences, __: range(len(sentences)),
+            words=tuple(search_terms(episode.content)),
+            episodes=[episode],
+        )
+
+    async def of_query(self, group_id: str, query: str) -> Aim:
+        """Every sentence and fact that holds all words of it that tell something."""
+        terms = search_terms(query)
+        telling = frozenset(term for term in terms if term not in STOP_WORDS) or frozenset(terms)
+        if not telling:
+            raise InvalidInput("Nothing was forgotten: query holds no word. Give words that the sentences hold.")
+
+        def says(text: str) -> bool:
+            return telling.issubset(fold(text).split())
+
+        now = self._context.now()
+        wanted = EpisodeFilter(group_ids=(group_id,))
+        found = await self._graph.search_episodes(sorted(telling), wanted, _FOUND)
+        facts = await self._graph.search_facts(sorted(telling), FactFilter(group_ids=(group_id,), now=now), _FOUND)
+        held = await self._graph.get_facts(list(facts), [group_id])
+        return Aim(
+            group_id=group_id,
+            picks=lambda _, sentences, __: [place for place, one in enumerate(sentences) if says(one.text)],
+            says=says,
+            hints=lambda text: len(telling & set(fold(text).split())) * 2 > len(telling),
+            words=tuple(sorted(telling)),
+            episodes=await self._graph.get_episodes(list(found), [group_id]),
+            facts=[fact for fact in held if says(words_of_fact(fact))],
+        )
+
+    async def _mentioning(self, entity: Entity) -> list[Episode]:
+        """Every episode with a mention of it."""
+        found: list[Episode] = []
+        after: tuple[str | int, ...] | None = None
+        while True:
+            page = await self._graph.timeline(
+                entity.uuid, EpisodeFilter(group_ids=(entity.group_id,)), Window(limit=_PAGE, after=after)
+            )
+            _bounded(page.total)
+            found += page.episodes
+            if len(page.episodes) < _PAGE:
+                return found
+            after = page.keys[-1]
+
+    async def _facts(self, entity: Entity) -> list[Fact]:
+        page = await self._graph.connections(
+            entity.uuid,
+            FactFilter(group_ids=(entity.group_id,), now=self._context.now()),
+            Window(limit=MOST_FACTS),
+        )
+        if page.total > len(page.facts):
+            raise _too_much(f"{page.total:,} facts")
+        return list(page.facts)
+
+    async def _naming(self, group_id: str, names: Sequence[str], says: Says) -> list[Fact]:
+        """Facts of others that name it in their words."""
+        wanted = FactFilter(group_ids=(group_id,), now=self._context.now())
+        found: dict[str, float] = {}
+        for name in names:
+            found |= await self._graph.search_facts(search_terms(name), wanted, _FOUND)
+        return [fact for fact in await self._graph.get_facts(list(found), [group_id]) if says(words_of_fact(fact))]
+
+    async def _refuse_person(self, entity: Entity) -> None:
+        keys = [name_key(entity.group_id, text) for text in (self._context.settings.person, "me")]
+        known = await self._graph.get_names(keys)
+        if any(name.entity_uuid == entity.uuid and not name.is_linkable for name in known.values()):
+            raise NotAllowed(
+                "Nothing was forgotten: this is the person the memory belongs to. Forget facts, episodes or words of "
+                "a query instead."
+            )
+
+
+def words_of_fact(fact: Fact) -> str:
+    """What a fact claims; its quote is a part of a sentence, which goes or stays with that."""
+    return ". ".join(filter(None, (fact.text, fact.value)))
+
+
+def _bounded(episodes: int) -> None:
+    if episodes > MOST_EPISODES:
+        raise _too_much(f"{episodes:,} episodes")
+
+
+def _too_much(what: str) -> InvalidInput:
+    return InvalidInput(
+        f"Nothing was forgotten: {what} are concerned, more than one call takes. Forget by fact_uuid, episode_uuid or "
+        "query first, or delete episodes."
+    )

@@ -1,0 +1,235 @@
+"""Deciding what goes with what is forgotten: pure, over what was read."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import uuid4
+
+from graphiti_pkm.domain.forget_answers import EpisodesMode
+from graphiti_pkm.domain.records import (
+    Deletions,
+    Entity,
+    EraseJob,
+    Fact,
+    Forgetting,
+    WriteIntent,
+    WriteKind,
+)
+from graphiti_pkm.services.forget_aim import Aim, words_of_fact
+from graphiti_pkm.services.forget_text import Redaction, Says, Sentence, repeats, without
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything around what is to be forgotten, as it was read."""
+
+    aim: Aim
+    redactions: Sequence[Redaction]
+    """Episodes of which a sentence goes."""
+    facts: Mapping[str, Fact]
+    """All facts of those episodes, and those that the aim names."""
+    mentioned: Mapping[str, frozenset[str]]
+    """Entities that each of those episodes mentions."""
+    entities: Mapping[str, Entity]
+    """Those, the ends of the facts, and others whose texts may say it."""
+    support: Mapping[str, tuple[int, int]]
+    """How many mentions and facts each entity has."""
+    person: frozenset[str]
+    reasons: Mapping[str, str]
+    mode: EpisodesMode
+
+
+@dataclass(frozen=True)
+class ForgetPlan:
+    """What goes, what stays otherwise than it was, and why."""
+
+    material: Material
+    gone: Sequence[Fact]
+    changed: Sequence[Fact]
+    """Facts that stay, with other episodes or another place of their quote."""
+    mentions: Sequence[tuple[str, str]]
+    entities: Sequence[Entity]
+    """Entities that go."""
+    reworded: Sequence[Entity]
+    """Entities that stay with less in their texts."""
+    reasons: Sequence[str]
+    says: Says
+    stays: Sequence[str] = field(default=())
+
+    @property
+    def removed(self) -> list[Sentence]:
+        return [sentence for one in self.material.redactions for sentence in one.removed]
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.removed or self.gone or self.entities or self.reworded or self.reasons)
+
+    def counts(self) -> dict[str, int]:
+        """By kind, without zeros."""
+        deletes = self.material.mode == "delete"
+        counts = {
+            "sentences": len(self.removed),
+            "episodes": len(self.material.redactions) if deletes else 0,
+            "facts": len(self.gone),
+            "entities": len(self.entities),
+            "mentions": len(self.mentions),
+            "summaries": len(self.reworded),
+            "reasons": len(self.reasons),
+        }
+        return {kind: count for kind, count in counts.items() if count}
+
+    def intent(self, now: datetime) -> WriteIntent:
+        """The write. Entities of redacted episodes come whole, so that older summaries leave the journal too."""
+        material = self.material
+        deletes = material.mode == "delete"
+        redactions = material.redactions
+        lost = {entity.uuid for entity in self.entities}
+        reworded = {entity.uuid: entity for entity in self.reworded}
+        around = {uuid for one in redactions for uuid in material.mentioned.get(one.episode.uuid, ())} | reworded.keys()
+        return WriteIntent(
+            uuid=str(uuid4()),
+            group_id=material.aim.group_id,
+            kind=WriteKind.FORGET,
+            recorded_at=now,
+            entities=tuple(
+                reworded.get(uuid, material.entities[uuid])
+                for uuid in sorted(around - lost)
+                if uuid in material.entities
+            ),
+            facts=tuple(self.changed),
+            passages=() if deletes else tuple(part for one in redactions for part in one.passages()),
+            deletions=Deletions(
+                episodes=tuple(one.episode.uuid for one in redactions) if deletes else (), entities=tuple(sorted(lost))
+            ),
+            forgets=Forgetting(
+                episodes=() if deletes else tuple(one.text(self.says) for one in redactions),
+                facts=tuple(sorted(fact.uuid for fact in self.gone)),
+                passages=tuple(
+                    part.uuid
+                    for one in redactions
+                    for place, sentence in enumerate(one.sentences)
+                    for part in sentence.passages
+                    if deletes or place in one.gone
+                ),
+                mentions=tuple(self.mentions),
+                reasons=tuple(self.reasons),
+            ),
+            jobs=(EraseJob(),),
+        )
+
+
+def plan_forgetting(material: Material) -> ForgetPlan:
+    """The claim goes with every sentence that says it; what else those sentences told goes if nothing else tells it."""
+    aim = material.aim
+    repeated = repeats(sentence for one in material.redactions for sentence in one.removed)
+
+    def says(text: str) -> bool:
+        return bool(text) and (aim.says(text) or repeated(text))
+
+    facts = _Facts(material, says)
+    mentions = [] if material.mode == "keep" else _mentions(material, facts.left)
+    entities = _unsupported(material, facts.gone, mentions)
+    lost = {entity.uuid for entity in entities}
+    return ForgetPlan(
+        material=material,
+        gone=facts.gone,
+        changed=facts.changed,
+        mentions=mentions,
+        entities=entities,
+        reworded=[
+            left
+            for entity in material.entities.values()
+            if entity.uuid not in lost and (left := _reworded(entity, says)) != entity
+        ],
+        reasons=sorted(uuid for uuid, reason in material.reasons.items() if says(reason)),
+        says=says,
+        stays=facts.stays,
+    )
+
+
+class _Facts:
+    """Which facts go, and how the others stand afterwards."""
+
+    def __init__(self, material: Material, says: Says) -> None:
+        self.gone: list[Fact] = []
+        self.changed: list[Fact] = []
+        self.left: list[Fact] = []
+        self.stays: list[str] = []
+        self._material = material
+        self._says = says
+        self._aimed = {fact.uuid for fact in material.aim.facts}
+        for fact in sorted(material.facts.values(), key=lambda one: (one.created_at, one.uuid)):
+            self._decide(fact)
+
+    def _decide(self, fact: Fact) -> None:
+        touching = [one for one in self._material.redactions if one.episode.uuid in fact.episodes]
+        lost = {one.episode.uuid for one in touching if self._loses(one, fact)}
+        rest = tuple(uuid for uuid in fact.episodes if uuid not in lost)
+        is_said = fact.uuid in self._aimed or self._material.aim.says(words_of_fact(fact))
+        if is_said or (lost and not rest):
+            self.gone.append(fact)
+            return
+        left = fact.model_copy(update={"episodes": rest})
+        for one in touching:
+            if self._material.mode != "delete":
+                left = one.requoted(left)
+        if left.quote_episode_uuid in lost or (left.quote and self._says(left.quote)):
+            left = left.model_copy(update=dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")))
+        self.left.append(left)
+        if left != fact:
+            self.changed.append(left)
+        if lost:
+            self.stays.append(f"{fact.text} - {len(rest)} other episode(s) tell it")
+
+    def _loses(self, redaction: Redaction, fact: Fact) -> bool:
+        ends = frozenset((fact.source_uuid, fact.target_uuid)) - self._material.person
+        return self._material.mode == "delete" or redaction.takes_support(fact, ends)
+
+
+def _mentions(material: Material, left: Iterable[Fact]) -> list[tuple[str, str]]:
+    """Mentions that nothing in the rest of their episode supports; those of a deleted episode go with it."""
+    if material.mode == "delete":
+        return []
+    joined: dict[str, set[str]] = {}
+    for fact in left:
+        for episode in fact.episodes:
+            joined.setdefault(episode, set()).update((fact.source_uuid, fact.target_uuid))
+    gone: list[tuple[str, str]] = []
+    for one in material.redactions:
+        named = frozenset[str]().union(*(one.named[place] for place in one.gone)) if one.gone else frozenset[str]()
+        rest = frozenset[str]().union(*(names for place, names in enumerate(one.named) if place not in one.gone))
+        rest |= joined.get(one.episode.uuid, set())
+        gone += [
+            (one.episode.uuid, entity)
+            for entity in sorted(material.mentioned.get(one.episode.uuid, frozenset()) - rest)
+            if entity in named or one.is_all
+        ]
+    return gone
+
+
+def _unsupported(material: Material, gone: Sequence[Fact], mentions: Sequence[tuple[str, str]]) -> list[Entity]:
+    """The entity itself, and those of which no mention and no fact is left."""
+    mentions_gone: dict[str, int] = {}
+    facts_gone: dict[str, int] = {}
+    pairs = list(mentions)
+    if material.mode == "delete":
+        pairs = [
+            (one.episode.uuid, uuid) for one in material.redactions for uuid in material.mentioned[one.episode.uuid]
+        ]
+    for _, uuid in pairs:
+        mentions_gone[uuid] = mentions_gone.get(uuid, 0) + 1
+    for fact in gone:
+        for uuid in {fact.source_uuid, fact.target_uuid}:
+            facts_gone[uuid] = facts_gone.get(uuid, 0) + 1
+    asked = {material.aim.entity.uuid} if material.aim.entity else set()
+    for uuid in (mentions_gone.keys() | facts_gone.keys()) - material.person:
+        of_mentions, of_facts = material.support.get(uuid, (0, 0))
+        if of_mentions <= mentions_gone.get(uuid, 0) and of_facts <= facts_gone.get(uuid, 0):
+            asked.add(uuid)
+    return [material.entities[uuid] for uuid in sorted(asked) if uuid in material.entities]
+
+
+def _reworded(entity: Entity, says: Says) -> Entity:
+    summary = without(entity.summary, says) if says(entity.summary) else entity.summary
+    attributes = {key: value for key, value in entity.attributes.items() if not says(str(value))}
+    return entity.model_copy(update={"summary": summary, "attributes": attributes})

@@ -1,0 +1,171 @@
+"""Taking sentences out of texts: what is left, and where the rest stands afterwards. Pure."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+
+from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.passages import split_passages
+from graphiti_pkm.domain.records import Episode, EpisodeText, Fact, Passage
+from graphiti_pkm.domain.redaction import FORGOTTEN
+
+Says = Callable[[str], bool]
+"""Whether a text says what is to be forgotten."""
+
+_TELLING = 12
+"""A shorter text that stands in a forgotten sentence may stand anywhere."""
+_CUT_SHORT = "….-– "
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of an episode with its passages: several, if it is longer than an embedding holds."""
+
+    start: int
+    end: int
+    passages: tuple[Passage, ...]
+    text: str
+
+
+def sentences_of(episode: Episode, passages: Sequence[Passage]) -> list[Sentence]:
+    """In order; of an episode without passages, which Graphiti wrote itself, as it would be cut."""
+    parts: Iterable[Passage] = passages or (
+        Passage(uuid="", episode_uuid=episode.uuid, **span.model_dump()) for span in split_passages(episode.content)
+    )
+    found = []
+    for _, listed in groupby(parts, lambda part: (part.paragraph, part.sentence)):
+        own = tuple(listed)
+        start, end = own[0].start, own[-1].end
+        known = tuple(part for part in own if part.uuid)
+        found.append(Sentence(start, end, known, episode.content[start:end]))
+    return found
+
+
+@dataclass(frozen=True)
+class Redaction:
+    """An episode of which some sentences go."""
+
+    episode: Episode
+    sentences: Sequence[Sentence]
+    gone: frozenset[int]
+    """Places of the sentences that go."""
+    named: Sequence[frozenset[str]] = field(default=())
+    """Entities that each sentence names."""
+
+    @property
+    def is_all(self) -> bool:
+        return len(self.gone) == len(self.sentences)
+
+    @property
+    def removed(self) -> list[Sentence]:
+        return [self.sentences[place] for place in sorted(self.gone)]
+
+    @property
+    def kept(self) -> list[Sentence]:
+        return [sentence for place, sentence in enumerate(self.sentences) if place not in self.gone]
+
+    @cached_property
+    def _stretches(self) -> list[tuple[int, int]]:
+        """What is replaced; sentences that go one after the other, and the space between, are one stretch."""
+        stretches: list[tuple[int, int]] = []
+        before = -2
+        for place in sorted(self.gone):
+            sentence = self.sentences[place]
+            if place == before + 1:
+                stretches[-1] = (stretches[-1][0], sentence.end)
+            else:
+                stretches.append((sentence.start, sentence.end))
+            before = place
+        return stretches
+
+    @cached_property
+    def content(self) -> str:
+        """What is left of the text."""
+        parts, at = [], 0
+        for start, end in self._stretches:
+            parts += [self.episode.content[at:start], FORGOTTEN]
+            at = end
+        return "".join([*parts, self.episode.content[at:]])
+
+    def shifted(self, offset: int) -> int:
+        """Where an offset outside of what goes lies in what is left."""
+        last = bisect_right([end for _, end in self._stretches], offset)
+        return offset + sum(len(FORGOTTEN) - (end - start) for start, end in self._stretches[:last])
+
+    def takes(self, start: int, end: int) -> bool:
+        """Whether any part of a stretch of the text goes."""
+        return any(start < last and first < end for first, last in self._stretches)
+
+    def text(self, says: Says) -> EpisodeText:
+        """The texts of the episode afterwards; a title made of what goes goes with it."""
+        episode = self.episode
+        begun = fold(episode.name.rstrip(_CUT_SHORT))
+        is_told = self.is_all or says(episode.name) or bool(begun and begun in fold(self._words))
+        source = "" if says(episode.source_description) or self.is_all else episode.source_description
+        name = FORGOTTEN if is_told else episode.name
+        return EpisodeText(uuid=episode.uuid, name=name, content=self.content, source_description=source)
+
+    @cached_property
+    def _words(self) -> str:
+        return " ".join(sentence.text for sentence in self.removed)
+
+    def passages(self) -> list[Passage]:
+        """Those that stay, at their new places."""
+        return [
+            part.model_copy(update={"start": self.shifted(part.start), "end": self.shifted(part.end)})
+            for sentence in self.kept
+            for part in sentence.passages
+        ]
+
+    def requoted(self, fact: Fact) -> Fact:
+        """The fact with its quote, if that is of this episode, where it stands afterwards, or without one."""
+        if fact.quote_episode_uuid != self.episode.uuid:
+            return fact
+        if self.takes_quote(fact):
+            nothing = dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid"))
+            return fact.model_copy(update=nothing)
+        if fact.quote_start is None or fact.quote_end is None:
+            return fact
+        moved = {"quote_start": self.shifted(fact.quote_start), "quote_end": self.shifted(fact.quote_end)}
+        return fact.model_copy(update=moved)
+
+    def takes_quote(self, fact: Fact) -> bool:
+        """Whether words that the fact quotes from this episode go."""
+        if fact.quote_episode_uuid != self.episode.uuid or not fact.quote:
+            return False
+        if fact.quote_start is None or fact.quote_end is None:
+            return fold(fact.quote) in fold(self._words)
+        return self.takes(fact.quote_start, fact.quote_end)
+
+    def takes_support(self, fact: Fact, ends: frozenset[str]) -> bool:
+        """Whether what this episode says of the fact goes: its quote, else all sentences that name most of its ends."""
+        if self.is_all:
+            return True
+        if fact.quote_episode_uuid == self.episode.uuid and fact.quote:
+            return self.takes_quote(fact)
+        shares = [len(ends & named) for named in self.named]
+        most = max(shares, default=0)
+        return most > 0 and {place for place, share in enumerate(shares) if share == most} <= self.gone
+
+
+def without(text: str, says: Says) -> str:
+    """A text without the sentences that say it; all of it goes if none alone does."""
+    spans = split_passages(text)
+    groups = [list(own) for _, own in groupby(spans, lambda span: (span.paragraph, span.sentence))]
+    sentences = [text[own[0].start : own[-1].end] for own in groups]
+    left = [sentence for sentence in sentences if not says(sentence)]
+    rest = " ".join(left)
+    return "" if len(left) == len(sentences) or says(rest) else rest
+
+
+def repeats(removed: Iterable[Sentence]) -> Says:
+    """Whether a text repeats a sentence that goes, or is a telling part of one, whatever case and punctuation."""
+    folded = [form for sentence in removed if (form := fold(sentence.text))]
+
+    def says(text: str) -> bool:
+        own = fold(text)
+        return any((len(form) >= _TELLING and form in own) or (len(own) >= _TELLING and own in form) for form in folded)
+
+    return says

@@ -1,0 +1,310 @@
+"""Forgetting a claim, an entity, an episode or what holds some words: first a preview, then for good and checked."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.forget_answers import EpisodesMode, ForgetResponse
+from graphiti_pkm.domain.mentions import MentionFinder
+from graphiti_pkm.domain.names import name_key, search_terms, words_of
+from graphiti_pkm.domain.ports import RecordKind
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.domain.times import show_time
+from graphiti_pkm.errors import InvalidInput, NotAllowed, Unavailable
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.confirmation import confirmation
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
+from graphiti_pkm.services.forget_aim import MOST_FACTS, Aim, Aims, words_of_fact
+from graphiti_pkm.services.forget_plan import ForgetPlan, Material, plan_forgetting
+from graphiti_pkm.services.forget_text import Redaction, Sentence, sentences_of
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.uuids import resolve_within, unknown
+from graphiti_pkm.services.views import Views, clipped
+
+_MOST_ENTITIES = 10_000
+_MOST_PASSAGES = 25_000
+_MOST_REASONS = 10_000
+_SHOWN = 50
+_TOLD = 20
+_FOUND = 10
+_TERMS = 64
+_TEXT = 200
+_UUID = 8
+_GOES_ON = words_of("she he they her him his their it its sie er ihr ihre sein seine elle il lui ella")
+_CHAT = "This chat's own log and the client's history still hold what was said here."
+
+
+class Forgetting:
+    """``forget``. What is asked for stays in this process: neither stored nor logged."""
+
+    def __init__(self, context: Context, groups: Groups, committer: Committer, erasing: Erasing | None = None) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._committer = committer
+        self._erasing = erasing or Erasing(context)
+        self._aims = Aims(context)
+        self._views = Views(groups, context.settings.zone)
+
+    async def forget(
+        self,
+        caller: Caller,
+        entity_uuid: str | None = None,
+        fact_uuid: str | None = None,
+        episode_uuid: str | None = None,
+        query: str | None = None,
+        episodes: EpisodesMode = "redact",
+        confirm: str | None = None,
+        group_id: str | None = None,
+    ) -> ForgetResponse:
+        """What would go, with a token; with the token of exactly that, it goes.
+
+        Raises:
+            InvalidInput: not exactly one thing is named, or the token fits something else; nothing was forgotten.
+            NotFound: it is not there.
+            KeptButPending: it is journalled and the graph gets it later.
+        """
+        if caller.read_only:
+            raise NotAllowed("Nothing was forgotten: this connection may only read.")
+        named = {"entity": entity_uuid, "fact": fact_uuid, "episode": episode_uuid, "query": query}
+        given = [(kind, text) for kind, text in named.items() if text is not None]
+        if len(given) != 1 or (episode_uuid is not None and episodes == "keep"):
+            raise InvalidInput(
+                "Nothing was forgotten: give exactly one of entity_uuid, fact_uuid, episode_uuid and query; an episode "
+                "cannot be kept and forgotten."
+            )
+        what = await self._what(caller, *given[0], group_id)
+        if confirm is None:
+            plan = await self._plan(what, episodes)
+            return await self._preview(plan, self._token(caller, what, plan))
+        async with self._context.locks.hold(what[2]):
+            await self._committer.catch_up(what[2])
+            plan = await self._plan(what, episodes)
+            if plan.is_nothing or confirm.strip() != self._token(caller, what, plan):
+                raise InvalidInput(
+                    "Nothing was forgotten: confirm does not fit, because what would go is something else by now. "
+                    "Call forget without confirm, and show the user what it says."
+                )
+            restorable = await self._restorable(plan)
+            hints = await self._hints(plan)
+            await self._committer.commit(plan.intent(self._context.now()), {})
+        is_erased = await self._erasing.erase_now()
+        return ForgetResponse(
+            message=f"Forgotten. {ERASED if is_erased else PENDING} {_CHAT}",
+            status="forgotten" if is_erased else "pending",
+            removed=plan.counts(),
+            stays=self._stays(plan) or None,
+            ask_user=hints or None,
+            restorable=restorable or None,
+            found_afterwards=await self._found(plan),
+        )
+
+    async def _what(self, caller: Caller, kind: str, text: str, group_id: str | None) -> tuple[str, str, str]:
+        """Kind, whole uuid or words, and stored group. Raises NotFound."""
+        if kind == "query":
+            return kind, text, self._groups.one(caller, group_id)
+        visible = await self._groups.visible(caller)
+        found: RecordKind = "entity" if kind == "entity" else "fact" if kind == "fact" else "episode"
+        whole = await resolve_within(self._graph, visible, found, text)
+        if kind == "entity":
+            groups = [one.group_id for one in await self._graph.get_entities([whole], visible)]
+        elif kind == "fact":
+            groups = [one.group_id for one in await self._graph.get_facts([whole], visible)]
+        else:
+            groups = [one.group_id for one in await self._graph.get_episodes([whole], visible)]
+        if not groups:
+            raise unknown(found, whole)
+        return kind, whole, groups[0]
+
+    async def _plan(self, what: tuple[str, str, str], mode: EpisodesMode) -> ForgetPlan:
+        kind, text, group = what
+        finder = await self._aims.finder(group)
+        aim = await self._aim(kind, text, group, finder)
+        redactions = (
+            []
+            if mode == "keep"
+            else [
+                redaction for episode in aim.episodes if (redaction := await self._redaction(aim, episode, finder)).gone
+            ]
+        )
+        redactions.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
+        return plan_forgetting(await self._material(aim, redactions, mode))
+
+    async def _aim(self, kind: str, text: str, group: str, finder: MentionFinder) -> Aim:
+        """Raises NotFound if it went meanwhile."""
+        if kind == "entity":
+            for entity in await self._graph.get_entities([text], [group]):
+                return await self._aims.of_entity(entity, finder)
+            raise unknown("entity", text)
+        if kind == "fact":
+            for fact in await self._graph.get_facts([text], [group]):
+                return await self._aims.of_fact(fact)
+            raise unknown("fact", text)
+        if kind == "episode":
+            for episode in await self._graph.get_episodes([text], [group]):
+                return self._aims.of_episode(episode)
+            raise unknown("episode", text)
+        return await self._aims.of_query(group, text)
+
+    async def _redaction(self, aim: Aim, episode: Episode, finder: MentionFinder) -> Redaction:
+        passages = await self._graph.passages(episode.uuid, without_vector=False, limit=_MOST_PASSAGES)
+        sentences = sentences_of(episode, passages)
+        await asyncio.sleep(0)  # reading texts takes time that other calls need
+        named = [frozenset(finder.find(sentence.text)) for sentence in sentences]
+        return Redaction(episode, sentences, frozenset(aim.picks(episode, sentences, named)), named)
+
+    async def _material(self, aim: Aim, redactions: Sequence[Redaction], mode: EpisodesMode) -> Material:
+        groups = [aim.group_id]
+        facts = {fact.uuid: fact for fact in aim.facts}
+        entities = {aim.entity.uuid: aim.entity} if aim.entity else {}
+        mentioned: dict[str, frozenset[str]] = {}
+        for one in redactions:
+            uuid = one.episode.uuid
+            facts |= {fact.uuid: fact for fact in await self._graph.episode_facts(uuid, groups, MOST_FACTS)}
+            found, _ = await self._graph.episode_entities([uuid], groups, Window(limit=_MOST_ENTITIES))
+            entities |= {entity.uuid: entity for entity in found}
+            mentioned[uuid] = frozenset(entity.uuid for entity in found)
+        others = {uuid for fact in facts.values() for uuid in (fact.source_uuid, fact.target_uuid)} - entities.keys()
+        if aim.words:
+            wanted = EntityFilter(group_ids=(aim.group_id,))
+            others |= set(await self._graph.search_entities(aim.words[:_TERMS], wanted, _MOST_ENTITIES // 10))
+        entities |= {one.uuid: one for one in await self._graph.get_entities(sorted(others - entities.keys()), groups)}
+        return Material(
+            aim=aim,
+            redactions=redactions,
+            facts=facts,
+            mentioned=mentioned,
+            entities=dict(sorted(entities.items())),
+            support=await self._graph.entity_support(sorted(entities)),
+            person=await self._person(aim.group_id),
+            reasons=await self._graph.reasons(aim.group_id, _MOST_REASONS),
+            mode=mode,
+        )
+
+    async def _person(self, group_id: str) -> frozenset[str]:
+        keys = [name_key(group_id, text) for text in (self._context.settings.person, "me")]
+        found = await self._graph.get_names(keys)
+        return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
+
+    def _token(self, caller: Caller, what: tuple[str, str, str], plan: ForgetPlan) -> str:
+        """Of the write it would be: another as soon as anything that goes, or stands beside it, is another."""
+        write = plan.intent(self._context.now()).model_dump(mode="json", exclude={"uuid", "recorded_at"})
+        return confirmation("forget", caller.principal, what, plan.material.mode, write)
+
+    async def _preview(self, plan: ForgetPlan, token: str) -> ForgetResponse:
+        hints = await self._hints(plan)
+        if plan.is_nothing:
+            return ForgetResponse(
+                message="Nothing says this: there is nothing to forget.",
+                status="nothing",
+                removed={},
+                ask_user=hints or None,
+            )
+        return ForgetResponse(
+            message="Nothing was forgotten yet. Show the user what would go, for good, and ask about ask_user; only if "
+            "they agree, call forget again with the same arguments and confirm. Copies that the server keeps of a "
+            f"damaged or older database go too; backups that the user made stay. {_CHAT}",
+            status="preview",
+            removed=plan.counts(),
+            confirm=token,
+            sentences=self._sentences(plan) or None,
+            facts=[clipped(self._views.sentence(fact), _TEXT) for fact in plan.gone[:_SHOWN]] or None,
+            entities=[clipped(entity.name, _TEXT) for entity in plan.entities[:_SHOWN]] or None,
+            summaries=[
+                f"{clipped(entity.name, _TEXT)}: {'a part' if entity.summary else 'all of it'}"
+                for entity in plan.reworded[:_SHOWN]
+            ]
+            or None,
+            stays=self._stays(plan) or None,
+            ask_user=hints or None,
+            restorable=await self._restorable(plan) or None,
+        )
+
+    def _sentences(self, plan: ForgetPlan) -> list[str]:
+        return [
+            f"{self._day(one.episode.valid_at)} [{one.episode.uuid[:_UUID]}] {clipped(sentence.text, _TEXT)}"
+            for one in plan.material.redactions
+            for sentence in one.removed
+        ][:_SHOWN]
+
+    def _day(self, moment: datetime) -> str:
+        return show_time(moment, self._context.settings.zone)
+
+    def _stays(self, plan: ForgetPlan) -> list[str]:
+        return [clipped(reason, _TEXT) for reason in plan.stays[:_TOLD]]
+
+    async def _hints(self, plan: ForgetPlan) -> list[str]:
+        """What stays and may still speak of it; the user decides."""
+        material = plan.material
+        gone = {fact.uuid for fact in plan.gone}
+        hints = [
+            f"[{one.episode.uuid[:_UUID]}] {clipped(sentence.text, _TEXT)}"
+            for one in material.redactions
+            for place, sentence in enumerate(one.sentences)
+            if place not in one.gone
+            and (material.aim.hints(sentence.text) or (place - 1 in one.gone and _goes_on(sentence)))
+        ]
+        hints += [
+            f"[{fact.uuid[:_UUID]}] {clipped(fact.text, _TEXT)}"
+            for fact in material.facts.values()
+            if fact.uuid not in gone and material.aim.hints(words_of_fact(fact))
+        ]
+        hints += [
+            f"[{episode.uuid[:_UUID]}] {clipped(episode.name, _TEXT)}: mentions it without its name"
+            for episode in material.aim.unnamed
+        ]
+        return hints[:_TOLD]
+
+    async def _restorable(self, plan: ForgetPlan) -> list[str]:
+        """What the facts that go had ended or corrected, and is so still."""
+        gone = {fact.uuid for fact in plan.gone}
+        found = {}
+        for fact in plan.gone[:_SHOWN]:
+            for ended in await self._graph.retired_by_fact(fact.uuid, [fact.group_id], _TOLD):
+                if ended.uuid not in gone and (ended.voided or ended.invalid_at or ended.expired_at):
+                    found[ended.uuid] = ended
+        return [f"{uuid[:_UUID]} {clipped(self._views.sentence(one), _TEXT)}" for uuid, one in found.items()][:_TOLD]
+
+    async def _found(self, plan: ForgetPlan) -> list[str]:
+        """A search for the removed words, after they went."""
+        group = plan.material.aim.group_id
+        words = " ".join(sentence.text for sentence in plan.removed[:_SHOWN])
+        terms = list(dict.fromkeys((*plan.material.aim.words, *search_terms(words, _TERMS))))[:_TERMS]
+        try:
+            hits = [
+                *await self._episodes_with(group, terms, plan),
+                *await self._facts_with(group, terms, plan),
+            ]
+        except Unavailable:
+            return ["The search for the removed words could not be made now."]
+        if not hits:
+            return ["A search for the removed words finds no sentence, fact or summary that says it."]
+        return hits[:_FOUND]
+
+    async def _episodes_with(self, group: str, terms: Sequence[str], plan: ForgetPlan) -> list[str]:
+        found = await self._graph.search_episodes(terms, EpisodeFilter(group_ids=(group,)), _SHOWN)
+        episodes = await self._graph.get_episodes(list(found), [group])
+        return [
+            f"episode {one.uuid[:_UUID]} {clipped(one.name, _TEXT)}: still says it"
+            for one in episodes
+            if any(plan.says(sentence.text) for sentence in sentences_of(one, ()))
+        ]
+
+    async def _facts_with(self, group: str, terms: Sequence[str], plan: ForgetPlan) -> list[str]:
+        now = self._context.now()
+        found = await self._graph.search_facts(terms, FactFilter(group_ids=(group,), now=now), _SHOWN)
+        facts = await self._graph.get_facts(list(found), [group])
+        nodes = await self._graph.search_entities(terms, EntityFilter(group_ids=(group,)), _SHOWN)
+        entities = await self._graph.get_entities(list(nodes), [group])
+        return [
+            *(f"fact {one.uuid[:_UUID]} still says it" for one in facts if plan.says(words_of_fact(one))),
+            *(f"summary of {clipped(one.name, _TEXT)} still says it" for one in entities if plan.says(one.summary)),
+        ]
+
+
+def _goes_on(sentence: Sentence) -> bool:
+    """Whether it begins as one that speaks of somebody named before."""
+    return sentence.text.split(maxsplit=1)[0].casefold().strip(".,;:!?'\"") in _GOES_ON if sentence.text else False

@@ -1,0 +1,29 @@
+"""The tool that forgets. Its docstring is a prompt."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from graphiti_pkm.domain.forget_answers import EpisodesMode, ForgetResponse
+from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.parameters import GroupId
+
+
+async def forget(
+    call: Call,
+    entity_uuid: Annotated[str | None, Field(description="or one of these three")] = None,
+    fact_uuid: str | None = None,
+    episode_uuid: str | None = None,
+    query: Annotated[str | None, Field(description="words that each sentence holds")] = None,
+    episodes: EpisodesMode = "redact",
+    confirm: Annotated[str | None, Field(description="from the preview; leave out to get one")] = None,
+    group_id: GroupId = None,
+) -> ForgetResponse:
+    """Forget a claim or a person for good: its sentences become "[forgotten]", also in the server's files.
+
+    The first call only previews: show it, ask about ask_user, then repeat it with confirm. Use when the user wants
+    something gone; for what merely ended use retire_fact instead.
+    """
+    return await call.services.forgetting.forget(
+        call.caller, entity_uuid, fact_uuid, episode_uuid, query, episodes, confirm, group_id
+    )
