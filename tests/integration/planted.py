@@ -23,7 +23,10 @@ def files_with(directory: Path, text: str) -> list[str]:
     """Files that hold the text in any of these forms, by their paths inside the directory."""
     found = []
     for path in sorted(path for path in directory.rglob("*") if path.is_file()):
-        data = path.read_bytes()
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:  # replaced while we look
+            continue
         if any(form in data for form in forms(text)):
             found.append(str(path.relative_to(directory)))
     return found

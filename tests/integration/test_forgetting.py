@@ -1,44 +1,170 @@
 """What was forgotten is in no file of the data directory; whatever was cut short is finished by the next start."""
 
+import asyncio
+import os
+import shutil
+import signal
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
-import pytest_asyncio
+import redis
+from tests.integration.embedded_support import end_database, endpoint, until
 from tests.integration.planted import files_with
-from tests.integration.rows_support import World, a_world, in_one_task
+from tests.storm.dump import differences, dump
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.answers import AddMemoryResponse
+from graphiti_pkm.domain.forget_answers import ForgetResponse
+from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.errors import KeptButPending, Unavailable
+from graphiti_pkm.graph.aof import DIRECTORY
+from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.services.erasing import Erasing
+
+pytestmark = pytest.mark.timeout(120)
 
 HIDDEN = "Zéphyrin-Quolltext"
-BODY = f"Maria told me of {HIDDEN} yesterday. Tom runs every morning."
+KEPT = "Tom runs every morning with Sarah."
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def world() -> AsyncIterator[World]:
-    async with in_one_task(a_world()) as entered:
-        yield entered
+@pytest.fixture
+async def data_dir(short_directory: Path) -> AsyncIterator[Path]:
+    """Gone in the end with its database."""
+    yield short_directory
+    await end_database(short_directory)
 
 
-def data_dir(world: World) -> Path:
-    return world.memory.context.settings.data_dir
+def opened(data_dir: Path) -> AbstractAsyncContextManager[Memory]:
+    return open_memory(Settings(data_dir=data_dir, idle_seconds=0.3))
 
 
-async def tell(world: World, group: str, body: str = BODY, **arguments: Any) -> dict[str, Any]:
-    facts = [{"source": "Maria", "relation": "TOLD", "value": HIDDEN, "quote": HIDDEN}]
-    told = {"entities": [{"name": "Maria"}, {"name": "Tom"}], "facts": facts, **arguments}
-    return await world.call("add_memory", group_id=group, episode_body=body, **told)
+def uncompressed(data_dir: Path) -> None:
+    """From now on the database writes texts as they are, so that their bytes can be looked for."""
+    with redis.Redis(unix_socket_path=endpoint(data_dir).socket) as client:
+        client.config_set("rdbcompression", "no")
 
 
-async def test_the_words_of_a_deleted_episode_leave_every_file(world: World) -> None:
-    told = await tell(world, "deleted")
-    assert await world.memory.context.graph.wait_durable()
-    assert {path.split("/")[0] for path in files_with(data_dir(world), HIDDEN)} == {
-        "appendonlydir",
-        "journal.sqlite3-wal",
-    }
-    answer = await world.call("delete_episode", uuid=told["episode_uuid"])
-    assert "gone from the database's and the journal's files" in answer["message"]
-    assert files_with(data_dir(world), HIDDEN) == []
-    assert await world.memory.journal.open_erasures() == []
+async def tell(memory: Memory) -> AddMemoryResponse:
+    request = AddMemory.model_validate(
+        {
+            "episode_body": f"Maria told me of {HIDDEN} yesterday. {KEPT}",
+            "entities": [{"name": "Maria", "summary": f"Knows {HIDDEN}"}, {"name": "Tom"}, {"name": "Sarah"}],
+            "facts": [
+                {"source": "Maria", "relation": "TOLD", "value": HIDDEN, "quote": HIDDEN},
+                {"source": "Tom", "relation": "RUNS_WITH", "target": "Sarah", "quote": KEPT},
+            ],
+        }
+    )
+    told = await memory.services.writing.add_memory(LOCAL, request)
+    assert await memory.context.graph.wait_durable()
+    return told
+
+
+async def forget(memory: Memory, told: AddMemoryResponse) -> ForgetResponse:
+    (maria,) = [entity.uuid for entity in told.entities if entity.name == "Maria"]
+    preview = await memory.services.forgetting.forget(LOCAL, entity_uuid=maria)
+    return await memory.services.forgetting.forget(LOCAL, entity_uuid=maria, confirm=preview.confirm)
+
+
+def places(data_dir: Path, text: str) -> set[str]:
+    return {path.split("/")[0] for path in files_with(data_dir, text)}
+
+
+async def test_the_words_leave_every_file_and_those_beside_them_stay(data_dir: Path) -> None:
+    async with opened(data_dir) as memory:
+        uncompressed(data_dir)
+        told = await tell(memory)
+        assert places(data_dir, HIDDEN) == {DIRECTORY, "journal.sqlite3-wal"}
+        answer = await forget(memory, told)
+        assert answer.status == "forgotten"
+        assert files_with(data_dir, HIDDEN) == []
+        assert places(data_dir, KEPT) == {DIRECTORY, "journal.sqlite3"}
+        assert await memory.journal.open_erasures() == []
+    await end_database(data_dir)
+    assert files_with(data_dir, HIDDEN) == []
+
+
+async def test_the_words_of_a_deleted_episode_leave_every_file(data_dir: Path) -> None:
+    async with opened(data_dir) as memory:
+        uncompressed(data_dir)
+        told = await tell(memory)
+        answer = await memory.services.deleting.delete_episode(LOCAL, told.episode_uuid)
+        assert "gone from the database's and the journal's files" in answer.message
+        assert files_with(data_dir, KEPT) == []
+
+
+async def test_a_rebuild_gives_the_redacted_graph(data_dir: Path) -> None:
+    async with opened(data_dir) as memory:
+        told = await tell(memory)
+        await forget(memory, told)
+        socket = Path(endpoint(data_dir).socket)
+        before = dump(socket)
+        await memory.recovery.rebuild(lambda _done, _total: None)
+        assert differences(before, dump(socket)) == []
+        assert files_with(data_dir, HIDDEN) == []
+
+
+async def test_a_rebuild_after_a_deleted_episode_tells_the_same_changes(data_dir: Path) -> None:
+    async with opened(data_dir) as memory:
+        told = await tell(memory)
+        await memory.services.deleting.delete_episode(LOCAL, told.episode_uuid)
+        socket = Path(endpoint(data_dir).socket)
+        before = dump(socket)
+        assert before.of("Change")
+        await memory.recovery.rebuild(lambda _done, _total: None)
+        assert differences(before, dump(socket)) == []
+
+
+async def test_a_crash_after_the_journal_s_commit_is_finished_by_the_next_start(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def die(*_: object) -> None:
+        raise Unavailable("dead")
+
+    async with opened(data_dir) as memory:
+        told = await tell(memory)
+        monkeypatch.setattr(FalkorStore, "apply", die)
+        with pytest.raises(KeptButPending):
+            await forget(memory, told)
+        os.kill(endpoint(data_dir).redis_pid, signal.SIGKILL)
+    monkeypatch.undo()
+    assert DIRECTORY in places(data_dir, HIDDEN)
+    async with opened(data_dir) as memory:
+        await until(lambda: not files_with(data_dir, HIDDEN))
+        (episode,) = await memory.context.graph.get_episodes([told.episode_uuid], await memory.context.graph.groups())
+        assert episode.content == f"[forgotten] {KEPT}"
+
+
+async def test_a_crash_before_the_file_is_made_anew_is_finished_by_the_next_start(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def die(_: Erasing) -> bool:
+        return False
+
+    async with opened(data_dir) as memory:
+        told = await tell(memory)
+        monkeypatch.setattr(Erasing, "erase", die)
+        assert (await forget(memory, told)).status == "pending"
+        os.kill(endpoint(data_dir).redis_pid, signal.SIGKILL)
+    monkeypatch.undo()
+    assert DIRECTORY in places(data_dir, HIDDEN)
+    async with opened(data_dir) as memory:
+        await until(lambda: not files_with(data_dir, HIDDEN))
+        while await memory.journal.open_erasures():  # noqa: ASYNC110 it is closed by a task of its own
+            await asyncio.sleep(0)
+
+
+async def test_copies_that_the_server_kept_go_and_a_backup_of_the_user_stays(data_dir: Path) -> None:
+    async with opened(data_dir) as memory:
+        told = await tell(memory)
+        shutil.copytree(data_dir / DIRECTORY, data_dir / f"{DIRECTORY}-damaged-20260101T000000000Z")
+        await memory.journal.backup(data_dir / "mine.sqlite3")
+        for copy in ("journal-version-1.sqlite3", "journal-before-restore-1.sqlite3", "journal.sqlite3.damaged-1"):
+            shutil.copy(data_dir / "mine.sqlite3", data_dir / copy)
+        shutil.copy(data_dir / "mine.sqlite3", data_dir / "temp-rewriteaof-bg-4194999.aof")
+        await forget(memory, told)
+        assert files_with(data_dir, HIDDEN) == ["mine.sqlite3"]
