@@ -1,0 +1,289 @@
+"""Search by meaning in small and large memories, cold starts of a large one, and what looks at its history and shape.
+
+Against Graphiti's own scan, with its own driver, of the same records in the same database in the same run.
+"""
+
+import asyncio
+import os
+import signal
+import statistics
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count, cycle
+from pathlib import Path
+from time import perf_counter
+
+from falkordb.asyncio import FalkorDB
+from graphiti_core.driver.falkordb_driver import FalkorDriver
+from graphiti_core.search.search_filters import SearchFilters
+from graphiti_core.search.search_utils import edge_similarity_search, node_similarity_search
+from tests.benchmarks.large_world import DAYS, DEGREE, TOLD, Vectors, entity_uuid, load, regroup
+from tests.benchmarks.measuring import Aim, Figure, Side, Times, in_turn, ms
+from tests.benchmarks.startup import COMMAND
+from tests.benchmarks.stdio import StdioServer
+from tests.benchmarks.world import data_directory
+from tests.integration.embedded_support import endpoint, stopped
+
+from graphiti_pkm.bootstrap import open_memory
+from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD, Settings
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.graph.embedded import EmbeddedDatabase
+from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.models.local import LocalEmbedder
+
+SIZES = (1_000, 10_000, 100_000)
+GROUPS = (20, 1_000)
+TOGETHER, ROUNDS = 6, 20
+PROBES = 100
+LIMIT = 10
+MIN_SCORE = 0.6
+"""Graphiti's default."""
+ONE = "one-0"
+KINDS = ("nodes", "facts", "passages")
+_SEARCH = "Who works on the harbour project?"
+_NO_INDEX = 10**9
+_PASSAGE_SCAN = """MATCH (n:Passage) WHERE n.group_id IN $group_ids
+  WITH n, (2 - vec.cosineDistance(n.embedding, vecf32($search_vector)))/2 AS score WHERE score > $min_score
+  RETURN n.uuid AS uuid, n.episode_uuid AS episode_uuid ORDER BY score DESC LIMIT $limit"""
+"""As Graphiti scans entities: it has no search of passages."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """One memory with both ways of searching it."""
+
+    store: FalkorStore
+    ours: FalkorDriver
+    graphiti: FalkorDriver
+    vectors: Vectors
+
+
+async def figures(sizes: Sequence[int] = SIZES, groups: Sequence[int] = GROUPS) -> list[Figure]:
+    """The largest size is searched in many groups, in one, and then again from cold starts."""
+    found: list[Figure] = []
+    largest = sizes[-1]
+    threshold = min(VECTOR_INDEX_THRESHOLD, largest // 2)
+    async with data_directory() as directory:
+        settings = Settings(data_dir=directory, idle_seconds=2, vector_index_threshold=threshold)
+        vectors = await Vectors.of_the_journal(settings)
+        database = EmbeddedDatabase(directory, settings.idle_seconds)
+        for size in sizes[:-1]:
+            async with _searched(database, f"of_{size}", vectors, threshold) as searched:
+                await load(searched.store, vectors, size, ONE)
+                found += await _compared(searched, ONE, f"{size:,} in one group", None)
+        async with _searched(database, "memory", vectors, threshold) as searched:
+            await load(searched.store, vectors, largest, ONE)
+            for number in groups:
+                await regroup(searched.store, f"of-{number}-", number)
+                what = f"{largest:,} in {number:,} groups, in one of them"
+                found += await _compared(searched, f"of-{number}-7", what, Aim(">=", 1.0))
+            await regroup(searched.store, ONE[:-1], 1)
+            found += await _built(searched, largest)
+            found += await _compared(searched, ONE, f"{largest:,} in one group", Aim(">=", 10.0))
+            found += await _recalled(searched, largest)
+        database.release()
+        await stopped(directory)
+        found += await _cold_starts(directory, threshold, largest)
+        found += await _history_and_shape(directory, largest)
+    return found
+
+
+@asynccontextmanager
+async def _searched(
+    database: EmbeddedDatabase, graph: str, vectors: Vectors, threshold: int
+) -> AsyncIterator[Searched]:
+    store = FalkorStore(database.acquire, database.recover, graph, vector_index_threshold=threshold)
+    model = LocalEmbedder(Settings())
+    await store.record_embedding(model.model, model.dimension)
+    client = FalkorDB(unix_socket_path=str(await database.acquire()))  # type: ignore[no-untyped-call]
+    stock = FalkorDriver(falkor_db=client, database=graph)
+    if stock._init_task is not None:  # its own indexes are ours but for full text, which no search here asks
+        stock._init_task.cancel()
+    ours = await store.driver()
+    try:
+        yield Searched(store, ours, stock, vectors)
+    finally:
+        await ours.close()
+        await client.aclose()
+        await store.close()
+        await model.close()
+
+
+async def _compared(searched: Searched, group: str, what: str, aim: Aim | None) -> list[Figure]:
+    """Each search with a query of its own; the same calls of Graphiti's with our driver and with its own."""
+    await searched.store.look_at_vectors()
+    found = []
+    for kind, (ours, theirs) in _sides(searched, group).items():
+        taken = await in_turn({"ours": ours, "theirs": theirs}, TOGETHER, warm_up=1)
+        alone = await in_turn({"ours": ours}, ROUNDS)  # theirs may take seconds
+        quick = Times(taken["ours"].milliseconds + alone["ours"].milliseconds)
+        label = f"search of {kind} by meaning, {what}, p50 / p95"
+        ratio = taken["theirs"].p50 / quick.p50
+        found.append(Figure(label, _both(quick), _both(taken["theirs"]), ratio, aim))
+    return found
+
+
+def _sides(searched: Searched, group: str) -> dict[str, tuple[Side, Side]]:
+    queries = cycle(searched.vectors.draw(PROBES, seed=-1 % 2**32))
+
+    async def nodes(driver: FalkorDriver) -> None:
+        found = await node_similarity_search(driver, list(next(queries)), SearchFilters(), [group], LIMIT, MIN_SCORE)
+        assert found
+
+    async def facts(driver: FalkorDriver) -> None:
+        query = list(next(queries))
+        found = await edge_similarity_search(driver, query, None, None, SearchFilters(), [group], LIMIT, MIN_SCORE)
+        assert found
+
+    async def our_passages() -> None:
+        wanted = EpisodeFilter(group_ids=(group,))
+        assert await searched.store.nearest_episodes(next(queries), wanted, LIMIT)
+
+    async def their_passages() -> None:
+        values = {"group_ids": [group], "search_vector": list(next(queries)), "min_score": MIN_SCORE, "limit": LIMIT}
+        found, _, _ = await searched.graphiti.execute_query(_PASSAGE_SCAN, **values)
+        assert found
+
+    return {
+        "nodes": (partial(nodes, searched.ours), partial(nodes, searched.graphiti)),
+        "facts": (partial(facts, searched.ours), partial(facts, searched.graphiti)),
+        "passages": (our_passages, their_passages),
+    }
+
+
+async def _built(searched: Searched, size: int) -> list[Figure]:
+    """The indexes of the large group, and what searches and writes wait meanwhile."""
+    begun = perf_counter()
+    await searched.store.tend_vector_indexes()
+    queries = cycle(searched.vectors.draw(PROBES, seed=5))
+    wanted = FactFilter(group_ids=(ONE,), now=datetime.now(UTC))
+    searches, writes = [], []
+    while not await _is_complete(searched.store):
+        between = perf_counter()
+        assert await searched.store.nearest_facts(next(queries), wanted, LIMIT)
+        searches.append(1000 * (perf_counter() - between))
+        between = perf_counter()
+        await searched.store.record_embedding("", 0)  # a write that changes nothing
+        writes.append(1000 * (perf_counter() - between))
+    what = f"indexes of {size:,} entities, facts and passages"
+    return [
+        Figure(f"{what}, built in the background", f"{perf_counter() - begun:.0f} s"),
+        Figure(f"{what}, longest search meanwhile", ms(max(searches, default=0))),
+        Figure(f"{what}, longest write meanwhile", ms(max(writes, default=0))),
+    ]
+
+
+async def _is_complete(store: FalkorStore) -> bool:
+    found = await store.vector_indexes()
+    return len(found) == len(KINDS) and all(index.percent == 100 for index in found)
+
+
+async def _recalled(searched: Searched, size: int) -> list[Figure]:
+    """Of the ten nearest by an exact scan, how many the index finds."""
+    exact = FalkorStore(searched.store._connect, searched.store._recover, searched.store._graph_name)
+    queries = searched.vectors.draw(PROBES, seed=9)
+    now = datetime.now(UTC)
+    entities, facts, episodes = (
+        EntityFilter(group_ids=(ONE,)),
+        FactFilter(group_ids=(ONE,), now=now),
+        EpisodeFilter(group_ids=(ONE,)),
+    )
+    hits = dict.fromkeys(KINDS, 0)
+    for query in queries:
+        for kind, one, other in (
+            ("nodes", searched.store.nearest_entities, exact.nearest_entities),
+            ("facts", searched.store.nearest_facts, exact.nearest_facts),
+        ):
+            wanted = entities if kind == "nodes" else facts
+            hits[kind] += len({*await one(query, wanted, LIMIT)} & {*await other(query, wanted, LIMIT)})  # type: ignore[operator]
+        near = await searched.store.nearest_episodes(query, episodes, LIMIT)
+        hits["passages"] += len({*near} & {*await exact.nearest_episodes(query, episodes, LIMIT)})
+    await exact.close()
+    return [
+        Figure(
+            f"search of {kind} by meaning, {size:,} in one group, recall@{LIMIT}",
+            f"{count / (LIMIT * PROBES):.3f}",
+            "an exact scan",
+            count / (LIMIT * PROBES),
+            Aim(">=", 0.97),
+        )
+        for kind, count in hits.items()
+    ]
+
+
+async def _cold_starts(directory: Path, threshold: int, size: int) -> list[Figure]:
+    """From the start of the process to the first answer, after a stop in order and after a crash of the database."""
+    what = f"cold start with {size:,} facts and as many passages, to the first answer of search_memory_facts"
+    without = await _first_answer(directory, _NO_INDEX)
+    with_them = await _first_answer(directory, threshold)
+    database = EmbeddedDatabase(directory, 2)
+    async with _searched(database, "memory", Vectors.none(), threshold) as searched:
+        await searched.store.tend_vector_indexes()
+        while not await _is_complete(searched.store):  # noqa: ASYNC110 the database tells only when asked
+            await asyncio.sleep(0.1)
+        await searched.store.wait_durable()
+        os.kill(endpoint(directory).watchdog_pid, signal.SIGKILL)
+    database.release()
+    await stopped(directory)
+    crashed = await _first_answer(directory, threshold)
+    return [
+        Figure(
+            what, _seconds(with_them), f"{_seconds(without)} without vector indexes", with_them / 20, Aim("<=", 1.0)
+        ),
+        Figure(f"{what}, after the database was killed with its indexes", _seconds(crashed)),
+    ]
+
+
+async def _first_answer(directory: Path, threshold: int) -> float:
+    """Seconds."""
+    begun = perf_counter()
+    command = [str(COMMAND), "serve", "--data-dir", str(directory), "--idle-seconds", "2"]
+    with StdioServer([*command, "--vector-index-threshold", str(threshold)]) as server:
+        server.initialize()
+        assert server.call("search_memory_facts", query=_SEARCH, group_ids=[ONE])["facts"]
+        taken = perf_counter() - begun
+        server.close()
+    await stopped(directory)
+    return taken
+
+
+async def _history_and_shape(directory: Path, size: int) -> list[Figure]:
+    """What is reported for traversals: in process, on the large memory."""
+    numbers = count()
+    ends = 2 * size // DEGREE
+    async with open_memory(Settings(data_dir=directory, vector_index_threshold=_NO_INDEX)) as opened:
+        services = opened.services
+
+        async def changes() -> None:
+            since = TOLD + timedelta(days=(7 * next(numbers)) % (DAYS - 30))
+            until = since + timedelta(days=30)
+            found = await services.changes.what_changed(
+                LOCAL, since.isoformat(), until.isoformat(), group_ids=[ONE], limit=50
+            )
+            assert found.returned
+
+        async def path() -> None:
+            i = next(numbers)
+            pair = (entity_uuid(31 * i % ends), entity_uuid((57 * i + 11) % ends))
+            await services.paths.find_entity_path(LOCAL, *pair, group_ids=[ONE])
+
+        async def subgraph() -> None:
+            centre = entity_uuid(31 * next(numbers) % ends)
+            found = await services.paths.get_entity_subgraph(LOCAL, centre, group_ids=[ONE])
+            assert found.nodes
+
+        sides = {"what_changed": changes, "find_entity_path": path, "get_entity_subgraph": subgraph}
+        taken = await in_turn(sides, 40)
+    return [Figure(f"{tool} on {size:,} facts, p50 / p95", _both(times)) for tool, times in taken.items()]
+
+
+def _both(times: Times) -> str:
+    return f"{ms(times.p50)} / {ms(statistics.quantiles(times.milliseconds, n=20)[-1])}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s"
