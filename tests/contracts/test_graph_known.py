@@ -4,7 +4,7 @@ from array import array
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.builders import a_write, an_episode, at, new_uuid
+from tests.builders import a_write, an_episode, an_update, at, new_uuid
 from tests.contracts.fact_story import NOW, Story, wanted
 
 from graphiti_pkm.domain.ports import Graph
@@ -185,8 +185,32 @@ async def test_before_the_record_began_what_was_told_counts_from_the_time_of_its
     assert await story.texts(known_at=at(2024, 4)) == []
 
 
+async def test_before_the_record_began_the_earliest_note_that_tells_a_fact_counts(graph: Graph) -> None:
+    """Notes may be recorded in any order."""
+    story = Story(graph)
+    late, early = an_episode(valid_at=at(2024, 5)), an_episode(valid_at=at(2024, 2))
+    fact = story.fact("works", episodes=(late.uuid, early.uuid, "gone"), reference_time=at(2024, 5))
+    await story.put(late, early, fact)
+    assert await story.texts(known_at=at(2024, 2), by_reference_time=True) == ["works"]
+    assert await story.texts(known_at=at(2024, 2) - MICROSECOND, by_reference_time=True) == []
+
+
 async def test_without_its_episode_the_reference_time_of_a_fact_counts(graph: Graph) -> None:
     story = Story(graph)
     await story.put(story.fact("told", reference_time=at(2024, 3), episodes=("gone",)), story.fact("made"))
     assert await story.texts(known_at=at(2024, 3), by_reference_time=True) == ["told"]
     assert await story.texts(known_at=at(2024, 3) - MICROSECOND, by_reference_time=True) == []
+
+
+async def test_from_when_a_fact_was_known_is_part_of_what_was_believed(graph: Graph) -> None:
+    story = Story(graph)
+    told_late = story.fact("works", valid_at=None, reference_time=at(2026, 1, 20))
+    event = changed(told_late, RETIRED, "dated", previous_told_at=told_late.reference_time)
+    await story.put(told_late)
+    await story.put(an_update(told_late, reference_time=at(2025, 6)), event)
+    told_early = told_late.model_copy(update={"reference_time": at(2025, 6)})
+    assert await story.known(RETIRED - MICROSECOND) == told_late
+    assert await story.known(RETIRED) == told_early
+    assert await story.texts(known_at=RETIRED - MICROSECOND, as_of=at(2025, 7), status="possible") == ["works"]
+    assert await story.texts(known_at=RETIRED, as_of=at(2025, 7), status="current") == ["works"]
+    assert await story.texts(as_of=at(2025, 7), status="current") == ["works"]

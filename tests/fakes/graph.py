@@ -120,6 +120,10 @@ def _add_nodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
         _claim(db, name)
 
 
+_KEPT = ("quote", "quote_start", "quote_end", "quote_episode_uuid", "reference_time")
+"""What an update leaves as it is where it says nothing."""
+
+
 def _add_facts(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
     for fact in intent.facts:
         if fact.source_uuid in db.entities and fact.target_uuid in db.entities:
@@ -127,7 +131,7 @@ def _add_facts(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
             _keep_vector(db, fact.uuid, vectors)
     for update in intent.fact_updates:
         if update.uuid in db.facts:
-            values = {field: value for field, value in update if value is not None or not field.startswith("quote")}
+            values = {field: value for field, value in update if value is not None or field not in _KEPT}
             db.facts[update.uuid] = db.facts[update.uuid].model_copy(update=values)
     for change in intent.changes:
         db.changes[change.uuid] = RecordedChange(**dict(change), group_id=intent.group_id)

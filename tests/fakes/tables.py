@@ -64,7 +64,8 @@ class Tables:
         known_at, by_told = wanted.known_at, wanted.by_reference_time
         if known_at is None:
             return fact
-        first_told = self._told(next(iter(fact.episodes), None)) or fact.reference_time or fact.created_at
+        told = [at for uuid in fact.episodes if (at := self._told(uuid)) is not None]
+        first_told = min(told, default=fact.reference_time or fact.created_at)
         if (first_told if by_told else fact.created_at) > known_at:
             return None
         changes = [
@@ -80,7 +81,11 @@ class Tables:
         first = later[0][2]
         return fact.model_copy(
             update={
-                name: getattr(first, f"previous_{name}") for name in ("valid_at", "invalid_at", "expired_at", "voided")
+                **{
+                    name: getattr(first, f"previous_{name}")
+                    for name in ("valid_at", "invalid_at", "expired_at", "voided")
+                },
+                "reference_time": first.previous_told_at or fact.reference_time,
             }
         )
 

@@ -327,7 +327,7 @@ async def test_an_older_file_is_migrated_after_a_backup(tmp_path: Path) -> None:
 async def test_a_row_of_version_one_is_read_with_what_it_did_not_know(tmp_path: Path) -> None:
     sarah, note = an_entity("Sarah"), an_episode()
     change = a_change(a_fact(sarah, sarah), note, replaced_by="new", previous_invalid_at=RECORDED)
-    unknown = {"reason", "caller", "invalid_at", "previous_voided"}
+    unknown = {"reason", "caller", "invalid_at", "previous_voided", "previous_told_at"}
     older = SqliteJournal(tmp_path, migrations=MIGRATIONS[:1])
     written = await an_append(older, a_write(sarah, note, change))
     await older.close()

@@ -20,7 +20,7 @@ FactKind = Literal["state", "event", "plan", "reading"]
 Change = Literal["changed", "corrected"]
 ChangeKind = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected"]
 """What became of a fact. ``added`` is told by the fact itself and never stored as an event; ``dated``: an unknown start
-became known."""
+became known, or that it held earlier."""
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
@@ -118,7 +118,8 @@ class Fact(Record):
 class FactUpdate(Record):
     """New values of an existing fact; every field is the full new value, so applying twice is harmless.
 
-    A quote is given to a fact that had none; None, as in updates of older versions, leaves the words that are there.
+    A quote is given to a fact that had none, an earlier ``reference_time`` to one that an older note tells as well;
+    None, as in updates of older versions, leaves what is there.
     """
 
     uuid: str
@@ -127,6 +128,7 @@ class FactUpdate(Record):
     invalid_at: datetime | None
     expired_at: datetime | None
     voided: bool = False
+    reference_time: datetime | None = None
     quote: str | None = None
     quote_start: int | None = None
     quote_end: int | None = None
@@ -177,6 +179,8 @@ class FactChange(Record):
     previous_invalid_at: datetime | None = None
     previous_expired_at: datetime | None = None
     previous_voided: bool = False
+    previous_told_at: datetime | None = None
+    """Its ``reference_time`` before; None leaves it as it is."""
 
 
 class RecordedChange(FactChange):

@@ -49,10 +49,11 @@ class Held(NamedTuple):
     invalid_at: str = "e.invalid_at"
     expired_at: str = "e.expired_at"
     voided: str = "e.voided"
+    reference_time: str = "e.reference_time"
 
 
 PRESENT = Held()
-BELIEVED = Held("was_valid_at", "was_invalid_at", "was_expired_at", "was_voided")
+BELIEVED = Held("was_valid_at", "was_invalid_at", "was_expired_at", "was_voided", "was_told_at")
 
 
 def fact_columns(held: Held = PRESENT) -> str:
@@ -64,7 +65,7 @@ def fact_columns(held: Held = PRESENT) -> str:
   endNode(e).uuid AS target_node_uuid, endNode(e).name AS target_name,
   coalesce(e.episodes, []) AS episodes, coalesce(e.created_at, e.valid_at, '1970-01-01T00:00:00+00:00') AS created_at,
   {held.expired_at} AS expired_at, {held.valid_at} AS valid_at, {held.invalid_at} AS invalid_at,
-  e.reference_time AS reference_time,
+  {held.reference_time} AS reference_time,
   [k IN keys(e) WHERE NOT k IN {list(FACT_KEYS)} AND NOT k ENDS WITH '_embedding' AND typeOf(e[k]) <> 'Vectorf32'
     | [k, e[k]]]{voided} AS attributes"""
 

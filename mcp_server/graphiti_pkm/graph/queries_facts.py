@@ -1,8 +1,8 @@
 """Which facts a filter means, as they are or as the record said at an instant.
 
-A fact as it was known at ``$known_at`` has the values that stood before the first change recorded after it. The change
-is looked up by index for each fact (2 µs each): a page of a hub of 10,000 facts takes 55 ms instead of 15, however many
-changes the group holds.
+A fact as it was known at ``$known_at`` has the values that stood before the first change recorded after it. Where few
+facts changed since, their first changes are found before (1 ms) and given to the query; else each fact's is looked up by
+index (2 µs), so that the time does not grow with the changes of a group.
 """
 
 from collections.abc import Sequence
@@ -11,17 +11,22 @@ from typing import NamedTuple
 from graphiti_pkm.domain.queries import FactFilter
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph.queries import BELIEVED, IS_CURRENT, PRESENT, RECORDED, Conditions, Held, all_of
+from graphiti_pkm.graph.queries_values import Query, Row
 
 _UNLIKE_STATES = "['event', 'plan', 'reading']"
 _NO_CHANGE = "['proposed', 'rejected', 'deleted']"
 """Kinds of changes that leave the values as they are."""
 
+FEW_CHANGES = 20
+"""So many are compared with every fact, which takes half the time of looking up the changes of 10,000 facts."""
+_PREVIOUS = ("previous_valid_at", "previous_invalid_at", "previous_expired_at", "previous_voided", "previous_told_at")
 _FIRST_CHANGE = f"""CALL {{ WITH e OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}})
   WHERE coalesce(c.recorded_at, '') > $known_at AND NOT c.kind IN {_NO_CHANGE}
   RETURN c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT 1 }}"""
 
-_TOLD_BY_THEN = """OPTIONAL MATCH (t:Episodic {{uuid: coalesce(e.episodes, [''])[0]}})
-  WITH {kept}, coalesce(t.valid_at, e.reference_time, e.created_at, '~') AS told WHERE told <= $known_at"""
+_TOLD_BY_THEN = """CALL {{ WITH e UNWIND coalesce(e.episodes, []) AS teller
+    OPTIONAL MATCH (t:Episodic {{uuid: teller}}) RETURN min(t.valid_at) AS first }}
+  WITH {kept}, coalesce(first, e.reference_time, e.created_at, '~') AS told WHERE told <= $known_at"""
 _FIRST_CHANGE_TOLD = f"""CALL {{ WITH e OPTIONAL MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
   WITH x, x.episode_uuid AS teller OPTIONAL MATCH (t:Episodic {{uuid: teller}})
   WITH x, coalesce(t.valid_at, x.recorded_at) AS told
@@ -45,8 +50,14 @@ class Matched(NamedTuple):
         return IS_CURRENT if self.held == PRESENT else _WAS_CURRENT
 
 
-def facts_matched(found: str, wanted: FactFilter, kept: Sequence[str] = ()) -> Matched:
-    """``found`` matches ``e`` and whatever is ``kept`` of it, and ends in WHERE or AND."""
+def facts_matched(
+    found: str, wanted: FactFilter, kept: Sequence[str] = (), changed: Sequence[Row] | None = None
+) -> Matched:
+    """``found`` matches ``e`` and whatever is ``kept`` of it, and ends in WHERE or AND.
+
+    ``changed``: the first change after ``known_at`` of each fact that has one, as ``first_changes`` finds them; None:
+    there may be more, and each fact's is looked up.
+    """
     recorded, values = _recorded_conditions(wanted)
     if wanted.known_at is None:
         held, more = _held_conditions(wanted, PRESENT)
@@ -55,9 +66,29 @@ def facts_matched(found: str, wanted: FactFilter, kept: Sequence[str] = ()) -> M
     told = _TOLD_BY_THEN.format(kept=names) if wanted.by_reference_time else ""
     change = _FIRST_CHANGE_TOLD if wanted.by_reference_time else _FIRST_CHANGE
     held, more = _held_conditions(wanted, BELIEVED)
+    if changed is not None:
+        change = f"WITH {names}, head([r IN $changed WHERE r.fact_uuid = e.uuid]) AS c"
+        more["changed"] = changed
     text = f"""{found} {all_of(recorded)} {told} {change}
     WITH {names}, {_BELIEVED_VALUES} {f"WITH {names}, {', '.join(BELIEVED)} WHERE {all_of(held)}" if held else ""}"""
     return Matched(text, {**values, **more}, BELIEVED, ", ".join(("e", *BELIEVED)))
+
+
+def first_changes(entity_uuid: str | None, wanted: FactFilter) -> Query:
+    """The changes after ``known_at`` of an entity's facts, or of all, in their order; one more than are few."""
+    of = "c.group_id IN $groups" if entity_uuid is None else "(c.source_uuid = $entity OR c.target_uuid = $entity)"
+    columns = ", ".join(f"c.{field} AS {field}" for field in ("fact_uuid", *_PREVIOUS))
+    return Query(
+        "first changes",
+        f"""MATCH (c:Change) WHERE {of} AND coalesce(c.recorded_at, '') > $known_at AND NOT c.kind IN {_NO_CHANGE}
+        WITH c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT $limit RETURN {columns}""",
+        {
+            "entity": entity_uuid,
+            "groups": wanted.group_ids,
+            "known_at": wanted.known_at and iso(wanted.known_at),
+            "limit": FEW_CHANGES + 1,
+        },
+    )
 
 
 def starts(held: Held) -> str:
@@ -67,7 +98,7 @@ def starts(held: Held) -> str:
 
 def known_from(held: Held) -> str:
     """The start, an unknown one when it was told."""
-    return f"coalesce({held.valid_at}, e.reference_time)"
+    return f"coalesce({held.valid_at}, {held.reference_time})"
 
 
 _BEFORE_EXPIRY = "e.kind IS NULL AND e.expired_at > $known_at"
@@ -78,7 +109,9 @@ _BELIEVED_VALUES = f"""
     ELSE e.invalid_at END AS {BELIEVED.invalid_at},
   CASE WHEN c IS NOT NULL THEN c.previous_expired_at WHEN {_BEFORE_EXPIRY} THEN null
     ELSE e.expired_at END AS {BELIEVED.expired_at},
-  CASE WHEN c IS NULL THEN coalesce(e.voided, false) ELSE coalesce(c.previous_voided, false) END AS {BELIEVED.voided}"""
+  CASE WHEN c IS NULL THEN coalesce(e.voided, false) ELSE coalesce(c.previous_voided, false) END AS {BELIEVED.voided},
+  CASE WHEN c IS NULL THEN e.reference_time ELSE coalesce(c.previous_told_at, e.reference_time) END
+    AS {BELIEVED.reference_time}"""
 _WAS_CURRENT = f"""CASE WHEN {BELIEVED.expired_at} IS NOT NULL THEN 0 WHEN {BELIEVED.voided} THEN 0
   WHEN {BELIEVED.invalid_at} <= $known_at THEN 0 WHEN {BELIEVED.valid_at} > $known_at THEN 0
   WHEN e.kind IN {_UNLIKE_STATES} THEN 0 ELSE 1 END"""
@@ -143,7 +176,7 @@ def _status(wanted: FactFilter, held: Held) -> str:
     at = "$as_of" if wanted.as_of else "$known_at" if wanted.known_at else "$now"
     is_retired = f"{held.expired_at} <= {at}" if wanted.known_at is None else f"{held.expired_at} IS NOT NULL"
     ends_now = f"{is_retired} AND {held.invalid_at} IS NULL" if wanted.as_of else is_retired
-    unsure = f"WHEN coalesce(e.reference_time, e.created_at) > {at} THEN 'possible'" if wanted.as_of else ""
+    unsure = f"WHEN coalesce({held.reference_time}, e.created_at) > {at} THEN 'possible'" if wanted.as_of else ""
     return f"""CASE WHEN {held.voided} THEN 'voided'
       WHEN e.kind IN {_UNLIKE_STATES} THEN CASE WHEN {is_retired} THEN 'ended'
         WHEN e.kind = 'plan' THEN 'planned' ELSE e.kind END

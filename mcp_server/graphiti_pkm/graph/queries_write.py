@@ -45,7 +45,8 @@ WITH e, r, e.fact_embedding AS old SET e = r.properties SET e.fact_embedding = {
 
 FACT_UPDATES = """MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->()
 SET e.episodes = r.episodes, e.valid_at = r.valid_at, e.invalid_at = r.invalid_at, e.expired_at = r.expired_at,
-  e.voided = r.voided, e.quote = coalesce(r.quote, e.quote), e.quote_start = coalesce(r.quote_start, e.quote_start),
+  e.voided = r.voided, e.reference_time = coalesce(r.reference_time, e.reference_time),
+  e.quote = coalesce(r.quote, e.quote), e.quote_start = coalesce(r.quote_start, e.quote_start),
   e.quote_end = coalesce(r.quote_end, e.quote_end),
   e.quote_episode_uuid = coalesce(r.quote_episode_uuid, e.quote_episode_uuid)"""
 

@@ -207,6 +207,7 @@ def _fact_updates(intent: WriteIntent) -> list[object]:
             "invalid_at": update.invalid_at and iso(update.invalid_at),
             "expired_at": update.expired_at and iso(update.expired_at),
             "voided": update.voided,
+            "reference_time": update.reference_time and iso(update.reference_time),
             "quote": update.quote,
             "quote_start": update.quote_start,
             "quote_end": update.quote_end,

@@ -165,7 +165,7 @@ class FactPlanner:
         return None if rules.ended(old, at, self._at.now) is None else at
 
     def _told_again(self, told: ToldFact, known: Fact) -> Fact:
-        """A known fact gains the episode, and its start and quoted words if those were unknown."""
+        """A known fact gains the episode, and a start, an earlier knowledge or quoted words that it lacked."""
         episodes = (
             known.episodes if self._at.episode_uuid in known.episodes else (*known.episodes, self._at.episode_uuid)
         )
@@ -175,10 +175,12 @@ class FactPlanner:
         is_open_start = known.valid_at is None and (told_at is None or start is None or start <= told_at)
         if start is not None and is_open_start and (end is None or start < end):
             changes["valid_at"] = start
+        elif rules.is_known_earlier(told, known, self._at.reference_time):
+            changes["reference_time"] = self._at.reference_time
         if known.quote is None:
             changes.update(self._quoted(told))
         fact = known.model_copy(update=changes)
-        if fact.valid_at == known.valid_at:
+        if (fact.valid_at, fact.reference_time) == (known.valid_at, known.reference_time):
             self._world.change(fact)
         else:
             self.retirements.date(known, fact)

@@ -70,6 +70,13 @@ def known_from(fact: Fact) -> datetime | None:
     return known_start(fact.valid_at, fact.invalid_at, fact.reference_time)
 
 
+def is_known_earlier(told: ToldFact, fact: Fact, reference_time: datetime) -> bool:
+    """Whether an older note tells a state without a start as well, so that it is known from then on."""
+    if fact.kind != "state" or fact.valid_at is not None or told.valid_at is not None or told.invalid_at is not None:
+        return False
+    return fact.reference_time is not None and reference_time < fact.reference_time
+
+
 def coincide(one: datetime, other: datetime, zone: tzinfo) -> bool:
     """Whether two instants may be one, as far as they were told: a midnight stands for its day, else a minute."""
     return one == other or _falls_in(one, other, zone) or _falls_in(other, one, zone)
@@ -309,6 +316,7 @@ def update_of(fact: Fact, before: Fact) -> FactUpdate:
         invalid_at=fact.invalid_at,
         expired_at=fact.expired_at,
         voided=fact.voided,
+        reference_time=fact.reference_time if fact.reference_time != before.reference_time else None,
         **{name: getattr(fact, name) for name in words},
     )
 

@@ -59,6 +59,7 @@ def change_of(uuid: str, fact: Fact, kind: ChangeKind, recorded_at: datetime, **
             "previous_invalid_at": fact.invalid_at,
             "previous_expired_at": fact.expired_at,
             "previous_voided": fact.voided,
+            "previous_told_at": fact.reference_time,
             **said,
         }
     )

@@ -76,7 +76,7 @@ class Retirements:
         self.corrected_episodes.update(dict.fromkeys(old.episodes))
 
     def date(self, old: Fact, new_values: Fact) -> None:
-        """A known fact gains the start that was unknown; before, the record did not know it."""
+        """A known fact gains its start, or is known from earlier; until now the record did not know it."""
         is_known = not self.world.is_new(old.uuid)
         self.world.change(new_values)
         if is_known:

@@ -44,3 +44,23 @@ async def test_a_proposal_stays_open_while_its_fact_gains_a_start() -> None:
     assert await kinds(world) == ["dated", "proposed", "added", "added"]
     answer = await world.retiring.retire_fact(LOCAL, world.fact("me WORKS_WITH Tom").uuid, "He left.")
     assert "as proposed" in answer.message
+
+
+async def test_an_older_note_makes_a_fact_known_from_then_on() -> None:
+    world = WritingWorld(now=at(2026, 6, 1))
+    await tell(world, ACME)
+    await world.tell("An older note.", ACME, reference_time="2026-01-05")
+    world.clock.advance(seconds=1)
+    fact = world.fact("me WORKS_AT Acme")
+    (event,) = (await world.graph.fact_changes([fact.uuid], ["default"], 10))[fact.uuid]
+    assert (event.kind, event.previous_told_at, fact.reference_time) == ("dated", at(2026, 5, 10), at(2026, 1, 5))
+    assert (fact.valid_at, len(fact.episodes)) == (None, 2)
+
+
+async def test_a_newer_note_or_a_known_start_leaves_it_as_it_was() -> None:
+    world = WritingWorld(now=at(2026, 6, 1))
+    await tell(world, ACME, {**TOM, "valid_at": "2024"})
+    await world.tell("A newer note.", ACME, reference_time="2026-05-20")
+    await world.tell("An older note.", TOM, reference_time="2026-01-05")
+    assert {fact.reference_time for fact in world.facts} == {at(2026, 5, 10)}
+    assert await kinds(world) == ["added", "added"]
