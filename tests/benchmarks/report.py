@@ -32,9 +32,10 @@ What stands against what:
   hub of 10,000.
 - add_memory: the passages of the same text through an embedder of its own, nothing else.
 - Journal entries: sentences a second; the embedder alone is asked entry by entry, as often at once as the server.
-- Episode search: full text is BM25 with the product's words, rank fusion adds best sentences by reciprocal rank (60), both
-  over the whole journal, where ours has pools of 200. Of the questions (`tests/questions`) two thirds share at most two
-  content words with any entry that answers them. The ratio is points over the better; p50 stands against the same pools.
+- Episode search: full text is BM25 with the product's words, rank fusion adds best sentences by reciprocal rank (60),
+  both over the whole journal, where ours has pools of 200. Of the questions (`tests/questions`) two thirds share at
+  most two content words with any entry that answers them. The ratio is points over the better; p50 stands against the
+  same pools.
 - Start: a bare `MCPServer` with as many tools, spoken to in plain lines over stdio.
 """
 
