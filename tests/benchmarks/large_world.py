@@ -27,7 +27,7 @@ DEGREE = 10
 DAYS = 1_000
 _PASSAGES_AN_EPISODE = 8
 _BATCH = 1_000
-TOLD = datetime(2023, 1, 1, tzinfo=UTC)
+_TOLD = datetime(2023, 1, 1, tzinfo=UTC)
 
 
 def _uuid(kind: int, number: str) -> str:
@@ -55,21 +55,12 @@ _FACTS = f"""MATCH (n:Entity) WHERE n.number >= $first AND n.number < $last
     fact: 'One works with the other on matter ' + n.number, episodes: [{_EPISODE}], created_at: {_DAY},
     valid_at: {_DAY}, recorded_day: $numbers[n.number % size($days)], search_scope: $fact_scope,
     search_text: 'works with one works with the other matter ' + n.number, fact_embedding: n.name_embedding}}]->(o)"""
-_CHANGES = f"""MATCH (h)-[n:RELATES_TO]->(o) WHERE n.number % 10 = 0 CREATE (:Change {{uuid: {_uuid(5, "n.number")},
-  fact_uuid: n.uuid, group_id: $group, kind: 'retired', episode_uuid: n.episodes[0], recorded_at: n.created_at,
-  recorded_day: n.recorded_day, place: 0, previous_voided: false, source_uuid: h.uuid, target_uuid: o.uuid}})"""
 _GROUP = "MERGE (g:Group {id: $group}) SET g.holds = true"
 _REGROUP = (
     "MATCH (n:Entity) SET n.group_id = $prefix + (n.number % $groups)",
     f"MATCH (p:Passage) SET p.group_id = $prefix + (p.number / {_PASSAGES_AN_EPISODE} % $groups)",
     "MATCH ()-[e:RELATES_TO]->() SET e.group_id = $prefix + (e.number % $groups)",
-    "MATCH (c:Change) SET c.group_id = $prefix + 0",
 )
-
-
-def entity_uuid(number: int) -> str:
-    """Of the entity of this number."""
-    return f"10000000-0000-4000-8000-{number:012}"
 
 
 class Vectors:
@@ -106,7 +97,7 @@ class Vectors:
 async def load(store: FalkorStore, vectors: Vectors, size: int, group: str) -> None:
     """All of it in one group."""
     database = await store._db()
-    days = [TOLD + timedelta(days=i) for i in range(DAYS)]
+    days = [_TOLD + timedelta(days=i) for i in range(DAYS)]
     values = {
         "group": group,
         "days": [day.isoformat() for day in days],
@@ -121,7 +112,7 @@ async def load(store: FalkorStore, vectors: Vectors, size: int, group: str) -> N
         await database.write(Query("entities", _ENTITIES, {"rows": rows, "group": group, "days": values["days"]}))
     for begun in range(0, size, 10 * _BATCH):
         await database.write(Query("facts", _FACTS, {**values, "first": begun, "last": begun + 10 * _BATCH}))
-    for text in (_EPISODES, _PASSAGES, _CHANGES, _GROUP):
+    for text in (_EPISODES, _PASSAGES, _GROUP):
         await database.write(Query("fill", text, values))
 
 

@@ -1,4 +1,4 @@
-"""Search by meaning in small and large memories, cold starts of a large one, and what looks at its history and shape.
+"""Search by meaning in small and large memories, and cold starts of a large one.
 
 Against Graphiti's own scan, with its own driver, of the same records in the same database in the same run.
 """
@@ -10,9 +10,9 @@ import statistics
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
-from itertools import count, cycle
+from itertools import cycle
 from pathlib import Path
 from time import perf_counter
 
@@ -20,16 +20,14 @@ from falkordb.asyncio import FalkorDB
 from graphiti_core.driver.falkordb_driver import FalkorDriver
 from graphiti_core.search.search_filters import SearchFilters
 from graphiti_core.search.search_utils import edge_similarity_search, node_similarity_search
-from tests.benchmarks.large_world import DAYS, DEGREE, TOLD, Vectors, entity_uuid, load, regroup
+from tests.benchmarks.large_world import Vectors, load, regroup
 from tests.benchmarks.measuring import Aim, Figure, Side, Times, in_turn, ms
 from tests.benchmarks.startup import COMMAND
 from tests.benchmarks.stdio import StdioServer
 from tests.benchmarks.world import data_directory
 from tests.integration.embedded_support import endpoint, stopped
 
-from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD, Settings
-from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.graph.embedded import EmbeddedDatabase
 from graphiti_pkm.graph.store import FalkorStore
@@ -88,7 +86,6 @@ async def figures(sizes: Sequence[int] = SIZES, groups: Sequence[int] = GROUPS) 
         database.release()
         await stopped(directory)
         found += await _cold_starts(directory, threshold, largest)
-        found += await _history_and_shape(directory, largest)
     return found
 
 
@@ -249,36 +246,6 @@ async def _first_answer(directory: Path, threshold: int) -> float:
         server.close()
     await stopped(directory)
     return taken
-
-
-async def _history_and_shape(directory: Path, size: int) -> list[Figure]:
-    """What is reported for traversals: in process, on the large memory."""
-    numbers = count()
-    ends = 2 * size // DEGREE
-    async with open_memory(Settings(data_dir=directory, vector_index_threshold=_NO_INDEX)) as opened:
-        services = opened.services
-
-        async def changes() -> None:
-            since = TOLD + timedelta(days=(7 * next(numbers)) % (DAYS - 30))
-            until = since + timedelta(days=30)
-            found = await services.changes.what_changed(
-                LOCAL, since.isoformat(), until.isoformat(), group_ids=[ONE], limit=50
-            )
-            assert found.returned
-
-        async def path() -> None:
-            i = next(numbers)
-            pair = (entity_uuid(31 * i % ends), entity_uuid((57 * i + 11) % ends))
-            await services.paths.find_entity_path(LOCAL, *pair, group_ids=[ONE])
-
-        async def subgraph() -> None:
-            centre = entity_uuid(31 * next(numbers) % ends)
-            found = await services.paths.get_entity_subgraph(LOCAL, centre, group_ids=[ONE])
-            assert found.nodes
-
-        sides = {"what_changed": changes, "find_entity_path": path, "get_entity_subgraph": subgraph}
-        taken = await in_turn(sides, 40)
-    return [Figure(f"{tool} on {size:,} facts, p50 / p95", _both(times)) for tool, times in taken.items()]
 
 
 def _both(times: Times) -> str:
