@@ -109,6 +109,7 @@ _CHOOSING = """\
 - what_changed: what was told, ended, corrected or proposed since a date; how a status came about
 - retire_fact: end a fact without a note, or accept a proposal
 - restore_fact: undo an ending, or reject a proposal
+- forget: take something out for good, after a preview
 - add_memory: store, after searching"""
 
 _WRITING = f"""\
