@@ -176,3 +176,9 @@ async def test_what_was_deleted_is_near_to_nothing(graph: Graph) -> None:
     assert await graph.nearest_entities(AHEAD, entities(), 5) == {}
     assert await graph.nearest_facts(AHEAD, facts(), 5) == {}
     assert await graph.nearest_episodes(AHEAD, episodes(), 5) == {}
+
+
+async def test_a_small_memory_has_no_index_to_wait_for(graph: Graph) -> None:
+    sarah = an_entity("Sarah")
+    await graph.apply(a_write(sarah), {sarah.uuid: AHEAD})
+    assert await graph.vector_indexes() == ()

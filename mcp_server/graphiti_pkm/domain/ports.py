@@ -156,11 +156,11 @@ class GraphReader(GraphFacts, Protocol):
         ...
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
-        """Exact nearest names: uuid to raw cosine, best first."""
+        """Nearest names: uuid to exact raw cosine, best first; a large group's may be found through an index."""
         ...
 
     async def nearest_facts(self, vector: Vector, wanted: FactFilter, limit: int) -> dict[str, float]:
-        """Exact nearest facts: uuid to raw cosine, best first."""
+        """Nearest facts: uuid to exact raw cosine, best first; a large group's may be found through an index."""
         ...
 
     async def nearest_episodes(self, vector: Vector, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
