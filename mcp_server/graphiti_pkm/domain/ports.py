@@ -152,7 +152,7 @@ class GraphReader(GraphFacts, Protocol):
         ...
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
-        """Full-text hits in names and contents of episodes, filtered in the query; terms as in ``names.part_terms``, too."""
+        """Full-text hits in names and contents of episodes; terms may be those of ``names.part_terms``."""
         ...
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
