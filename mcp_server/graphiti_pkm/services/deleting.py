@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.domain.access import Caller
@@ -34,6 +35,8 @@ from graphiti_pkm.services.views import clipped
 _MOST = 10_000
 """Facts and entities of one episode; add_memory cannot write as many."""
 _MOST_PASSAGES = 25_000
+_MOST_OTHERS = 100
+"""Other episodes that are read for when they told what a deleted one told first."""
 _TOLD = 20
 _NAME = 100
 _UUID = 8
@@ -105,13 +108,14 @@ class Deleting:
                 ),
             ]
             requoted = [fact for fact in shared if fact.quote_episode_uuid == whole]
+            known_from = await self._known_from(episode, shared, visible)
             intent = WriteIntent(
                 uuid=str(uuid4()),
                 group_id=group,
                 kind=WriteKind.DELETE_EPISODE,
                 recorded_at=self._context.now(),
                 facts=tuple(_without_quote(fact, whole) for fact in requoted),
-                fact_updates=tuple(_without_episode(fact, whole) for fact in shared),
+                fact_updates=tuple(_without_episode(fact, whole, known_from.get(fact.uuid)) for fact in shared),
                 changes=self._deleted(lost, caller),
                 deletions=Deletions(
                     episodes=(whole,),
@@ -196,6 +200,18 @@ class Deleting:
             raise unknown("fact", uuid)
         return found[0]
 
+    async def _known_from(self, gone: Episode, shared: Sequence[Fact], group_ids: Sequence[str]) -> dict[str, datetime]:
+        """By fact: from when it is known without the episode, if that was the earliest to tell it."""
+        first_told = [fact for fact in shared if fact.valid_at is None and fact.reference_time == gone.valid_at]
+        others = dict.fromkeys(uuid for fact in first_told for uuid in fact.episodes if uuid != gone.uuid)
+        found = await self._graph.get_episodes(list(others)[:_MOST_OTHERS], group_ids) if others else []
+        told = {episode.uuid: episode.valid_at for episode in found}
+        return {
+            fact.uuid: min(times)
+            for fact in first_told
+            if (times := [told[uuid] for uuid in fact.episodes if uuid in told])
+        }
+
     async def _left(
         self, group_id: str, entities: Sequence[Entity], lost: Sequence[Fact], *, mentions: int
     ) -> list[_Left]:
@@ -255,7 +271,7 @@ def _still(fact: Fact) -> str:
     return f"still {state}: {text} ({how} by what is removed; restore_fact {fact.uuid[:_UUID]} brings it back)"
 
 
-def _without_episode(fact: Fact, episode_uuid: str) -> FactUpdate:
+def _without_episode(fact: Fact, episode_uuid: str, known_from: datetime | None) -> FactUpdate:
     return FactUpdate(
         uuid=fact.uuid,
         episodes=tuple(uuid for uuid in fact.episodes if uuid != episode_uuid),
@@ -263,6 +279,7 @@ def _without_episode(fact: Fact, episode_uuid: str) -> FactUpdate:
         invalid_at=fact.invalid_at,
         expired_at=fact.expired_at,
         voided=fact.voided,
+        reference_time=known_from,
     )
 
 
