@@ -78,11 +78,6 @@ class Vectors:
         await embedder.close()
         return cls(np.array([list(vector) for vector in found], dtype=np.float32))
 
-    @classmethod
-    def none(cls) -> "Vectors":
-        """For who draws none."""
-        return cls(np.empty((0, 0), dtype=np.float32))
-
     def draw(self, count: int, seed: int) -> list[Vector]:
         """Unit vectors, the same for a seed."""
         draw = np.random.default_rng(seed)
