@@ -1,8 +1,8 @@
 """Which facts a filter means, as they are or as the record said at an instant.
 
 A fact as it was known at ``$known_at`` has the values that stood before the first change recorded after it. Where few
-facts changed since, their first changes are found before (1 ms) and given to the query; else each fact's is looked up by
-index (2 µs), so that the time does not grow with the changes of a group.
+facts changed since, their first changes are found before (1 ms) and given to the query; else each fact's is looked up
+by index (2 µs), so that the time does not grow with the changes of a group.
 """
 
 from collections.abc import Sequence

@@ -14,7 +14,7 @@ from graphiti_pkm.graph.queries import (
     status_conditions,
 )
 from graphiti_pkm.graph.queries_facts import Matched, facts_matched, known_from, starts
-from graphiti_pkm.graph.queries_values import Query, digest
+from graphiti_pkm.graph.queries_values import Query, Row, digest
 
 NAME_COLUMNS = """
   k.key AS key, k.group_id AS group_id, k.text AS text, k.spellings AS spellings, k.entity_uuid AS entity_uuid,
@@ -208,14 +208,17 @@ def readings(group_id: str, source_uuid: str, spellings: Sequence[str], limit: i
     )
 
 
-def connections(entity_uuid: str, wanted: FactFilter, window: Window) -> tuple[Query, Query]:
+def connections(
+    entity_uuid: str, wanted: FactFilter, window: Window, changed: Sequence[Row] | None = None
+) -> tuple[Query, Query]:
     """A page of one entity's facts with its sort keys, and the total."""
-    return _fact_page("connections", _connected(entity_uuid, wanted), wanted, window)
+    return _fact_page("connections", _connected(entity_uuid, wanted, changed), wanted, window)
 
 
-def group_facts(wanted: FactFilter, window: Window) -> tuple[Query, Query]:
+def group_facts(wanted: FactFilter, window: Window, changed: Sequence[Row] | None = None) -> tuple[Query, Query]:
     """A page of all facts with its sort keys, and the total."""
-    matched = facts_matched("MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND", wanted)
+    found = "MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND"
+    matched = facts_matched(found, wanted, changed=changed)
     return _fact_page("facts of groups", matched, wanted, window)
 
 
@@ -273,9 +276,9 @@ def record_began(group_ids: Sequence[str]) -> Query:
     )
 
 
-def neighbour_counts(entity_uuid: str, wanted: FactFilter, limit: int) -> Query:
+def neighbour_counts(entity_uuid: str, wanted: FactFilter, limit: int, changed: Sequence[Row] | None = None) -> Query:
     """Most facts first, then by name."""
-    matched = _connected(entity_uuid, wanted)
+    matched = _connected(entity_uuid, wanted, changed)
     return Query(
         "neighbours",
         f"""{matched.text} WITH o, count(e) AS facts
@@ -290,8 +293,8 @@ def newest_facts(entity_uuid: str, wanted: FactFilter, limit: int) -> Query:
     return page
 
 
-def _connected(entity_uuid: str, wanted: FactFilter) -> Matched:
-    matched = facts_matched(f"{_PATTERNS[wanted.direction]} WHERE", wanted, ("o",))
+def _connected(entity_uuid: str, wanted: FactFilter, changed: Sequence[Row] | None) -> Matched:
+    matched = facts_matched(f"{_PATTERNS[wanted.direction]} WHERE", wanted, ("o",), changed)
     return matched._replace(values={**matched.values, "entity": entity_uuid})
 
 

@@ -15,8 +15,8 @@ from graphiti_pkm.domain.queries import (
 )
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import as_utc
-from graphiti_pkm.graph import mapping, queries_changes, queries_episodes, queries_read
-from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph import mapping, queries_changes, queries_episodes, queries_facts, queries_read
+from graphiti_pkm.graph.queries_values import Query, Row
 from graphiti_pkm.graph.reading import Connected
 
 _MONTH = len("2026-03")
@@ -27,10 +27,20 @@ class Traversals(Connected):
     """The part of ``GraphReader`` around one entity or episode; a page and its total travel together."""
 
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
-        return await self._fact_page(*queries_read.connections(entity_uuid, wanted, window))
+        changed = await self._changed(entity_uuid, wanted)
+        return await self._fact_page(*queries_read.connections(entity_uuid, wanted, window, changed))
 
     async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
-        return await self._fact_page(*queries_read.group_facts(wanted, window))
+        return await self._fact_page(*queries_read.group_facts(wanted, window, await self._changed(None, wanted)))
+
+    async def _changed(self, entity_uuid: str | None, wanted: FactFilter) -> list[Row] | None:
+        """The first change after ``known_at`` of each fact, if they are few; None if not, or if nobody asks."""
+        if wanted.known_at is None or wanted.by_reference_time:
+            return None
+        (found,) = await (await self._db()).read(queries_facts.first_changes(entity_uuid, wanted))
+        if len(found) > queries_facts.FEW_CHANGES:
+            return None
+        return list({row["fact_uuid"]: row for row in reversed(found)}.values())
 
     async def _fact_page(self, page_query: Query, total_query: Query) -> FactPage:
         page, total = await (await self._db()).read_apart(page_query, total_query)
@@ -60,7 +70,8 @@ class Traversals(Connected):
         return list(map(mapping.entity, page)), total[0]["total"]
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
-        (found,) = await (await self._db()).read(queries_read.neighbour_counts(entity_uuid, wanted, limit))
+        changed = await self._changed(entity_uuid, wanted)
+        (found,) = await (await self._db()).read(queries_read.neighbour_counts(entity_uuid, wanted, limit, changed))
         return [NeighbourCount(entity_uuid=row["uuid"], name=row["name"], facts=row["facts"]) for row in found]
 
     async def newest_facts(
