@@ -17,6 +17,7 @@ TEXTS = {
     "tokyo": "東京でプロジェクトの会議をした",
     "seoul": "예산 회의를 했다",
     "beijing": "我们在北京讨论了预算问题",
+    "fireworks": "The fire-works of 1661 were played again, to-day",
     "zurich": "Wir planten den Café-Umbau in Zürich",
 }
 
@@ -61,6 +62,9 @@ async def test_a_word_inside_another_is_found(graph: Graph, told: dict[str, str]
         ("预算", {"beijing"}),
         ("회의", {"seoul"}),
         ("ZURICH", {"zurich"}),
+        ("fireworks", {"fireworks"}),
+        ("Fire-Works", {"fireworks"}),
+        ("today", {"fireworks"}),
         ("Zürich", {"zurich"}),
         ("cafe", {"zurich"}),
         ("planung", set()),

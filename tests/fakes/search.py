@@ -8,7 +8,7 @@ from datetime import datetime
 from tests.fakes.changes import ChangeReads
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.domain.names import fold, word_endings
+from graphiti_pkm.domain.names import fold, joined_words, word_endings
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.domain.records import Episode, Vector
 
@@ -86,7 +86,7 @@ def _nearest(vector: Vector, uuids: Iterable[str], db: Tables, limit: int) -> di
 def _word_hits(terms: Sequence[str], texts: Iterable[tuple[str, str]], limit: int) -> dict[str, float]:
     scores: dict[str, float] = {}
     for uuid, text in texts:
-        words = Counter((*fold(text).split(), *word_endings(text)))
+        words = Counter((*fold(text).split(), *joined_words(text), *word_endings(text)))
         counts = (sum(words[word] for word in words if _is_asked(word, term)) for term in terms)
         score = sum(1 + math.log(count) for count in counts if count)
         if score > 0:

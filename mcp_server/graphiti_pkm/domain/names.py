@@ -18,6 +18,8 @@ _INVISIBLE = (
 _JOINERS = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\-_‐‑‒–—{_INVISIBLE}]+")
 _NOT_WORD = re.compile(r"[^\w]+")
 _WORD = re.compile(r"[^\W_]+")
+_HYPHENED = re.compile(r"[^\W\d_]+(?:[-‐‑][^\W\d_]+)+")
+_HYPHEN = re.compile("[-‐‑]")
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff぀-ヿ㐀-䶿一-鿿가-힯豈-﫿"
 """Thai, Lao, Burmese, Khmer, CJK: scripts written without spaces."""
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|[^{_UNSPACED}]+")
@@ -76,6 +78,12 @@ def fold(text: str) -> str:
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
     recomposed = unicodedata.normalize("NFC", plain)
     return " ".join(_words(recomposed))
+
+
+def joined_words(text: str) -> list[str]:
+    """Words written with hyphens as one, each as often as it stands there: "fire-works" is found by "fireworks" too."""
+    hyphened = _HYPHENED.findall(text)
+    return [joined for word in hyphened for joined in fold(_HYPHEN.sub("", word)).split()[:1]]
 
 
 def word_endings(text: str) -> list[str]:

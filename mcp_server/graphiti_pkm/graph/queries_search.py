@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import product
 from typing import Literal
 
-from graphiti_pkm.domain.names import fold, word_endings
+from graphiti_pkm.domain.names import fold, joined_words, word_endings
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph.queries import (
@@ -48,8 +48,8 @@ def searchable(text: str) -> str:
 
 
 def searchable_with_parts(text: str) -> str:
-    """As ``searchable``, with the endings of long words, by which a word inside them is found."""
-    return " ".join((searchable(text), *map(_cut, word_endings(text))))
+    """As ``searchable``, with hyphened words as one, and the endings of long words, by which those inside are found."""
+    return " ".join((searchable(text), *map(_cut, (*dict.fromkeys(joined_words(text)), *word_endings(text)))))
 
 
 def search_entities(terms: Sequence[str], wanted: EntityFilter, limit: int) -> Query | None:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.names import fold, joined_words
 from graphiti_pkm.domain.neighbours import Steps
 from graphiti_pkm.domain.weights import EpisodeWeights
 from graphiti_pkm.services.ranking import stem
@@ -41,8 +41,9 @@ class Surroundings:
 
 
 def word_counts(documents: Mapping[str, str]) -> WordCounts:
-    """The stems of each document."""
-    return {uuid: Counter(map(stem, fold(text[:_SCORED_CHARS]).split())) for uuid, text in documents.items()}
+    """The stems of each document, of hyphened words also the whole."""
+    cut = {uuid: text[:_SCORED_CHARS] for uuid, text in documents.items()}
+    return {uuid: Counter(map(stem, (*fold(text).split(), *joined_words(text)))) for uuid, text in cut.items()}
 
 
 def unknown_terms(terms: Sequence[str], counts: WordCounts) -> list[str]:

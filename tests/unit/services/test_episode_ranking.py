@@ -49,6 +49,13 @@ def test_words_that_no_document_has_may_be_inside_others() -> None:
     assert word_shares(["planung"], {**counts, **holding})["a"] > word_shares(["planung"], counts)["a"]
 
 
+def test_a_word_with_a_hyphen_counts_as_one_and_as_its_parts() -> None:
+    counts = word_counts({"a": "The fire-works were played", "b": "a boat"})
+    for asked in ("fireworks", "works", "fire"):
+        assert best_of(word_shares([asked], counts), 1) == ["a"]
+        assert not unknown_terms([asked], counts)
+
+
 def test_an_own_score_is_the_weighted_sum_of_what_speaks_for_an_episode() -> None:
     signs = Signs(words={"a": 0.5}, cosines={"a": 0.25, "b": 0.75}, dates={"a": 1, "b": 0})
     assert own_scores(signs, ONLY_OWN) == {"a": pytest.approx(1.25), "b": pytest.approx(0.75)}
