@@ -151,6 +151,19 @@ async def test_the_graph_keeps_no_word_of_it_and_all_that_was_said_beside_it(gra
     assert await graph.name_book(GROUP, before.version) is not None
 
 
+async def test_reasons_come_newest_recorded_first_from_one_group(graph: Graph) -> None:
+    story, elsewhere = Story(), Story(OTHER_GROUP)
+    later = a_change(story.old, story.episode, kind="restored", reason="later", recorded_at=at(2027))
+    silent = a_change(story.old, story.episode, kind="restored", recorded_at=at(2028))
+    await graph.apply(story.told_by, {})
+    await graph.apply(elsewhere.told_by, {})
+    await graph.apply(a_write(later, silent, group_id=GROUP), {})
+    found = await graph.reasons(GROUP, 10)
+    assert next(iter(found.items())) == (later.uuid, "later")
+    assert found.keys() == {later.uuid, story.ended.uuid, story.voided.uuid, story.other.uuid}
+    assert await graph.reasons(GROUP, 1) == {later.uuid: "later"}
+
+
 async def test_a_rebuild_from_the_redacted_journal_gives_the_same(graph: Graph, journal: Journal) -> None:
     story = Story()
     forgetting = story.forgetting()

@@ -83,7 +83,7 @@ async def test_only_what_deletes_is_destructive() -> None:
     destructive = {
         tool.name for tool in await definitions(EVERYTHING) if tool.annotations and tool.annotations.destructive_hint
     }
-    assert destructive == {"delete_episode", "delete_entity_edge", "clear_graph"}
+    assert destructive == {"delete_episode", "delete_entity_edge", "forget", "clear_graph"}
 
 
 @requirement("B-01", "C19")
@@ -224,6 +224,7 @@ async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() 
         "restore_fact",
         "delete_episode",
         "delete_entity_edge",
+        "forget",
         "get_status",
     ]
 

@@ -11,7 +11,7 @@ from graphiti_pkm.toolsets.parameters import GroupId
 
 async def forget(
     call: Call,
-    entity_uuid: Annotated[str | None, Field(description="or one of these three")] = None,
+    entity_uuid: Annotated[str | None, Field(description="give one of these four")] = None,
     fact_uuid: str | None = None,
     episode_uuid: str | None = None,
     query: Annotated[str | None, Field(description="words that each sentence holds")] = None,
@@ -21,8 +21,8 @@ async def forget(
 ) -> ForgetResponse:
     """Forget a claim or a person for good: its sentences become "[forgotten]", also in the server's files.
 
-    The first call only previews: show it, ask about ask_user, then repeat it with confirm. Use when the user wants
-    something gone; for what merely ended use retire_fact instead.
+    Use when the user wants something gone: the first call only previews; show it, ask about ask_user, then repeat it
+    with confirm. For what merely ended use retire_fact instead.
     """
     return await call.services.forgetting.forget(
         call.caller, entity_uuid, fact_uuid, episode_uuid, query, episodes, confirm, group_id

@@ -1,5 +1,7 @@
 """Forgetting: what a preview shows, what goes with it, what stays and why."""
 
+import asyncio
+
 import pytest
 from tests.builders import (
     GROUP,
@@ -170,6 +172,14 @@ async def test_what_another_episode_tells_too_stays_without_the_words_that_went(
     assert answer.stays == ["Sarah is around - 1 other episode(s) tell it"]
 
 
+async def test_a_fact_without_quote_stays_if_the_sentence_that_names_most_of_its_ends_does() -> None:
+    story = Story()
+    fact = a_fact(story.tom, story.sarah, text="They are friends", episodes=(story.episode.uuid,))
+    await story.told(fact)
+    await story.forget(fact_uuid=story.runs.uuid)
+    assert fact.uuid in story.graph.tables.facts
+
+
 async def test_an_episode_is_emptied_or_deleted() -> None:
     for mode, left in (("redact", "[forgotten]"), ("delete", None)):
         story = Story()
@@ -305,6 +315,19 @@ async def test_the_words_of_the_request_are_kept_nowhere(caplog: pytest.LogCaptu
     await story.forget(query="pregnant maria")
     assert "pregnant" not in caplog.text
     assert "pregnant" not in str(story.journal.table)
+
+
+async def test_a_start_erases_at_once_what_an_earlier_process_left() -> None:
+    story = Story()
+    await story.told()
+    story.graph.is_durable = False
+    assert (await story.forget(entity_uuid=story.maria.uuid)).status == "pending"
+    story.graph.is_durable = True
+    stop = asyncio.Event()
+    stop.set()
+    await story.jobs.run(stop)
+    assert story.graph.erased == 1
+    assert await story.journal.open_erasures() == []
 
 
 async def test_a_database_that_dies_leaves_the_forgetting_to_the_next_writer() -> None:
