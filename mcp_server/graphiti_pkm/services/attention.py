@@ -192,14 +192,18 @@ class AttentionWriter:
 
     def start_kept(self, fact: ToldFact, known: Fact) -> Attention:
         """A start other than the known one, or later than the fact was known to hold."""
-        told = {**_triple(fact), "fact": known.text, "replaces": known.uuid, "change": "corrected"}
+        told = {**_triple(fact), "fact": known.text, "replaces": known.uuid}
+        is_moved = fact.kind == "plan"
+        if not is_moved:
+            told["change"] = "corrected"
         if fact.valid_at is not None:
             told["valid_at"] = self._instant(fact.valid_at)
         return Attention(
             what="possible_conflict",
             detail=f"facts[{fact.number}].valid_at is not when the same was known to hold; it keeps its start",
             candidates=[self.line(known)],
-            call=f"If the earlier was wrong: {self._add('Corrected.', facts=[told])}. {_NOTHING} otherwise.",
+            call=f"If {'it was moved' if is_moved else 'the earlier was wrong'}: "
+            f"{self._add('Moved.' if is_moved else 'Corrected.', facts=[told])}. {_NOTHING} otherwise.",
         )
 
     def planned_later(self, fact: ToldFact, plans: Sequence[Fact]) -> Attention:

@@ -146,6 +146,15 @@ def says_the_same(told: ToldFact, fact: Fact) -> bool:
     return same_value(told.value, fact.value)
 
 
+def is_other_plan(told: ToldFact, fact: Fact) -> bool:
+    """Whether a plan is told for another time, or in other words, than a known one of the same."""
+    if told.kind != "plan":
+        return False
+    times = ((told.valid_at, fact.valid_at), (told.invalid_at, fact.invalid_at))
+    is_moved = any(said is not None and said != known for said, known in times)
+    return is_moved or (told.has_text and not same_text(told.text, fact.text))
+
+
 def find_duplicate(
     told: ToldFact,
     validity: Validity,
@@ -164,7 +173,7 @@ def find_duplicate(
     for fact in candidates:
         if fact.target_uuid != target_uuid or fact.kind != told.kind or fact.voided or not says_the_same(told, fact):
             continue
-        if fact.kind == "plan" and not is_open(fact):
+        if fact.kind == "plan" and (not is_open(fact) or (told.replaces and is_other_plan(told, fact))):
             continue
         if told.kind == "event":
             if fact.valid_at == validity.valid_at and (told.valid_at is not None or episode_uuid in fact.episodes):

@@ -8,7 +8,7 @@ from typing import Literal
 
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services.fact_rules import coincide, is_current, same_said, same_value, still_holds
+from graphiti_pkm.services.fact_rules import coincide, is_current, is_other_plan, same_said, same_value, still_holds
 from graphiti_pkm.services.spelling import close_spelling, contains_name, inflected_alike, says_of_source
 from graphiti_pkm.services.statuses import status_named, status_of_fact
 from graphiti_pkm.services.told import ToldFact
@@ -326,6 +326,7 @@ class _Finder:
             (fact.source_uuid, fact.target_uuid) == (self.ends.source_uuid, self.ends.target_uuid)
             and fact.kind == self.told.kind
             and (self.told.value is None or same_said(self.told, fact))
+            and not is_other_plan(self.told, fact)
         )
 
 
@@ -336,5 +337,6 @@ def _is_one_statement(facts: Sequence[Fact]) -> bool:
         first is not None
         and (fact.source_uuid, fact.target_uuid, fact.kind) == (first.source_uuid, first.target_uuid, first.kind)
         and same_value(fact.value, first.value)
+        and (fact.kind != "plan" or fact.valid_at == first.valid_at)
         for fact in facts
     )
