@@ -200,7 +200,10 @@ async def test_a_deleted_episode_leaves_shells_for_what_became_of_its_facts(jour
     await journal.append(story.told_by, story.vectors, "hash", {"message": HIDDEN})
     gone = Deletions(episodes=(story.episode.uuid,), entities=(story.maria.uuid,), facts=(story.secret.uuid,))
     tom = story.tom.model_copy(update={"summary": ""})
-    deleting = an_intent(kind=WriteKind.DELETE_EPISODE, deletions=gone, forgets=Forgetting(), entities=(tom,))
+    stays = an_update(story.fact, episodes=("other",))
+    deleting = an_intent(
+        kind=WriteKind.DELETE_EPISODE, deletions=gone, forgets=Forgetting(), entities=(tom,), fact_updates=(stays,)
+    )
     await journal.append(deleting, {}, "", {})
     row = (await journal.rows(0, 10))[0]
     assert row.intent.episodes == ()
@@ -210,6 +213,18 @@ async def test_a_deleted_episode_leaves_shells_for_what_became_of_its_facts(jour
     reasons = {change.fact_uuid: change.reason for change in row.intent.changes}
     assert reasons[story.secret.uuid] is None
     assert "Maria" not in row.intent.model_dump_json()
+
+
+async def test_a_fact_that_was_deleted_before_is_left_without_words_when_its_episode_is_redacted(
+    journal: Journal,
+) -> None:
+    story = Story()
+    await journal.append(story.told_by, {}, "hash", {})
+    text = EpisodeText(uuid=story.episode.uuid, name="A note", content=LEFT)
+    await journal.append(an_intent(kind=WriteKind.FORGET, forgets=Forgetting(episodes=(text,))), {}, "", {})
+    row = (await journal.rows(0, 10))[0]
+    assert {one.text for one in row.intent.facts} == {"[forgotten]", "Tom rests"}
+    assert {one.quote for one in (*row.intent.facts, *row.intent.fact_updates)} == {None}
 
 
 async def test_an_earlier_forgetting_holds_the_words_it_left_no_longer(journal: Journal) -> None:

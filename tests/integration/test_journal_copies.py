@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.builders import an_episode, an_intent
 
-from graphiti_pkm.domain.records import EmbedPassagesJob, WriteIntent
+from graphiti_pkm.domain.records import EmbedPassagesJob, EpisodeText, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NewerSchema, Unavailable
 from graphiti_pkm.journal.store import SqliteJournal
 
@@ -162,6 +162,27 @@ async def test_restoring_over_a_damaged_journal_keeps_the_file_and_saves_what_is
     assert (await intents(journal))[-1] == later
     await journal.close()
     await other.close()
+
+
+async def test_what_was_forgotten_after_a_backup_is_taken_out_of_it_again_when_both_journals_are_joined(
+    journal: SqliteJournal, tmp_path: Path
+) -> None:
+    told = await an_append(journal, "A secret.")
+    await journal.backup(tmp_path / "backup")
+    text = EpisodeText(uuid=told.episodes[0].uuid, name="A note", content="[forgotten]")
+    await journal.append(an_intent(kind=WriteKind.FORGET, forgets=Forgetting(episodes=(text,))), {}, "", {})
+    await an_append(journal, "y" * 9000)
+    await journal.close()
+    content = journal.path.read_bytes()
+    page = content.rindex(b"y" * 1000) // 4096 * 4096
+    journal.path.write_bytes(content[:page] + b"\xff" * 500 + content[page + 500 :])
+
+    journal = SqliteJournal(tmp_path / "data")
+    with pytest.raises(DamagedStore):
+        await journal.check()
+    assert await journal.restore(tmp_path / "backup") == 2
+    assert [one.content for intent in await intents(journal) for one in intent.episodes] == ["[forgotten]"]
+    await journal.close()
 
 
 async def test_another_process_notices_that_the_file_was_replaced(journal: SqliteJournal, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ _WORDS = ("text", "value", "attributes", *_QUOTE)
 _SHELL: Mapping[str, object] = MappingProxyType(
     {
         **dict.fromkeys((*_QUOTE, "value", "measure", "unit")),
+        "relation": "FORGOTTEN",
         "text": FORGOTTEN,
         "attributes": {},
         "source_name": "",
@@ -81,6 +82,8 @@ class _Redaction:
         self._facts = {fact.uuid: fact for fact in forgetting.facts}
         self._gone_episodes = frozenset(gone.episodes)
         self._gone_entities = frozenset(gone.entities)
+        self._touched = self._gone_episodes | self._texts.keys()
+        self._staying = self._facts.keys() | {update.uuid for update in forgetting.fact_updates}
         self._gone_facts = frozenset((*told.facts, *gone.facts))
         self._without_history = frozenset(told.facts)
         self._passages = frozenset(told.passages)
@@ -89,7 +92,7 @@ class _Redaction:
 
     def of(self, earlier: WriteIntent) -> WriteIntent:
         told = earlier.forgets
-        is_touched = any(one.uuid in self._texts or one.uuid in self._gone_episodes for one in earlier.episodes)
+        is_touched = any(one.uuid in self._touched for one in earlier.episodes)
         return earlier.model_copy(
             update={
                 "episodes": tuple(
@@ -136,17 +139,24 @@ class _Redaction:
     def _fact(self, fact: Fact) -> Fact | None:
         if fact.uuid in self._without_history:
             return None
-        if fact.uuid in self._gone_facts:
-            return fact.model_copy(update=_SHELL) if self._keeps_shells else None
+        if fact.uuid in self._gone_facts or self._was_deleted(fact):
+            return fact.model_copy(update=_SHELL)
         now = self._facts.get(fact.uuid)
         if now is None and fact.quote_episode_uuid in self._gone_episodes:
             return fact.model_copy(update=dict.fromkeys(_QUOTE))
         return fact if now is None else fact.model_copy(update={name: getattr(now, name) for name in _WORDS})
 
+    def _was_deleted(self, fact: Fact) -> bool:
+        """Before this write: it is told by an episode that lost words, and not among those that stay."""
+        if not {fact.source_uuid, fact.target_uuid}.isdisjoint(self._gone_entities):
+            return True
+        return fact.uuid not in self._staying and not self._touched.isdisjoint(fact.episodes)
+
     def _update(self, update: FactUpdate) -> FactUpdate | None:
         if update.uuid in self._without_history:
             return None
-        if update.uuid in self._gone_facts or update.quote_episode_uuid in self._gone_episodes:
+        is_unknown = update.uuid not in self._facts and update.quote_episode_uuid in self._touched
+        if update.uuid in self._gone_facts or is_unknown:
             return update.model_copy(update=dict.fromkeys(_QUOTE))
         now = self._facts.get(update.uuid)
         if now is None or update.quote is None:

@@ -31,6 +31,18 @@ def redact(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: 
     )
 
 
+def redact_again(connection: sqlite3.Connection) -> None:
+    """For rows that came from two journals: what the newer one forgot, the older may hold."""
+    forgetting = connection.execute(
+        """
+        SELECT seq, intent, vector_uuids, dimension, vectors FROM writes JOIN contents USING (seq)
+        WHERE state <> 'failed' AND json_extract(intent, '$.forgets') IS NOT NULL ORDER BY seq
+        """
+    ).fetchall()
+    for seq, *columns in forgetting:
+        redact(connection, decode(seq, *columns).intent, seq)
+
+
 def _redact_row(connection: sqlite3.Connection, forgetting: WriteIntent, seq: int) -> None:
     """A receipt repeats what was sent, so it goes with any part of it."""
     columns = connection.execute(

@@ -183,7 +183,11 @@ class SqliteJournal:
 
         def work(connection: sqlite3.Connection) -> int:
             count = copies.restore(connection, path, self._file.data_dir)
-            return count + (copies.salvage(connection, damaged, at) if damaged else 0)
+            if damaged:
+                count += copies.salvage(connection, damaged, at)
+                with transaction(connection):
+                    redaction.redact_again(connection)
+            return count
 
         return await self._durable.run(work)
 

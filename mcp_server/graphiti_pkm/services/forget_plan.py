@@ -45,8 +45,8 @@ class ForgetPlan:
 
     material: Material
     gone: Sequence[Fact]
-    changed: Sequence[Fact]
-    """Facts that stay, with other episodes or another place of their quote."""
+    left: Sequence[Fact]
+    """Facts that stay as they are afterwards, some with other episodes or another place of their quote."""
     mentions: Sequence[tuple[str, str]]
     entities: Sequence[Entity]
     """Entities that go."""
@@ -79,7 +79,10 @@ class ForgetPlan:
         return {kind: count for kind, count in counts.items() if count}
 
     def intent(self, now: datetime) -> WriteIntent:
-        """The write. Entities of redacted episodes come whole, so that older summaries leave the journal too."""
+        """The write. Entities and facts of redacted episodes that stay come whole.
+
+        So older summaries leave the journal too, and facts that were deleted before are told from those that stay.
+        """
         material = self.material
         deletes = material.mode == "delete"
         redactions = material.redactions
@@ -96,7 +99,7 @@ class ForgetPlan:
                 for uuid in sorted(around - lost)
                 if uuid in material.entities
             ),
-            facts=tuple(self.changed),
+            facts=tuple(self.left),
             passages=() if deletes else tuple(part for one in redactions for part in one.passages()),
             deletions=Deletions(
                 episodes=tuple(one.episode.uuid for one in redactions) if deletes else (), entities=tuple(sorted(lost))
@@ -133,7 +136,7 @@ def plan_forgetting(material: Material) -> ForgetPlan:
     return ForgetPlan(
         material=material,
         gone=facts.gone,
-        changed=facts.changed,
+        left=facts.left,
         mentions=mentions,
         entities=entities,
         reworded=[
@@ -152,7 +155,6 @@ class _Facts:
 
     def __init__(self, material: Material, says: Says) -> None:
         self.gone: list[Fact] = []
-        self.changed: list[Fact] = []
         self.left: list[Fact] = []
         self.stays: list[str] = []
         self._material = material
@@ -176,8 +178,6 @@ class _Facts:
         if left.quote_episode_uuid in lost or (left.quote and self._says(left.quote)):
             left = left.model_copy(update=dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")))
         self.left.append(left)
-        if left != fact:
-            self.changed.append(left)
         if lost:
             self.stays.append(f"{fact.text} - {len(rest)} other episode(s) tell it")
 

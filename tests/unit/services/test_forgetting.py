@@ -271,6 +271,20 @@ async def test_what_may_still_speak_of_it_is_left_to_the_user() -> None:
     assert "A call: mentions it without its name" in told
 
 
+async def test_facts_that_were_deleted_before_leave_the_journal_with_what_told_them() -> None:
+    for target in ("entity_uuid", "episode_uuid", "deleted"):
+        story = Story()
+        await story.told()
+        await story.deleting.delete_entity_edge(story.caller, story.claim.uuid)
+        assert "expects a child" in str(story.journal.table)
+        if target == "deleted":
+            await story.deleting.delete_episode(story.caller, story.episode.uuid)
+        else:
+            await story.forget(**{target: (story.maria if target == "entity_uuid" else story.episode).uuid})
+        assert "expects a child" not in str(story.journal.table)
+        assert "pregnant" not in str(story.journal.table)
+
+
 async def test_a_token_fits_only_what_was_shown() -> None:
     story = Story()
     await story.told()
