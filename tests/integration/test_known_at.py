@@ -6,7 +6,7 @@ import redis
 from tests.builders import GROUP, a_fact, a_write, an_entity, an_episode, at, new_uuid
 
 from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
-from graphiti_pkm.graph import queries_read
+from graphiti_pkm.graph import queries_facts, queries_read
 from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.store import FalkorStore
 
@@ -42,6 +42,9 @@ async def test_what_was_known_and_what_has_a_status_is_found_by_indexes(
         queries_read.first_fact(None, [GROUP], []),
         queries_read.first_fact(uuid, [GROUP], []),
         queries_read.record_began([GROUP]),
+        queries_facts.first_changes(uuid, known),
+        queries_facts.first_changes(None, known),
+        *queries_read.connections(uuid, known, page, []),
     ]
     for asked in (known, known.model_copy(update={"by_reference_time": True})):
         queries += [*queries_read.connections(uuid, asked, page), *queries_read.group_facts(asked, page)]
