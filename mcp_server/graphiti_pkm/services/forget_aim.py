@@ -14,7 +14,7 @@ from graphiti_pkm.services.forget_text import Says, Sentence
 
 MOST_EPISODES = 2_000
 MOST_FACTS = 10_000
-_FOUND = 200
+_FOUND = 1_000
 _PAGE = 500
 _NAMES = 50
 _VALUE = 4

@@ -1,6 +1,6 @@
 """Deciding what goes with what is forgotten: pure, over what was read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import uuid4
@@ -146,7 +146,7 @@ def plan_forgetting(material: Material) -> ForgetPlan:
         ],
         reasons=sorted(uuid for uuid, reason in material.reasons.items() if says(reason)),
         says=says,
-        stays=facts.stays,
+        stays=[*facts.stays, *_staying(material, mentions, lost)],
     )
 
 
@@ -227,6 +227,12 @@ def _unsupported(material: Material, gone: Sequence[Fact], mentions: Sequence[tu
         if of_mentions <= mentions_gone.get(uuid, 0) and of_facts <= facts_gone.get(uuid, 0):
             asked.add(uuid)
     return [material.entities[uuid] for uuid in sorted(asked) if uuid in material.entities]
+
+
+def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: Collection[str]) -> list[str]:
+    """Entities that lose a mention and not all."""
+    names = {uuid: material.entities[uuid].name for _, uuid in mentions if uuid not in lost}
+    return [f"{name} - other mentions or facts" for name in sorted(names.values())]
 
 
 def _reworded(entity: Entity, says: Says) -> Entity:

@@ -127,7 +127,9 @@ class Forgetting:
             []
             if mode == "keep"
             else [
-                redaction for episode in aim.episodes if (redaction := await self._redaction(aim, episode, finder)).gone
+                redaction
+                for episode in aim.episodes
+                if (redaction := await self._redaction(aim, episode, finder, mode)).gone
             ]
         )
         redactions.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
@@ -149,12 +151,15 @@ class Forgetting:
             raise unknown("episode", text)
         return await self._aims.of_query(group, text)
 
-    async def _redaction(self, aim: Aim, episode: Episode, finder: MentionFinder) -> Redaction:
+    async def _redaction(self, aim: Aim, episode: Episode, finder: MentionFinder, mode: EpisodesMode) -> Redaction:
         passages = await self._graph.passages(episode.uuid, without_vector=False, limit=_MOST_PASSAGES)
         sentences = sentences_of(episode, passages)
         await asyncio.sleep(0)  # reading texts takes time that other calls need
         named = [frozenset(finder.find(sentence.text)) for sentence in sentences]
-        return Redaction(episode, sentences, frozenset(aim.picks(episode, sentences, named)), named)
+        gone = frozenset(aim.picks(episode, sentences, named))
+        return Redaction(
+            episode, sentences, frozenset(range(len(sentences))) if gone and mode == "delete" else gone, named
+        )
 
     async def _material(self, aim: Aim, redactions: Sequence[Redaction], mode: EpisodesMode) -> Material:
         groups = [aim.group_id]

@@ -145,6 +145,7 @@ async def test_a_fact_goes_with_its_sentence_and_its_entity_stays_if_it_is_named
     answer = await story.forget(fact_uuid=story.met.uuid)
     assert story.content == f"[forgotten] {HIDDEN} Sarah runs every morning."
     assert answer.removed == {"sentences": 1, "facts": 1, "entities": 2, "mentions": 2}
+    assert answer.stays is None
     assert set(story.graph.tables.entities) == {story.sarah.uuid, story.maria.uuid}
     assert story.graph.tables.episodes[story.episode.uuid].name == "[forgotten]"
 
@@ -169,7 +170,7 @@ async def test_what_another_episode_tells_too_stays_without_the_words_that_went(
     answer = await story.forget(fact_uuid=story.met.uuid)
     left = story.graph.tables.facts[shared.uuid]
     assert (left.episodes, left.quote, left.quote_episode_uuid) == ((story.later.uuid,), None, None)
-    assert answer.stays == ["Sarah is around - 1 other episode(s) tell it"]
+    assert answer.stays == ["Sarah is around - 1 other episode(s) tell it", "Rome - other mentions or facts"]
 
 
 async def test_a_fact_without_quote_stays_if_the_sentence_that_names_most_of_its_ends_does() -> None:
@@ -191,6 +192,16 @@ async def test_an_episode_is_emptied_or_deleted() -> None:
         assert story.graph.tables.facts == {}
         assert answer.removed["facts"] == 3
         assert "morning" not in str(story.journal.table)
+
+
+async def test_what_would_be_deleted_with_an_episode_is_shown_and_an_entity_that_others_mention_stays() -> None:
+    story = Story()
+    await story.told()
+    preview = await story.preview(entity_uuid=story.maria.uuid, episodes="delete")
+    assert preview.removed == {"sentences": 3, "episodes": 1, "facts": 3, "entities": 3}
+    assert "Sarah runs every morning." in " ".join(preview.sentences or [])
+    whole = await story.preview(episode_uuid=story.episode.uuid)
+    assert whole.stays == ["Sarah - other mentions or facts"]
 
 
 async def test_texts_may_be_kept_while_the_entity_and_its_facts_go() -> None:
