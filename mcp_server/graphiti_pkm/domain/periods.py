@@ -86,6 +86,18 @@ def nearness(moment: datetime, period: Period, zone: tzinfo) -> float:
     return 0.0
 
 
+def in_years_before(period: Period, latest: datetime, zone: tzinfo, count: int) -> list[Period]:
+    """The same days of so many years, the latest first that had begun by ``latest``; all meant half."""
+    first, until = in_zone(period.start, zone).date(), in_zone(latest, zone).date()
+    length = max((period.end - period.start).days, 1)
+    years = range(until.year, max(until.year - count - 1, 0), -1)
+    starts = [start for year in years if (start := _day_of(year, first.month, first.day)) <= until][:count]
+    return [
+        Period(start=_midnight(start, zone), end=_midnight(_plus(start, length), zone), is_yearly=True)
+        for start in starts
+    ]
+
+
 def _found(text: str, today: date) -> list[_Found]:
     """What each rule finds; where two overlap, the earlier rule is right."""
     taken: list[_Found] = []

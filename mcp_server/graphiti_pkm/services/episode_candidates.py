@@ -8,7 +8,7 @@ from datetime import datetime
 
 from graphiti_pkm.domain.names import part_terms, words_of
 from graphiti_pkm.domain.neighbours import Place, Stretch
-from graphiti_pkm.domain.periods import Period, nearness, periods_in
+from graphiti_pkm.domain.periods import Period, in_years_before, nearness, periods_in
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, Window
 from graphiti_pkm.domain.records import Episode
 from graphiti_pkm.domain.times import day_bounds
@@ -32,6 +32,8 @@ from graphiti_pkm.services.ranking import MIN_COSINE
 
 _ASKED_FOR = 50
 """Candidates of each period, and of each entity, that the query names."""
+_YEARS = 5
+"""Years in which a date without one is looked for."""
 _MOST_NAMED = 3
 _FEW_MENTIONS = 1_000
 """An entity with more is looked for by its name alone: it takes longer than the whole search to compare them all."""
@@ -128,20 +130,31 @@ class EpisodeCandidates:
     async def _of_periods(
         self, query: Query, wanted: EpisodeFilter, periods: Sequence[Period]
     ) -> dict[str, EpisodeHit]:
-        """The episodes of the periods, nearest in meaning first: a date may be all that is known of one."""
+        """The episodes of the periods, nearest in meaning first: a date may be all that is known of one.
+
+        Where no year is named and the latest has none, those of the year before the newest episode that has some.
+        """
         found: dict[str, EpisodeHit] = {}
         for period in periods:
-            start = max(filter(None, (wanted.valid_after, period.start)))
-            end = min(filter(None, (wanted.valid_before, period.end)))
-            inside = wanted.model_copy(update={"valid_after": start, "valid_before": end})
-            if start >= end:
-                continue
-            near = await self._near(query, inside, _ASKED_FOR)
-            if not near:  # without a model, or episodes without vectors
-                page = await self._graph.recent_episodes(inside, Window(limit=_ASKED_FOR))
-                near = {each.uuid: EpisodeHit(cosine=0.0, start=0, end=0) for each in page.episodes}
-            found.update(near)
+            inside = await self._inside(query, wanted, period)
+            if not inside and period.is_yearly:
+                newest = (await self._graph.recent_episodes(wanted, Window(limit=1))).episodes
+                for earlier in in_years_before(period, newest[0].valid_at, self._zone, _YEARS) if newest else ():
+                    if inside := await self._inside(query, wanted, earlier):
+                        break
+            found.update(inside)
         return found
+
+    async def _inside(self, query: Query, wanted: EpisodeFilter, period: Period) -> dict[str, EpisodeHit]:
+        start = max(filter(None, (wanted.valid_after, period.start)))
+        end = min(filter(None, (wanted.valid_before, period.end)))
+        if start >= end:
+            return {}
+        inside = wanted.model_copy(update={"valid_after": start, "valid_before": end})
+        if near := await self._near(query, inside, _ASKED_FOR):
+            return near
+        page = await self._graph.recent_episodes(inside, Window(limit=_ASKED_FOR))  # without a model, or vectors
+        return {each.uuid: EpisodeHit(cosine=0.0, start=0, end=0) for each in page.episodes}
 
     async def _named(self, text: str, wanted: EpisodeFilter) -> list[str]:
         """Entities of which the query says the whole name or an alias, in any case."""

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from graphiti_pkm.domain.periods import MOST_PERIODS, Period, nearness, periods_in
+from graphiti_pkm.domain.periods import MOST_PERIODS, Period, in_years_before, nearness, periods_in
 
 NOW = datetime(2026, 11, 21, 15, tzinfo=UTC)  # a Saturday
 
@@ -121,3 +121,13 @@ def test_the_same_days_of_another_year_are_half_meant_where_none_is_named() -> N
     assert nearness(datetime(2026, 9, 3, tzinfo=UTC), yearly, UTC) == 0
     assert nearness(datetime(2020, 1, 31, tzinfo=UTC), winter, UTC) == 0.5
     assert nearness(datetime(2020, 3, 1, tzinfo=UTC), winter, UTC) == 0
+
+
+def test_the_same_days_of_years_before_go_back_from_the_latest_that_had_begun() -> None:
+    (period,) = periods_in("on 2 September", NOW, UTC)
+    (leap,) = periods_in("29 February", NOW, UTC)
+    latest = datetime(1664, 9, 1, tzinfo=UTC)
+    starts = [one.start.date().isoformat() for one in in_years_before(period, latest, UTC, 2)]
+    assert starts == ["1663-09-02", "1662-09-02"]
+    assert [one.start.day for one in in_years_before(leap, latest, UTC, 2)] == [29, 28]
+    assert len(in_years_before(period, datetime(2, 12, 31, tzinfo=UTC), UTC, 5)) == 2

@@ -59,6 +59,16 @@ async def test_a_date_may_be_all_that_is_known_of_an_episode(has_model: bool) ->
     assert answer.episodes[0].match == ("Lorem ipsum" if has_model else None)
 
 
+@pytest.mark.parametrize("has_model", [True, False])
+async def test_a_date_without_a_year_is_looked_for_in_the_years_of_an_old_journal(has_model: bool) -> None:
+    world = World()
+    wanted, *_ = await given(
+        world, ("Lorem ipsum", at(1663, 9, 2)), ("Dolor sit amet", at(1663, 9, 3)), ("Consectetur", at(1664, 12, 31))
+    )
+    world.embedder.is_available = has_model
+    assert (await search(world, "what happened on 2 September?")).episodes[0].uuid == wanted.uuid
+
+
 async def test_dates_in_the_question_never_widen_the_filters() -> None:
     world = World()
     await given(world, ("tea one", at(2025, 3, 1)), ("tea two", at(2025, 5, 1)))
