@@ -1,5 +1,6 @@
 """Contract of ``Graph``: what became of facts, by episode, fact, entity and time."""
 
+from array import array
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from tests.builders import (
     RECORDED,
     a_change,
     a_fact,
+    a_passage,
     a_write,
     an_entity,
     an_episode,
@@ -264,6 +266,32 @@ async def test_openings_are_the_first_characters_of_episodes(graph: Graph) -> No
     assert found == {note.uuid: "Ærøsk", short.uuid: "Ok"}
     assert await graph.openings([note.uuid], [OTHER_GROUP], 5) == {}
     assert await graph.openings([], [GROUP], 5) == {}
+
+
+async def test_the_nearest_sentence_of_an_episode_is_found_for_each_fact(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    note, other, foreign = an_episode("x" * 40), an_episode("y" * 20), an_episode(group_id=OTHER_GROUP)
+    one, two, bare = a_fact(sarah, tom), a_fact(tom, sarah), a_fact(tom, tom)
+    passages = [a_passage(note, i * 10, i * 10 + 9, sentence=i) for i in range(3)]
+    elsewhere, unseen = a_passage(foreign, 0, 9), a_passage(other, 0, 9)
+    vectors = {one.uuid: (1.0, 0.0), two.uuid: (0.0, 1.0), elsewhere.uuid: (1.0, 0.0)}
+    vectors |= dict(zip((passage.uuid for passage in passages), ((0.6, 0.8), (0.8, 0.6), (1.0, 0.0)), strict=True))
+    write = a_write(sarah, tom, note, other, foreign, one, two, bare, *passages, elsewhere, unseen)
+    await graph.apply(write, {uuid: array("f", vector) for uuid, vector in vectors.items()})
+    pairs = [
+        (one.uuid, note.uuid),
+        (two.uuid, note.uuid),
+        (bare.uuid, note.uuid),
+        (one.uuid, other.uuid),
+        (one.uuid, foreign.uuid),
+        ("nothing", note.uuid),
+        (one.uuid, "nothing"),
+    ]
+    found = await graph.nearest_sentences(pairs, [GROUP], 20)
+    assert {pair: (hit.start, hit.end) for pair, hit in found.items()} == {pairs[0]: (10, 19), pairs[1]: (0, 9)}
+    assert [hit.cosine for hit in found.values()] == pytest.approx([0.8, 0.8], abs=1e-5)
+    assert (await graph.nearest_sentences(pairs[:1], [GROUP], 21))[pairs[0]].start == 20
+    assert await graph.nearest_sentences([], [GROUP], 20) == {}
 
 
 async def test_changes_of_a_group_are_told_to_no_other(graph: Graph) -> None:

@@ -51,6 +51,27 @@ class Search(ChangeReads):
         fitting = [episode for episode in db.episodes.values() if db.episode_fits(episode, wanted)]
         return _word_hits(terms, ((e.uuid, f"{e.name} {e.content}") for e in fitting), limit)
 
+    async def nearest_sentences(
+        self, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
+    ) -> dict[tuple[str, str], EpisodeHit]:
+        db = await self._db()
+        found = {}
+        for fact_uuid, episode_uuid in pairs:
+            fact = db.facts.get(fact_uuid)
+            if fact is None or fact.group_id not in group_ids or fact_uuid not in db.vectors:
+                continue
+            hits = [
+                EpisodeHit(cosine=cosine(db.vectors[fact_uuid], db.vectors[part.uuid]), start=part.start, end=part.end)
+                for part in db.passages.values()
+                if part.episode_uuid == episode_uuid
+                and db.episodes[episode_uuid].group_id in group_ids
+                and part.start < chars
+                and part.uuid in db.vectors
+            ]
+            if hits:
+                found[fact_uuid, episode_uuid] = min(hits, key=lambda hit: (-hit.cosine, hit.start))
+        return found
+
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         db = await self._db()
         return _nearest(vector, [entity.uuid for entity in db.entities_under(wanted)], db, limit)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from graphiti_pkm.domain.queries import Window
+from graphiti_pkm.domain.queries import EpisodeHit, Window
 from graphiti_pkm.domain.records import ChangeKind, Record, RecordedChange
 
 
@@ -50,6 +50,15 @@ class GraphChanges(Protocol):
 
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         """The first characters of each episode's content, cut in the database."""
+        ...
+
+    async def nearest_sentences(
+        self, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
+    ) -> dict[tuple[str, str], EpisodeHit]:
+        """For pairs of a fact and an episode: the passage nearest to the fact of those that begin before ``chars``.
+
+        Pairs without vectors are left out.
+        """
         ...
 
     async def reasons(self, group_id: str, limit: int) -> dict[str, str]:

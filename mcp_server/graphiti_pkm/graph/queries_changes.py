@@ -97,6 +97,24 @@ def openings(episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int)
     )
 
 
+def nearest_sentences(pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int) -> Query:
+    """One row for each pair of fact and episode that can be compared."""
+    return Query(
+        "nearest sentences",
+        """UNWIND $pairs AS pair WITH pair[0] AS fact, pair[1] AS episode
+        MATCH ()-[f:RELATES_TO {uuid: fact}]->() WHERE coalesce(f.group_id, '') IN $groups
+          AND f.fact_embedding IS NOT NULL
+        WITH fact, episode, f.fact_embedding AS v
+        MATCH (p:Passage {episode_uuid: episode}) WHERE p.group_id IN $groups AND p.start < $chars
+          AND p.embedding IS NOT NULL
+        WITH fact, episode, p.start AS start, p.end AS end, 1 - vec.cosineDistance(p.embedding, v) AS cosine
+        ORDER BY cosine DESC, start
+        WITH fact, episode, collect([cosine, start, end])[0] AS best
+        RETURN fact, episode, best[0] AS cosine, best[1] AS start, best[2] AS end""",
+        {"pairs": [list(pair) for pair in pairs], "groups": group_ids, "chars": chars},
+    )
+
+
 def changes(wanted: ChangeFilter, window: Window) -> list[tuple[Query, Query]]:
     """A page and the total of each source, events and additions; what is not asked for is left out."""
     stored = [kind for kind in wanted.kinds if kind != "added"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from graphiti_pkm.domain.changes import ChangeFilter, ChangePage
-from graphiti_pkm.domain.queries import Window
+from graphiti_pkm.domain.queries import EpisodeHit, Window
 from graphiti_pkm.domain.records import RecordedChange
 from graphiti_pkm.graph import mapping, queries_changes
 from graphiti_pkm.graph.queries_values import Row
@@ -42,6 +42,15 @@ class ChangeReads(Connected):
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         (found,) = await (await self._db()).read(queries_changes.openings(episode_uuids, group_ids, chars))
         return {row["uuid"]: row["text"] for row in found}
+
+    async def nearest_sentences(
+        self, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
+    ) -> dict[tuple[str, str], EpisodeHit]:
+        (found,) = await (await self._db()).read(queries_changes.nearest_sentences(pairs, group_ids, chars))
+        return {
+            (row["fact"], row["episode"]): EpisodeHit(cosine=row["cosine"], start=row["start"], end=row["end"])
+            for row in found
+        }
 
 
 def _merged(pages: Sequence[Sequence[Row]], limit: int) -> list[Row]:

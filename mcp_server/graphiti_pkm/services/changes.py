@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.change_answers import ChangesResponse, ChangeView
 from graphiti_pkm.domain.changes import ChangeFilter
-from graphiti_pkm.domain.passages import split_passages
 from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import ChangeKind, Fact, RecordedChange
 from graphiti_pkm.domain.times import iso, show_time
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.excerpts import telling_sentence
 from graphiti_pkm.services.history import MOST_EVENTS, open_proposals
 from graphiti_pkm.services.paging import CHANGES, budget, encode_cursor, fit
 from graphiti_pkm.services.reading import GroupIds, Reader
 from graphiti_pkm.services.views import clipped, item_sizes
 
-_OPENING = 1_000
-"""Characters of an episode in which its first sentence is looked for."""
+_OPENING = 20_000
+"""Characters of an episode in which the sentence that tells a fact is looked for."""
 _WORDS = 200
 
 
@@ -101,19 +101,24 @@ class Changes(Reader):
     async def _words(
         self, changes: Sequence[RecordedChange], facts: Mapping[str, Fact], group_ids: Sequence[str]
     ) -> dict[str, str]:
-        """By change: the quote of the fact that caused it, else the first sentence of the episode that did."""
+        """By change: the quote of the fact that caused it, else the sentence of the episode that tells that fact."""
         quotes = {change.uuid: quote for change in changes if (quote := _quote(change, facts))}
-        asked = {
-            change.episode_uuid for change in changes if change.uuid not in quotes and change.fact_uuid in facts
-        } - {None}
-        openings = await self._graph.openings(sorted(filter(None, asked)), group_ids, _OPENING)
-        sentences = {uuid: _first_sentence(text) for uuid, text in openings.items()}
-        said = {
-            change.uuid: sentences[change.episode_uuid]
+        causes = {
+            change.uuid: (facts.get(change.replaced_by or "") or facts[change.fact_uuid], change.episode_uuid)
             for change in changes
-            if change.episode_uuid in sentences and change.fact_uuid in facts
+            if change.uuid not in quotes and change.fact_uuid in facts and change.episode_uuid
         }
-        return {uuid: clipped(text, _WORDS) for uuid, text in {**said, **quotes}.items() if text}
+        pairs = list(dict.fromkeys((fact.uuid, episode_uuid) for fact, episode_uuid in causes.values()))
+        openings, nearest = await asyncio.gather(
+            self._graph.openings(sorted({uuid for _, uuid in pairs}), group_ids, _OPENING),
+            self._graph.nearest_sentences(pairs, group_ids, _OPENING),
+        )
+        said = {
+            uuid: telling_sentence(openings[episode_uuid], fact, nearest.get((fact.uuid, episode_uuid)))
+            for uuid, (fact, episode_uuid) in causes.items()
+            if episode_uuid in openings
+        }
+        return {uuid: clipped(" ".join(text.split()), _WORDS) for uuid, text in {**said, **quotes}.items() if text}
 
     def _view(
         self, change: RecordedChange, facts: Mapping[str, Fact], words: str | None, waiting: set[str], caller: Caller
@@ -144,11 +149,6 @@ def _quote(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
     if fact is None or cause is None or change.episode_uuid is None:
         return None
     return cause.quote if cause.quote_episode_uuid == change.episode_uuid else None
-
-
-def _first_sentence(text: str) -> str:
-    spans = split_passages(text)
-    return " ".join(text[spans[0].start : spans[0].end].split()) if spans else ""
 
 
 def _told(count: int, total: int) -> str:

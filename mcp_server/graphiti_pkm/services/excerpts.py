@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from graphiti_pkm.domain.names import fold, search_terms
 from graphiti_pkm.domain.passages import split_passages
 from graphiti_pkm.domain.queries import EpisodeHit
-from graphiti_pkm.services.ranking import best_sentence
+from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.services.ranking import best_sentence, stem
 
 EXCERPT = 600
 """Characters of an episode shown with a search hit."""
@@ -14,6 +16,7 @@ _SURE = 0.3
 _TELLING = 4
 """Shorter words of a query ("the", "did") tell little, unless they hold a digit or stand alone."""
 _SEARCHED = 100_000
+_TERMS = 32
 
 
 def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]) -> tuple[int, int] | None:
@@ -27,6 +30,23 @@ def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]
     spans = split_passages(part)
     place = best_sentence(words, [part[span.start : span.end] for span in spans])
     return nearest if place is None else (first + spans[place].start, first + spans[place].end)
+
+
+def telling_sentence(content: str, fact: Fact, hit: EpisodeHit | None) -> str | None:
+    """The sentence that tells a fact: the one near in meaning, else the one with most of its words; None if unsure.
+
+    The name of the source alone tells nothing: a note about Petra has it everywhere.
+    """
+    if hit and hit.cosine >= _SURE:
+        return content[hit.start : hit.end]
+    about = set(map(stem, search_terms(fact.source_name, _TERMS)))
+    words = [word for word in _telling(search_terms(fact.text, _TERMS)) if stem(word) not in about]
+    sentences = [content[span.start : span.end] for span in split_passages(content)]
+    place = best_sentence(words, sentences)
+    if place is None:
+        return None
+    held = set(map(stem, words)) & set(map(stem, fold(sentences[place]).split()))
+    return sentences[place] if 2 * len(held) >= len(words) else None
 
 
 def shown_match(content: str, span: tuple[int, int] | None) -> str | None:

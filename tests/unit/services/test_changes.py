@@ -55,8 +55,32 @@ async def test_changes_come_newest_first_with_the_words_that_caused_them(world: 
     assert (answer.total, answer.returned, answer.truncated, answer.scope.group_ids) == (3, 3, False, ["default"])
 
 
+async def test_without_a_quote_the_words_are_those_of_the_sentence_nearest_to_what_came(world: WritingWorld) -> None:
+    lead = {"source": "Petra", "relation": "HAS_ROLE", "value": "lead engineer", "fact": "Petra is lead engineer"}
+    head = {**lead, "value": "head of support", "fact": "Petra is head of support", "replaces": "current"}
+    await told(world, "First session. Petra is lead engineer here. It rained.", lead)
+    await told(world, "Fifth session: slept 7.5 hours. Mood fine. Petra is now head of support.", head)
+    retired, added, first = (await changed(world)).changes
+    assert (retired.change, retired.words) == ("retired", "Petra is now head of support.")
+    assert added.words == "Petra is now head of support."
+    assert first.words == "Petra is lead engineer here."
+
+
+async def test_without_vectors_words_decide_and_if_nothing_is_near_there_are_none(world: WritingWorld) -> None:
+    world.embedder.is_available = False
+    await told(world, "Session with Petra: slept 7.5 hours. At last: head of support she is.", {
+        "source": "Petra", "relation": "HAS_ROLE", "value": "head", "fact": "Petra is head of support"
+    })  # fmt: skip
+    await told(world, "Session with Petra: slept 8 hours. All quiet.", {
+        "source": "Petra", "relation": "HAS_ROLE", "value": "CTO", "fact": "Petra runs engineering", "replaces": "head"
+    })  # fmt: skip
+    retired, added, first = (await changed(world)).changes
+    assert (retired.words, added.words) == (None, None)
+    assert first.words == "At last: head of support she is."
+
+
 async def test_long_words_are_cut(world: WritingWorld) -> None:
-    await told(world, "word " * 100_000, ACME)
+    await told(world, "I work at Acme " * 30_000, ACME)
     (change,) = (await changed(world)).changes
     assert change.words is not None
     assert len(change.words) == 200
