@@ -39,10 +39,14 @@ def words_of_status(text: str) -> tuple[str, ...]:
 
 
 def status_of_fact(fact: Fact) -> str | None:
-    """The status that a known fact gives its source; those of older versions have it as their target."""
+    """The status that a known fact gives its source, one of the six or a word of its own.
+
+    Those of older versions have it as their target.
+    """
     if not is_status_relation(fact.relation) or fact.kind != "state":
         return None
-    return status_named(fact.value or fact.target_name)
+    said = fact.value or fact.target_name
+    return status_named(said) or said
 
 
 def word_of(fact: Fact) -> str | None:

@@ -75,7 +75,7 @@ class ToldFact:
     is_correction: bool
     quote: str | None
     word: str | None = None
-    """Of a status, what the user called it; its value is then one of the six. None for everything else."""
+    """Of a status, what the user called it; its value is one of the six, else this word. None for everything else."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class _Reader:
         value, unit = _value(given.value, f"{path}.value"), _short(given.unit, f"{path}.unit")
         word = _status_word(given, relation, value, target)
         if word is not None:
-            is_only_word = target is None or status_named(target) or normalise_name(target) == _STATUS
+            is_only_word = status_named(target) or normalise_name(target or "") in {"", _STATUS, normalise_name(word)}
             relation, value, target = HAS_STATUS, word, None if is_only_word else target
         noun = relation_words(_BEFORE_NOUN.sub("", relation, count=1))
         if given.kind == "reading":
@@ -245,11 +245,10 @@ class _Reader:
 
 
 def _status_word(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:
-    """The word of a state or plan that is one of the six statuses, in the value or as the target."""
+    """The word that a state or plan gives as a status, in the value or as the target, be it one of the six or not."""
     if given.kind not in {"state", "plan"} or not is_status_relation(relation):
         return None
-    said = target if value is None else value
-    return said if status_named(said) else None
+    return target if value is None else value
 
 
 _OWN_LABELS = frozenset(

@@ -274,7 +274,7 @@ async def test_current_is_ambiguous_where_another_source_holds_the_target(
         assert world.fact("Maria MANAGES me").invalid_at == at(2026, 3)
 
 
-@pytest.mark.parametrize("relation", ["WORKS_AT", "REPORTS_TO", "HAS_STATUS", "USES", "LIVES_IN"])
+@pytest.mark.parametrize("relation", ["WORKS_AT", "REPORTS_TO", "HAS_ROLE", "USES", "LIVES_IN"])
 async def test_many_may_share_a_target_of_what_is_said_of_the_source(world: WritingWorld, relation: str) -> None:
     notes = [
         ("2026-01-01", {"source": "Maria", "relation": relation, "target": "Acme"}),

@@ -133,17 +133,47 @@ async def test_a_status_may_come_back(world: WritingWorld) -> None:
     assert len(world.facts) == 3
 
 
-async def test_statuses_of_other_things_and_other_words_end_nothing(world: WritingWorld) -> None:
+async def test_statuses_of_other_things_end_nothing(world: WritingWorld) -> None:
     await told(world, "2026-01-10", "late")
     await told(world, "2026-01-10", "accepted", source="ADR 8")
-    answer = await told(world, "2026-02-10", "done")
-    assert answer.retired == []
-    assert "possible_conflict" in attention(answer)
-    assert world.lines() == [
-        "ADR 7 HAS_STATUS status [done]",
-        "ADR 7 HAS_STATUS status [late]",
-        "ADR 8 HAS_STATUS status [accepted]",
-    ]
+    assert world.lines() == ["ADR 7 HAS_STATUS status [late]", "ADR 8 HAS_STATUS status [accepted]"]
+
+
+@pytest.mark.parametrize("said", ["value", "target"])
+async def test_a_status_ends_the_one_before_whatever_its_word(world: WritingWorld, said: str) -> None:
+    for day, word in (
+        ("2026-01-10", "paused"),
+        ("2026-02-10", "Running"),
+        ("2026-03-10", "shaky"),
+        ("2026-04-10", "done"),
+    ):
+        answer = await told(world, day, **{"value": None, said: word})
+        assert "possible_conflict" not in attention(answer)
+    assert statuses(world) == {
+        "pending (paused)": (None, at(2026, 2, 10)),
+        "Running": (at(2026, 2, 10), at(2026, 3, 10)),
+        "shaky": (at(2026, 3, 10), at(2026, 4, 10)),
+        "done": (at(2026, 4, 10), None),
+    }
+    assert {fact.target_name for fact in world.facts} == {"status"}
+
+
+async def test_a_word_of_ones_own_told_again_or_late_has_its_place(world: WritingWorld) -> None:
+    await told(world, "2026-03-10", "Running", valid_at="2026-03-10")
+    again = await told(world, "2026-03-20", None, target="running")
+    assert again.facts[0].outcome == "duplicate"
+    await told(world, "2026-01-10", "half asleep", valid_at="2026-01-10")
+    assert statuses(world) == {
+        "half asleep": (at(2026, 1, 10), at(2026, 3, 10)),
+        "Running": (at(2026, 3, 10), None),
+    }
+
+
+async def test_replaces_names_a_status_of_ones_own_word(world: WritingWorld) -> None:
+    await told(world, "2026-01-10", "running")
+    answer = await told(world, "2026-02-10", "shaky", replaces="Running")
+    assert [one.kind for one in answer.retired] == ["retired"]
+    assert [line.split()[-1] for line in world.lines()] == ["[shaky]"]
 
 
 async def test_a_planned_status_ends_nothing(world: WritingWorld) -> None:
@@ -194,10 +224,13 @@ async def test_the_setting_propose_leaves_the_old_status_until_it_is_accepted() 
     assert statuses(world) == {"proposed": (None, at(2026, 2, 10)), "accepted": (at(2026, 2, 10), None)}
 
 
-async def test_a_status_of_an_older_version_with_the_word_as_its_target_ends_too(world: WritingWorld) -> None:
-    await told(world, "2026-01-10", "proposed")
+@pytest.mark.parametrize("word", ["proposed", "running"])
+async def test_a_status_of_an_older_version_with_the_word_as_its_target_ends_too(
+    world: WritingWorld, word: str
+) -> None:
+    await told(world, "2026-01-10", word)
     old = world.facts[0]
-    target = world.entity("status").model_copy(update={"name": "proposed"})
+    target = world.entity("status").model_copy(update={"name": word})
     world.graph.tables.entities[target.uuid] = target
     world.graph.tables.facts[old.uuid] = old.model_copy(update={"value": None})
     await told(world, "2026-02-10", "done")
