@@ -54,7 +54,7 @@ async def indexed(world: VectorWorld) -> VectorWorld:
 async def test_no_index_is_made_while_no_group_exceeds_the_threshold(falkor_graph: FalkorStore) -> None:
     world = VectorWorld(falkor_graph)
     for i in range(3):
-        await world.fill(f"g{i}", 1_000)  # more than the threshold together
+        await world.fill(f"g{i}", 1_500)  # more than the threshold together
     await falkor_graph.tend_vector_indexes()
     assert await falkor_graph.vector_indexes() == ()
     assert len(await falkor_graph.nearest_facts(world.vector(), facts("g1"), 10)) == 10

@@ -16,9 +16,9 @@ from graphiti_pkm.graph.vector_indexes import Embedded
 from graphiti_pkm.graph.vectors import VectorIndexes
 
 LARGE, SMALL = "large-group", "small-group"
-SIZE = 3_000
+SIZE = 4_500
 FEW = 40
-THRESHOLD = 2_500
+THRESHOLD = 4_000
 DIMENSION = 24
 TOPICS = 60
 NOW = at(2026, 6)

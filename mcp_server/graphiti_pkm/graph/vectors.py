@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-FEWEST_HITS = 200
-"""Fewer would miss some of the nearest ten: the index looks at as many vectors as it is asked for."""
+FEWEST_HITS = 400
+"""The index looks at as many vectors as it is asked for: of the nearest ten of 100,000, 200 hits held 9.7, 400 9.9."""
 _HITS_A_RESULT = 2
 _SCANNED_A_HIT = 10
 """A hit of the index takes as long as so many vectors of an exact scan."""

@@ -19,8 +19,8 @@ def hits(made: VectorIndexes, *groups: str, limit: int = 10) -> list[int]:
 
 
 def test_a_group_that_is_all_there_is_needs_few_hits_and_more_for_a_filter() -> None:
-    assert hits(indexes(big=100_000), "big") == [200, 1_600]
-    assert hits(indexes(big=100_000), "big", limit=200) == [400, 3_200]
+    assert hits(indexes(big=100_000), "big") == [400, 3_200]
+    assert hits(indexes(big=100_000), "big", limit=500) == [1_000, 8_000]
 
 
 def test_hits_grow_with_what_others_hold() -> None:
