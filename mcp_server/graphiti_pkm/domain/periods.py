@@ -15,6 +15,8 @@ from graphiti_pkm.domain.times import in_zone
 
 MOST_PERIODS = 4
 """A text with more dates than this is a list of dates rather than a question about one."""
+_READ = 4_000
+"""Characters of a text that are looked through."""
 _HALF = 0.5
 
 _Days: TypeAlias = tuple[date, date]
@@ -61,6 +63,7 @@ class Period(Record):
 
 def periods_in(text: str, reference: datetime, zone: tzinfo) -> list[Period]:
     """The periods that a text names, in order, counted from ``reference``; none if there are too many."""
+    text = " ".join(text[:_READ].split())
     today = in_zone(reference, zone).date()
     found = list(_joined(text, _found(text, today), today))
     if len(found) > MOST_PERIODS:
@@ -113,6 +116,8 @@ def _found(text: str, today: date) -> list[_Found]:
             named = given.get("month") or given.get("season") or given.get("feast")
             is_yearly = bool(named) and not given.get("year") and not given.get("which")
             taken.append((days, is_yearly, match.span()))
+            if len(taken) > 2 * MOST_PERIODS:  # too many, even if each two are a range
+                return taken
     return sorted(taken, key=lambda each: each[2])
 
 
