@@ -36,6 +36,9 @@ What stands against what:
   both over the whole journal, where ours has pools of 200. Of the questions (`tests/questions`) two thirds share at
   most two content words with any entry that answers them. The ratio is points over the better; p50 stands against the
   same pools.
+- Search by meaning: the same calls of Graphiti's `node_similarity_search` and `edge_similarity_search` with our driver
+  and with its own, on the same records in the same graph; for passages Graphiti's text for entities. Vectors are those
+  of sentences of the journal, two mixed and some noise. Cold starts: a new process to its first answer, with its model.
 - Start: a bare `MCPServer` with as many tools, spoken to in plain lines over stdio.
 """
 
