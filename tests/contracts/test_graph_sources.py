@@ -56,6 +56,29 @@ async def test_sentences_come_nearest_first_and_an_episode_that_cannot_be_compar
     assert (cosines[4], page.total) == (None, 5)
 
 
+async def test_parts_half_as_near_as_the_best_are_not_behind_the_fact_but_each_episode_has_its_best(
+    graph: Graph,
+) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    near, far, bare = (an_episode("x" * 40, valid_at=at(2025, month)) for month in (1, 2, 3))
+    fact = a_fact(sarah, tom, episodes=(near.uuid, far.uuid, bare.uuid))
+    passages = [*sentences(near, 0, 0, 1, 2), *sentences(far, 0, 1)]
+    cosines = (0.8, 0.42, 0.38, -0.2, 0.3, 0.1)
+    vectors = {passage.uuid: leaning(cosine) for passage, cosine in zip(passages, cosines, strict=True)}
+    write = a_write(sarah, tom, near, far, bare, fact, *passages)
+    await graph.apply(write, {**vectors, fact.uuid: leaning(1.0)})
+    page = await graph.fact_sources(fact, GROUPS, "quote", WIDE)
+    assert places(page, near, far, bare) == [(0, 0, 9), (0, 10, 19), (1, 0, 9), (2, None, None)]
+    assert (page.total, page.held) == (4, 7)
+    paragraphs = await graph.fact_sources(fact, GROUPS, "paragraph", WIDE)
+    assert places(paragraphs, near, far, bare) == [(0, 0, 19), (1, 0, 9), (2, None, None)]
+    quoting = fact.model_copy(update={"quote_episode_uuid": near.uuid, "quote_start": 30, "quote_end": 39})
+    quoted = await graph.fact_sources(quoting, GROUPS, "quote", WIDE)
+    assert places(quoted, near, far, bare) == [(0, 30, 39), (0, 0, 9), (0, 10, 19), (1, 0, 9), (2, None, None)]
+    unknown = await graph.fact_sources(a_fact(sarah, tom), GROUPS, "quote", WIDE)
+    assert (unknown.total, unknown.held) == (0, 0)
+
+
 async def test_a_paragraph_and_an_episode_count_by_their_best_sentence(graph: Graph) -> None:
     fact, *episodes = await given(graph)
     paragraphs = await graph.fact_sources(fact, GROUPS, "paragraph", WIDE)

@@ -28,9 +28,10 @@ class Walks(Search):
         for episode in episodes:
             if episode.group_id in group_ids:
                 found.update(_parts(db, fact, episode, mode))
+        held, found = len(found), _near(found)
         after = None if window.after is None else _order(window.after)
         keys = sorted((key for key in found if after is None or _order(key) > after), key=_order)[: window.limit]
-        return SourcePage(sources=tuple(found[key] for key in keys), keys=tuple(keys), total=len(found))
+        return SourcePage(sources=tuple(found[key] for key in keys), keys=tuple(keys), total=len(found), held=held)
 
     async def shortest_paths(
         self, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
@@ -109,6 +110,15 @@ def _parts(db: Tables, fact: Fact, episode: Episode, mode: SourceMode) -> Iterat
         units.setdefault(unit, []).append(passage)
     for passages in units.values():
         yield _part(db, fact, episode, passages)
+
+
+def _near(parts: dict[Key, FactSource]) -> dict[Key, FactSource]:
+    """Without those less than half as near as the best, but for the best of each episode."""
+    best: dict[str, int] = {}
+    for _, score, _, uuid, _ in parts:
+        best[str(uuid)] = max(int(score), best.get(str(uuid), _NOT_COMPARED))
+    top = max(best.values(), default=0)
+    return {key: part for key, part in parts.items() if key[0] or key[1] == best[str(key[3])] or int(key[1]) * 2 >= top}
 
 
 def _part(db: Tables, fact: Fact, episode: Episode, passages: list[Passage]) -> tuple[Key, FactSource]:

@@ -127,11 +127,11 @@ async def test_a_filter_on_the_whole_path_is_applied_to_the_shortest_ones_only(
 
 async def test_a_vector_without_direction_ends_no_page_of_sources(falkor_graph: FalkorStore) -> None:
     """The cosine with it is -nan, which is neither more nor less than any score."""
-    sarah, episode = an_entity("Sarah"), an_episode("x" * 20)
-    near, zero = a_passage(episode, 0, 9), a_passage(episode, 10, 19)
-    fact = a_fact(sarah, sarah, episodes=(episode.uuid,))
+    sarah, episode, other = an_entity("Sarah"), an_episode("x" * 20), an_episode("y" * 20)
+    near, zero = a_passage(episode, 0, 9), a_passage(other, 10, 19)
+    fact = a_fact(sarah, sarah, episodes=(episode.uuid, other.uuid))
     vectors = {near.uuid: vector(0.6, 0.8), zero.uuid: vector(0.8, 0.6), fact.uuid: vector(1.0, 0.0)}
-    await falkor_graph.apply(a_write(sarah, episode, fact, near, zero), vectors)
+    await falkor_graph.apply(a_write(sarah, episode, other, fact, near, zero), vectors)
     database = await falkor_graph._db()
     for value in ("0", "vecf32([0.0, 0.0])"):  # at once, the new vector would count as equal to the old one
         spoil = f"MATCH (p:Passage {{uuid: $uuid}}) SET p.embedding = {value}"

@@ -60,7 +60,8 @@ async def test_the_words_behind_a_fact_are_found_by_meaning(world: World) -> Non
     sources = await world.call("get_fact_sources", fact_uuid=fact["uuid"])
     assert sources["sources"][0]["text"] == "We moved the API to Go because of memory: the old one ate 3 GB."
     assert sources["sources"][0]["score"] > 0.4
-    assert (sources["total"], sources["sources"][0]["episode"]) == (3, "API")
+    assert (sources["total"], sources["sources"][0]["episode"]) == (1, "API")
+    assert sources["message"].endswith("; its episodes hold 3")
     assert all(one["text"] == BODY[one["start"] : one["end"]] for one in sources["sources"])
     (paragraph, *_) = (await world.call("get_fact_sources", fact_uuid=fact["uuid"], mode="paragraph"))["sources"]
     assert paragraph["text"].endswith("Then we had lunch.")

@@ -24,11 +24,13 @@ class FactSource(Record):
 
 
 class SourcePage(Record):
-    """Parts of the supporting episodes with the sort key of each, and how many there are."""
+    """Parts that say a fact with the sort key of each, and how many there are."""
 
     sources: tuple[FactSource, ...]
     keys: tuple[tuple[str | int, ...], ...]
     total: int
+    held: int
+    """Parts of the supporting episodes, whether they say it or not."""
 
 
 class Neighbourhood(Record):
@@ -49,8 +51,9 @@ class GraphWalks(Protocol):
     async def fact_sources(self, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> SourcePage:
         """The parts of its episodes that say a fact: the one with its quote, then the nearest in meaning.
 
-        By the cosine of their best passage with the fact itself, then newest episode, uuid, offset. An episode none
-        of whose passages can be compared counts as one part, after all others.
+        By the cosine of their best passage with the fact itself, then newest episode, uuid, offset. What is less than
+        half as near as the best is left out, unless it is the best of its episode. An episode none of whose passages
+        can be compared counts as one part, after all others.
         """
         ...
 

@@ -44,6 +44,7 @@ class Walks(Connected):
             ),
             keys=tuple((row["first"], row["score"], row["va"], row["id"], row["place"]) for row in page),
             total=total[0]["total"],
+            held=total[0]["held"] or 0,
         )
 
     async def shortest_paths(

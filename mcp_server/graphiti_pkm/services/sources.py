@@ -12,7 +12,7 @@ from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import Episode, Fact
 from graphiti_pkm.domain.redaction import FORGOTTEN
 from graphiti_pkm.domain.times import iso
-from graphiti_pkm.domain.walks import FactSource, SourceMode
+from graphiti_pkm.domain.walks import FactSource, SourceMode, SourcePage
 from graphiti_pkm.services.excerpts import matching_sentence
 from graphiti_pkm.services.paging import SOURCES, budget, encode_cursor, fit
 from graphiti_pkm.services.reading import Reader
@@ -66,7 +66,7 @@ class Sources(Reader):
         kept = fit(item_sizes(views, (fact.group_id,)), budget((SOURCES, limit)))
         more = kept < len(page.sources)
         return FactSourcesResponse(
-            message=_told(kept, page.total, mode),
+            message=_told(kept, page, mode),
             total=page.total,
             returned=kept,
             truncated=more,
@@ -83,10 +83,12 @@ class Sources(Reader):
         return "Parts without a score were found by words alone: their text or the fact has no vector (see get_status)."
 
 
-def _told(count: int, total: int, mode: SourceMode) -> str:
+def _told(count: int, page: SourcePage, mode: SourceMode) -> str:
     if count:
-        return f"Found {count} of {total} {mode if mode != 'quote' else 'sentence'}(s) behind the fact, nearest first"
-    if total:
+        parts = f"{mode if mode != 'quote' else 'sentence'}(s)"
+        others = f"; its episodes hold {page.held}" if page.held > page.total else ""
+        return f"Found {count} of {page.total} {parts} behind the fact, nearest first{others}"
+    if page.total:
         return "No more sources"
     return "No episode supports this fact, or those that did were deleted"
 
