@@ -221,3 +221,12 @@ async def test_the_first_memory_with_a_uuid_keeps_it(journal: Journal) -> None:
         await journal.append(a_write(episode.model_copy(update={"group_id": "t2"})), {}, "second", {})
     assert await journal.receipt(episode.uuid) == ("first", {})
     assert await states(journal) == {"intent": 1}
+
+
+async def test_attempts_that_never_ended_are_counted_until_one_ends(journal: Journal) -> None:
+    write = an_intent()
+    await journal.append(write, {}, "", {})
+    assert [await journal.begin_attempt(write.uuid) for _ in range(2)] == [1, 2]
+    await journal.end_attempt(write.uuid)
+    assert await journal.begin_attempt(write.uuid) == 1
+    assert await journal.begin_attempt("nothing") == 0

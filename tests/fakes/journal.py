@@ -32,6 +32,7 @@ class FakeRow:
     answer: dict[str, object]
     state: Literal["intent", "written", "applied", "failed"] = "intent"
     reason: str = ""
+    attempts: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,19 @@ class FakeJournal:
 
     async def fail(self, write_uuid: str, reason: str) -> None:
         self._move({write_uuid}, {"intent"}, "failed", reason)
+
+    async def begin_attempt(self, write_uuid: str) -> int:
+        self._check()
+        if write_uuid not in self.table:
+            return 0
+        row = self.table[write_uuid]
+        self.table[write_uuid] = replace(row, attempts=row.attempts + 1)
+        return row.attempts + 1
+
+    async def end_attempt(self, write_uuid: str) -> None:
+        self._check()
+        if write_uuid in self.table:
+            self.table[write_uuid] = replace(self.table[write_uuid], attempts=0)
 
     async def unfinished(self, group_id: str | None) -> Sequence[JournalRow]:
         return [row for row in self._in("intent") if group_id in {None, row.intent.group_id}]

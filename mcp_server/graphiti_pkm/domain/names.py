@@ -8,7 +8,6 @@ three.
 import hashlib
 import re
 import unicodedata
-from itertools import islice
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
@@ -33,6 +32,8 @@ SHORTEST_PART = 5
 INSIDE = "0"
 """Marks the end of a word in full text; no other word of letters begins so."""
 _LONG_WORD = 10
+_LONGEST_WORD = 100
+"""A longer run of letters is no word: data, or a key held down."""
 _FIRST_PART = 3
 _STEMMED = 2
 _MOST_ENDINGS = 20_000
@@ -92,9 +93,16 @@ def word_endings(text: str) -> list[str]:
 
     With ``INSIDE`` before each, so that they are found only when they are asked for.
     """
-    long = dict.fromkeys(word for word in fold(text).split() if len(word) >= _LONG_WORD and word.isalpha())
+    long = dict.fromkeys(
+        word for word in fold(text).split() if _LONG_WORD <= len(word) <= _LONGEST_WORD and word.isalpha()
+    )
     endings = (word[start:] for word in long for start in range(_FIRST_PART, len(word) - SHORTEST_PART + 1))
-    return [INSIDE + ending for ending in islice(dict.fromkeys(endings), _MOST_ENDINGS)]
+    found: dict[str, None] = {}
+    for ending in endings:  # one by one: all endings of a long text would not fit into memory
+        if len(found) == _MOST_ENDINGS:
+            break
+        found[ending] = None
+    return [INSIDE + ending for ending in found]
 
 
 def part_terms(term: str) -> list[str]:

@@ -293,6 +293,14 @@ class Journal(Protocol):
         """Set aside after repeated refusals; shown by status, never replayed by itself."""
         ...
 
+    async def begin_attempt(self, write_uuid: str) -> int:
+        """Before an unfinished write is applied again; returns how many attempts never ended, this one included."""
+        ...
+
+    async def end_attempt(self, write_uuid: str) -> None:
+        """The attempt ended, in whatever way: it is not what ends processes."""
+        ...
+
     async def unfinished(self, group_id: str | None) -> Sequence[JournalRow]:
         """Rows in state ``intent``, oldest first."""
         ...

@@ -79,7 +79,10 @@ _EVENTS: Migration = ()
 _FORGETTING: Migration = ()
 """Likewise: a write may forget, which an older version would not repeat in a rebuild."""
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS, _FORGETTING)
+_ATTEMPTS: Migration = ("ALTER TABLE writes ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0",)
+"""Attempts to apply a write again that never ended: with the third the write itself may be what ends the process."""
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS, _FORGETTING, _ATTEMPTS)
 """The n-th turns version n into version n + 1; a published one never changes."""
 
 TABLES = ("writes", "contents", "episodes", "jobs")

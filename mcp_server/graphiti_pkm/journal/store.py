@@ -101,6 +101,23 @@ class SqliteJournal:
 
         await self._quick.run(work)
 
+    async def begin_attempt(self, write_uuid: str) -> int:
+        def work(connection: sqlite3.Connection) -> int:
+            with transaction(connection):
+                begun = connection.execute(
+                    "UPDATE writes SET attempts = attempts + 1 WHERE uuid = ? RETURNING attempts", (write_uuid,)
+                ).fetchone()
+            return int(begun[0]) if begun else 0
+
+        return await self._quick.run(work)
+
+    async def end_attempt(self, write_uuid: str) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            with transaction(connection):
+                connection.execute("UPDATE writes SET attempts = 0 WHERE uuid = ?", (write_uuid,))
+
+        await self._quick.run(work)
+
     async def unfinished(self, group_id: str | None) -> list[Row]:
         where = "WHERE state = 'intent' AND (? IS NULL OR group_id = ?) ORDER BY writes.seq"
         return await self._quick.run(lambda c: rows.select(c, where, (group_id, group_id)))

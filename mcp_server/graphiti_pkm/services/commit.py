@@ -19,6 +19,9 @@ T = TypeVar("T")
 MAX_REFUSALS = 3
 """A journalled write that the graph refuses so often is set aside: it must not block its group for ever."""
 
+MAX_UNENDED = 3
+"""Likewise one at which processes end so often, of memory or a fault below Python: each start would try it again."""
+
 _NO_ANSWER: Mapping[str, object] = MappingProxyType({})
 
 
@@ -120,11 +123,17 @@ class Committer:
     async def _was_applied(self, row: JournalRow) -> bool:
         """Apply an unfinished write; False if it is set aside for good."""
         uuid = row.intent.uuid
+        if await self._journal.begin_attempt(uuid) > MAX_UNENDED:
+            _log.error("write %s set aside: processes ended while they applied it", uuid)
+            await self._journal.fail(uuid, f"{MAX_UNENDED} attempts to apply it never ended")
+            return False
         try:
             await self._graph.apply(row.intent, row.vectors)
         except Unavailable:
+            await self._journal.end_attempt(uuid)
             raise
         except Exception as error:  # a write that cannot be applied, for whatever reason, must not block its group
+            await self._journal.end_attempt(uuid)
             self._refusals[uuid] += 1
             _log.warning("write %s refused %d times: %s", uuid, self._refusals[uuid], type(error).__name__)
             if self._refusals[uuid] < MAX_REFUSALS:

@@ -2,7 +2,15 @@
 
 import pytest
 
-from graphiti_pkm.domain.names import display_name, fold, name_key, normalise_name, relation_name, search_terms
+from graphiti_pkm.domain.names import (
+    display_name,
+    fold,
+    name_key,
+    normalise_name,
+    relation_name,
+    search_terms,
+    word_endings,
+)
 
 
 @pytest.mark.parametrize(
@@ -91,3 +99,14 @@ def test_invisible_characters_make_no_other_name() -> None:
     assert normalise_name("Re\u200bdis") == normalise_name("redis\ufeff") == "redis"
     assert normalise_name("❤️") == normalise_name("❤") != ""
     assert len({normalise_name(name) for name in ("🎉", "👨‍👩‍👧", "👨", "+")}) == 4
+
+
+def test_a_run_of_letters_that_is_no_word_has_no_endings() -> None:
+    assert word_endings("x" * 1_000_000) == []
+    assert word_endings("haushaltsplanung " + "acgt" * 10_000) == word_endings("haushaltsplanung") != []
+
+
+def test_the_endings_of_a_text_of_many_long_words_are_bounded() -> None:
+    letters = "abcdefghijklmnopqrst"
+    words = [letters + first + second + third for first in letters for second in letters for third in letters]
+    assert len(word_endings(" ".join(words))) == 20_000

@@ -16,7 +16,7 @@ from tests.fakes.locks import FakeLocks
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.records import Deletions, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import KeptButPending, NotKept, Unavailable
-from graphiti_pkm.services.commit import MAX_REFUSALS, Committer
+from graphiti_pkm.services.commit import MAX_REFUSALS, MAX_UNENDED, Committer
 from graphiti_pkm.services.context import Context
 
 
@@ -222,6 +222,31 @@ async def test_a_write_that_breaks_the_adapter_is_set_aside_as_well(
             await committer.catch_up(GROUP)
     await committer.catch_up(GROUP)
     assert journal.table[poison.uuid].reason == "refused 3 times: KeyError"
+
+
+async def test_a_write_at_which_processes_end_is_set_aside_by_a_later_one(
+    graph: FakeGraph, journal: FakeJournal
+) -> None:
+    poison, next_one = a_write(an_episode()), a_write(an_episode())
+    for write in (poison, next_one):
+        await journal.append(write, {}, "", {})
+    for _ in range(MAX_UNENDED):
+        await journal.begin_attempt(poison.uuid)  # and the process ended
+    await a_committer(graph, journal).catch_up(GROUP)
+    assert await states(journal) == {"failed": 1, "written": 1}
+    assert "never ended" in journal.table[poison.uuid].reason
+
+
+async def test_attempts_that_end_do_not_count_as_fatal(graph: FakeGraph, journal: FakeJournal) -> None:
+    write = a_write(an_episode())
+    await journal.append(write, {}, "", {})
+    graph.is_down = True
+    for _ in range(MAX_UNENDED + 1):
+        with pytest.raises(NotKept):
+            await a_committer(graph, journal).catch_up(GROUP)
+    graph.is_down = False
+    await a_committer(graph, journal).catch_up(GROUP)
+    assert await states(journal) == {"written": 1}
 
 
 @pytest.mark.parametrize("cancels", [1, 3])
