@@ -244,6 +244,8 @@ class FactPlanner:
         for old in replaced.facts:
             if told.is_correction:
                 self.retirements.void(old, fact)
+                for stuck in self.retirements.follow(old, fact, self._at.zone):
+                    self.outcome.attention.append(self._writer.empty_ending(told, stuck, start, is_ended=False))
             else:
                 self._supersede(told, old, fact, start)
         for name in replaced.unrecorded:

@@ -1,6 +1,6 @@
 """The facts that one call touches: as they were read, and as the call leaves them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from graphiti_pkm.domain.names import measure_key
@@ -12,7 +12,9 @@ from graphiti_pkm.services.spelling import same_relation
 class FactWorld:
     """Facts by uuid; what a call creates or changes is seen by its later facts."""
 
-    def __init__(self, known: Iterable[Fact] = ()) -> None:
+    def __init__(self, known: Iterable[Fact] = (), ended: Mapping[str, Sequence[str]] | None = None) -> None:
+        """``ended``: facts whose place others took, by the uuid of the one that did."""
+        self._ended = ended or {}
         self._before = {fact.uuid: fact for fact in known}
         self._known = dict(self._before)
         self._created: dict[str, Fact] = {}
@@ -75,6 +77,10 @@ class FactWorld:
             and fact.source_uuid != not_from
             and same_relation(fact.relation, relation)
         ]
+
+    def ended_by(self, uuid: str) -> list[Fact]:
+        """Facts whose place a fact took before the call."""
+        return [self._known[one] for one in self._ended.get(uuid, ()) if one in self._known]
 
     def series(self, source_uuid: str, measure: str) -> list[Fact]:
         """Readings of one series in order of time."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Literal
 
 from graphiti_pkm.config import RetirementPolicy
@@ -48,6 +48,30 @@ class Retirements:
         self._record(old, "proposed", by, new_values.invalid_at)
         self.proposed += 1
         return True
+
+    def follow(self, wrong: Fact, right: Fact, zone: tzinfo) -> list[Fact]:
+        """Move the ends that a corrected fact had set to where the correction starts; those that cannot come back.
+
+        An end that was told otherwise since, or for what has another place, stays.
+        """
+        stuck = []
+        for old in self._ended_by(wrong):
+            if right.valid_at is None or not _is_end_of(old, wrong, zone) or not _same_place(old, right):
+                continue
+            end = rules.end_of(old, right.valid_at, zone)
+            open_again = old.model_copy(update={"invalid_at": None, "expired_at": None})
+            new_values = rules.ended(open_again, end, self.now)
+            if new_values is None:
+                stuck.append(old)
+            elif end != old.invalid_at:
+                self._change(old, new_values, "retired", right)
+        return stuck
+
+    def _ended_by(self, wrong: Fact) -> list[Fact]:
+        here = {one.fact_uuid for one in self.changes if one.replaced_by == wrong.uuid and one.kind == "retired"}
+        earlier = {fact.uuid: fact for fact in self.world.ended_by(wrong.uuid)}
+        told = {fact.uuid: fact for fact in (*self.world.known, *self.world.created) if fact.uuid in here}
+        return [fact for fact in (earlier | told).values() if not fact.voided and fact.kind == "state"]
 
     def is_done(self, old: Fact, by: Fact) -> bool:
         """Whether an ending that no caller named is done, not only proposed."""
@@ -105,3 +129,14 @@ class Retirements:
     ) -> None:
         said = {"episode_uuid": self.episode_uuid, "replaced_by": by.uuid if by else None, "invalid_at": end}
         self.changes.append(change_of(self.new_uuid(), old, kind, self.now, **said, caller=self.caller))
+
+
+def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:
+    """Whether a fact still ends where the one that took its place started."""
+    start = wrong.valid_at or wrong.reference_time
+    return start is not None and old.invalid_at == rules.end_of(old, start, zone)
+
+
+def _same_place(old: Fact, new: Fact) -> bool:
+    shares_end = old.source_uuid == new.source_uuid or old.target_uuid == new.target_uuid
+    return shares_end and inflected_alike(old.relation, new.relation)

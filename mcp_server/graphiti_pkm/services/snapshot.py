@@ -26,6 +26,9 @@ _CONFLICTING_EACH = 20
 _BETWEEN_EACH = 50
 _RIVALS_EACH = 50
 """Facts of other sources with the same relation and target, of which one may be replaced; named ones are all read."""
+_CORRECTABLE = 50
+_ENDED_EACH = 20
+"""Facts that a correction may mean, and those whose end each of them had set."""
 _READINGS = 50
 _MEASURES = 200
 _NEAREST_EACH = 5
@@ -51,6 +54,8 @@ class Snapshot:
     nearest: Mapping[str, Mapping[str, float]]
     """Raw cosines of existing entities by new name."""
     newest: Mapping[str, Sequence[Fact]]
+    ended: Mapping[str, Sequence[str]]
+    """Facts whose place others took, by the uuid of one that the call may correct."""
     had_names: bool
     """Whether the group knew any name before the call."""
 
@@ -86,17 +91,22 @@ class SnapshotReader:
             reading.nearest(vectors),
             self._graph.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
-        series = await reading.series(measures)
+        series, ended = await asyncio.gather(reading.series(measures), reading.ended_by(facts))
         return Snapshot(
             names=names,
             known=known,
             mentioned=frozenset(mentioned),
             relations=relations,
             entities={entity.uuid: entity for entity in entities},
-            facts=tuple({fact.uuid: fact for fact in (*facts, *series)}.values()),
+            facts=tuple(
+                {
+                    fact.uuid: fact for fact in (*(one for old in ended.values() for one in old), *facts, *series)
+                }.values()
+            ),
             measures=measures,
             nearest=nearest,
             newest=newest,
+            ended={uuid: [one.uuid for one in old] for uuid, old in ended.items()},
             had_names=len(known) > 0,
         )
 
@@ -164,6 +174,25 @@ class _Reading:
                     wanted[source, measure_key(measure)] = None
         found = await asyncio.gather(*(self.graph.readings(self.group_id, *one, _READINGS) for one in wanted))
         return [fact for facts, _ in found for fact in facts]
+
+    async def ended_by(self, facts: Sequence[Fact]) -> dict[str, list[Fact]]:
+        """What the facts had ended that a call may correct, those that hold before those that are over."""
+        corrected = [fact for fact in self.told.facts if fact.is_correction and fact.kind == "state"]
+        sources = {self._uuid(fact.source) for fact in corrected}
+        prefixes = tuple(prefix for fact in corrected for text in fact.replaces if (prefix := as_uuid_prefix(text)))
+        ends = {uuid for fact in corrected for text in fact.replaces if (uuid := self._uuid(text))}
+        meant = {
+            fact.uuid: fact
+            for fact in facts
+            if fact.kind == "state"
+            and not fact.voided
+            and (fact.source_uuid in sources | ends or (prefixes and fact.uuid.startswith(prefixes)))
+        }
+        order = sorted(meant.values(), key=lambda fact: fact.created_at, reverse=True)
+        wanted = sorted(order, key=lambda fact: fact.invalid_at is not None)[:_CORRECTABLE]
+        groups = [self.group_id]
+        found = await asyncio.gather(*(self.graph.retired_by_fact(fact.uuid, groups, _ENDED_EACH) for fact in wanted))
+        return {fact.uuid: old for fact, old in zip(wanted, found, strict=True) if old}
 
     async def nearest(self, vectors: Mapping[str, Vector]) -> dict[str, dict[str, float]]:
         """Existing entities near the names that are new."""

@@ -131,7 +131,7 @@ def plan_write(
     writer = AttentionWriter(at.public_group, at.zone)
     resolution = Resolution(at.group_id, at.person, at.now, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(told.entities)
-    world = FactWorld(snapshot.facts)
+    world = FactWorld(snapshot.facts, snapshot.ended)
     occasion = Occasion(
         episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone, at.caller, at.policy
     )
