@@ -294,6 +294,25 @@ async def test_the_nearest_sentence_of_an_episode_is_found_for_each_fact(graph: 
     assert await graph.nearest_sentences([], [GROUP], 20) == {}
 
 
+async def test_what_replaced_a_fact_is_told_by_its_newest_ending(graph: Graph) -> None:
+    sarah, tom, note = an_entity("Sarah"), an_entity("Tom"), an_episode()
+    old, again, gone, new = (a_fact(sarah, tom) for _ in range(4))
+    events = [
+        a_change(old, note, recorded_at=at(2026, 1), replaced_by=gone.uuid),
+        a_change(old, note, kind="restored", recorded_at=at(2026, 2)),
+        a_change(old, note, kind="voided", recorded_at=at(2026, 3), replaced_by=new.uuid),
+        a_change(old, note, kind="rejected", recorded_at=at(2026, 4)),
+        a_change(again, note, recorded_at=at(2026, 1), replaced_by=gone.uuid),
+        a_change(again, note, recorded_at=at(2026, 2)),
+        a_change(new, note, kind="proposed", replaced_by=gone.uuid),
+    ]
+    await graph.apply(a_write(sarah, tom, note, old, again, gone, new, *events), {})
+    uuids = [old.uuid, again.uuid, new.uuid, "nothing"]
+    assert await graph.replacements(uuids, [GROUP]) == {old.uuid: new.uuid}
+    assert await graph.replacements(uuids, [OTHER_GROUP]) == {}
+    assert await graph.replacements([], [GROUP]) == {}
+
+
 async def test_changes_of_a_group_are_told_to_no_other(graph: Graph) -> None:
     theirs = an_entity("Sarah", group_id=OTHER_GROUP)
     fact = a_fact(theirs, theirs, created_at=RECORDED)

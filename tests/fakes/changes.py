@@ -32,6 +32,14 @@ class ChangeReads(Reads):
             for uuid in fact_uuids
         }
 
+    async def replacements(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        events = await self.fact_changes(fact_uuids, group_ids, 100)
+        endings = {
+            uuid: next((one.replaced_by for one in listed if one.kind in {"retired", "voided"}), None)
+            for uuid, listed in events.items()
+        }
+        return {uuid: by for uuid, by in endings.items() if by}
+
     async def reasons(self, group_id: str, limit: int) -> dict[str, str]:
         db = await self._db()
         own = [change for change in db.changes.values() if change.group_id == group_id]

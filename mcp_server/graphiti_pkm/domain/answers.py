@@ -49,6 +49,8 @@ class FactView(Answer):
     quote: str | None = None
     valid_at: str | None = None
     invalid_at: str | None = None
+    replaced_by: str | None = None
+    """Uuid of the fact that took its place when it ended."""
     reference_time: str | None = None
     created_at: str
     expired_at: str | None = None
@@ -242,6 +244,8 @@ class EpisodeEntitiesResponse(Page):
 class FactResponse(Answer):
     message: str
     fact: FactView
+    replacement: str | None = None
+    """The fact that took its place, as a sentence."""
 
 
 class SourceView(Answer):

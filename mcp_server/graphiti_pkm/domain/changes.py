@@ -61,6 +61,10 @@ class GraphChanges(Protocol):
         """
         ...
 
+    async def replacements(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        """Uuids of the facts that took the place of these when they last ended; others are left out."""
+        ...
+
     async def reasons(self, group_id: str, limit: int) -> dict[str, str]:
         """Reasons that callers gave for changes, by the uuid of the change, newest recorded first."""
         ...

@@ -76,6 +76,18 @@ def fact_changes(fact_uuid: str, group_ids: Sequence[str], limit: int) -> Query:
     )
 
 
+def replacements(fact_uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """One row for each fact whose newest ending names what replaced it."""
+    return Query(
+        "replacements",
+        """UNWIND $facts AS u MATCH (c:Change {fact_uuid: u}) WHERE c.group_id IN $groups
+          AND c.kind IN ['retired', 'voided']
+        WITH u, c.replaced_by AS by, c.recorded_at AS at, coalesce(c.place, 0) AS place ORDER BY at DESC, place DESC
+        WITH u, collect([by])[0][0] AS by WHERE by IS NOT NULL RETURN u AS fact, by""",
+        {"facts": fact_uuids, "groups": group_ids},
+    )
+
+
 def reasons(group_id: str, limit: int) -> Query:
     """Newest recorded first."""
     return Query(

@@ -35,6 +35,10 @@ class ChangeReads(Connected):
         found = await (await self._db()).read(*wanted)
         return {uuid: list(map(mapping.change, rows)) for uuid, rows in zip(fact_uuids, found, strict=True)}
 
+    async def replacements(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        (found,) = await (await self._db()).read(queries_changes.replacements(fact_uuids, group_ids))
+        return {row["fact"]: row["by"] for row in found}
+
     async def reasons(self, group_id: str, limit: int) -> dict[str, str]:
         (found,) = await (await self._db()).read(queries_changes.reasons(group_id, limit))
         return {row["uuid"]: row["reason"] for row in found}

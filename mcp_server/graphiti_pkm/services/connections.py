@@ -76,8 +76,16 @@ class Connections(FactLists):
             self._neighbours(anchor, wanted, start),
         )
         page = listed_facts.page
+        replaced = await self._replacements(page.facts[:limit], anchor.group_ids, known.at)
         views = [
-            self._views.fact(fact, start.now, as_of=instant, known_at=known.at, asked=anchor.uuid)
+            self._views.fact(
+                fact,
+                start.now,
+                as_of=instant,
+                known_at=known.at,
+                asked=anchor.uuid,
+                replaced_by=replaced.get(fact.uuid),
+            )
             for fact in page.facts[:limit]
         ]
         room = budget((CONNECTIONS, limit))

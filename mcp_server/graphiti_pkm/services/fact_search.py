@@ -119,7 +119,7 @@ class FactSearch(FactLists):
         page = slice_of(scores, asked.start)
         facts = await self._facts(page.uuids(limit), asked.wanted)
         shown_scores = page.scores()
-        views = [self._view(item, asked, shown_scores.get(item.uuid)) for item in facts]
+        views = await self._shown(facts, asked, shown_scores)
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), asked.filters)
         message = told("fact", kept, page.total, is_cut=found.is_cut)
@@ -148,7 +148,7 @@ class FactSearch(FactLists):
 
         listed = await self._listed(read, wanted, limit, asked.start)
         page = listed.page
-        views = [self._view(item, asked) for item in page.facts[:limit]]
+        views = await self._shown(page.facts[:limit], asked, {})
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         more = kept < len(page.facts)
         message = f"Found {kept} of {page.total} fact(s), current ones first, then the newest"
@@ -169,9 +169,20 @@ class FactSearch(FactLists):
             facts=views[:kept],
         )
 
-    def _view(self, fact: Fact, asked: _Asked, score: float | None = None) -> FactView:
+    async def _shown(self, facts: Sequence[Fact], asked: _Asked, scores: Mapping[str, float]) -> list[FactView]:
         wanted = asked.wanted
-        return self._views.fact(fact, wanted.now, as_of=wanted.as_of, known_at=wanted.known_at, score=score)
+        replaced = await self._replacements(facts, asked.groups, wanted.known_at)
+        return [
+            self._views.fact(
+                fact,
+                wanted.now,
+                as_of=wanted.as_of,
+                known_at=wanted.known_at,
+                replaced_by=replaced.get(fact.uuid),
+                score=scores.get(fact.uuid),
+            )
+            for fact in facts
+        ]
 
     async def _entity(
         self, caller: Caller, uuid: str | None, group_ids: GroupIds

@@ -115,8 +115,12 @@ class Lookups(Reader):
         found = await self._graph.get_facts([whole], visible)
         if not found:
             raise unknown("fact", whole)
+        by = (await self._replacements(found, visible)).get(whole)
+        replacing = await self._graph.get_facts([by], visible) if by else ()
         return FactResponse(
-            message=self._views.sentence(found[0]), fact=self._views.fact(found[0], self._context.now())
+            message=self._views.sentence(found[0]),
+            fact=self._views.fact(found[0], self._context.now(), replaced_by=by),
+            replacement=self._views.sentence(replacing[0]) if replacing else None,
         )
 
     async def get_entity(self, caller: Caller, uuid: str) -> NodeView:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import Scope
 from graphiti_pkm.domain.names import normalise_name, relation_name
-from graphiti_pkm.domain.records import Entity
+from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import parse_instant
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
@@ -75,6 +75,13 @@ class Reader:
     def _searched(self, caller: Caller, group_ids: GroupIds) -> tuple[str, ...]:
         """Searches without group_ids read the default group (C21)."""
         return self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
+
+    async def _replacements(
+        self, facts: Sequence[Fact], group_ids: Sequence[str], known_at: datetime | None = None
+    ) -> dict[str, str]:
+        """By fact what took its place, in one query for a page; not for the record of another time."""
+        ended = [fact.uuid for fact in facts if fact.voided or fact.expired_at is not None]
+        return await self._graph.replacements(ended, group_ids) if ended and known_at is None else {}
 
     @staticmethod
     def _states_only(anchor: Anchor, as_of: datetime | None, total: int) -> str | None:

@@ -44,6 +44,7 @@ class Views:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         asked: str | None = None,
+        replaced_by: str | None = None,
         score: float | None = None,
     ) -> FactView:
         """One fact; its direction is seen from the entity ``asked`` about, its status from ``as_of``."""
@@ -65,6 +66,7 @@ class Views:
             quote=fact.quote and clipped(fact.quote, _TEXT),
             valid_at=_iso(fact.valid_at),
             invalid_at=_iso(fact.invalid_at),
+            replaced_by=replaced_by,
             reference_time=_iso(fact.reference_time),
             created_at=iso(fact.created_at),
             expired_at=_iso(fact.expired_at),

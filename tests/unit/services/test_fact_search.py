@@ -263,3 +263,24 @@ async def test_a_centre_without_a_query_is_said_to_count_for_nothing(told: Told)
     await told.begin(told.works())
     answer = await told.facts(kind="state", center_node_uuid=told.sarah.uuid)
     assert answer.scope.note == "center_node_uuid counts only with a query."
+
+
+async def test_what_took_the_place_of_a_fact_is_named_wherever_it_is_listed(told: Told) -> None:
+    old = told.works(text="works at Acme")
+    new = a_fact(told.sarah, told.acme, "LEFT", text="left Acme", valid_at=at(2024, 3, 2), created_at=BEGAN)
+    await told.begin(old, new)
+    update, retired = ended(old)
+    await told.given(update, retired.model_copy(update={"replaced_by": new.uuid}))
+    listed = await told.facts(edge_types=["WORKS_AT"])
+    found = await told.facts("works")
+    around = await told.connections(told.sarah)
+    for answer in (listed, found, around):
+        by = {fact.fact: fact.replaced_by for fact in answer.facts}
+        assert by.pop("works at Acme") == new.uuid
+        assert not any(by.values())
+    edge = await told.world.exploring.get_entity_edge(told.world.caller, old.uuid)
+    assert (edge.fact.replaced_by, edge.replacement) == (new.uuid, "left Acme (from 2024-03-02)")
+    other = await told.world.exploring.get_entity_edge(told.world.caller, new.uuid)
+    assert (other.fact.replaced_by, other.replacement) == (None, None)
+    (before,) = (await told.facts(edge_types=["WORKS_AT"], known_at="2026-01-31")).facts
+    assert before.replaced_by is None
