@@ -40,6 +40,7 @@ _MOST_OTHERS = 100
 _TOLD = 20
 _NAME = 100
 _UUID = 8
+_STAYS = " Summaries and aliases of what stays (kept_because) are kept as told; forget takes them out."
 _NOT_ERASED = "The journal and backups still hold it; forget takes it out of the journal."
 
 
@@ -129,7 +130,7 @@ class Deleting:
         is_erased = await self._erasing.erase_now()
         return DeleteResponse(
             message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
-            f"{ERASED if is_erased else PENDING}",
+            f"{ERASED if is_erased else PENDING}{_STAYS if reasons else ''}",
             removed={
                 "episodes": 1,
                 "facts": len(lost),

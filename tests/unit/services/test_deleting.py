@@ -24,6 +24,7 @@ async def test_an_episode_takes_only_what_nothing_else_supports() -> None:
     answer = await world.deleting.delete_episode(world.caller, note.uuid[:8])
     assert answer.removed == {"episodes": 1, "facts": 1, "entities": 1, "mentions": 3, "passages": 1}
     assert answer.removed_names == ["Berlin"]
+    assert "Summaries and aliases of what stays (kept_because) are kept as told" in answer.message
     assert answer.kept == {"entities": 2, "facts": 1}
     assert "Sarah: 1 other mention(s), 1 other fact(s)" in answer.kept_because
     assert "Wall: 1 other fact(s)" in answer.kept_because
