@@ -35,9 +35,9 @@ from graphiti_pkm.models.local import LocalEmbedder
 SIZES = (1_000, 10_000, 100_000)
 GROUPS = (20, 1_000)
 TOGETHER, ROUNDS = 15, 25
-SECONDS_EACH = 8
+SECONDS_EACH = 5
 """For Graphiti's side of one figure, which may take seconds a search."""
-PROBES = 100
+PROBES = 60
 LIMIT = 10
 MIN_SCORE = 0.6
 """Graphiti's default."""
