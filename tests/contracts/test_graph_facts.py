@@ -125,6 +125,20 @@ async def test_the_newest_current_facts_of_each_entity_come_newest_first(graph: 
     assert (await graph.newest_facts([sarah.uuid], ["t1"], at(2022), 10))[sarah.uuid][0] == facts[2]
 
 
+async def test_the_newest_readings_of_each_entity_come_newest_first_without_corrected_ones(graph: Graph) -> None:
+    sarah, sleep = an_entity("Sarah"), an_entity("sleep")
+    series = {"kind": "reading", "measure": "sleep", "created_at": at(2025)}
+    readings = [a_fact(sarah, sleep, value=str(n), valid_at=at(2025, n), **series) for n in (2, 1, 3)]
+    wrong = a_fact(sarah, sleep, value="9", valid_at=at(2025, 4), voided=True, expired_at=at(2025, 4), **series)
+    state = a_fact(sarah, sleep, "NEEDS", valid_at=at(2025))
+    await graph.apply(a_write(sarah, sleep, *readings, wrong, state), {})
+    found = await graph.newest_facts([sarah.uuid, sleep.uuid], ["t1"], NOW, 2, readings=True)
+    assert found == {entity.uuid: [readings[2], readings[0]] for entity in (sarah, sleep)}
+    uuids = [wrong.uuid, state.uuid, "nothing"]
+    assert await graph.voided(uuids, ["t1"]) == {wrong.uuid}
+    assert await graph.voided(uuids, ["t2"]) == await graph.voided([], ["t1"]) == set()
+
+
 async def test_distances_are_hops_over_facts_in_any_direction_up_to_two(graph: Graph) -> None:
     chain = [an_entity(f"N{i}") for i in range(4)]
     alone = an_entity("alone")

@@ -209,10 +209,21 @@ class Reads:
         ]
         return sorted(found, key=lambda one: (-one.facts, one.name, one.entity_uuid))[:limit]
 
+    async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
+        return {fact.uuid for fact in await self.get_facts(fact_uuids, group_ids) if fact.voided}
+
     async def newest_facts(
-        self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
+        self,
+        entity_uuids: Sequence[str],
+        group_ids: Sequence[str],
+        now: datetime,
+        limit_each: int,
+        *,
+        readings: bool = False,
     ) -> dict[str, list[Fact]]:
-        wanted = FactFilter(group_ids=tuple(group_ids), now=now, only_current=True)
+        wanted = FactFilter(group_ids=tuple(group_ids), now=now, only_current=not readings)
+        if readings:
+            wanted = wanted.model_copy(update={"status": "reading"})
         window = Window(limit=limit_each)
         return {uuid: list((await self.connections(uuid, wanted, window)).facts) for uuid in entity_uuids}
 

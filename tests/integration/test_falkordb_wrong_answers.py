@@ -263,6 +263,7 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
         queries_changes.fact_changes(uuid, [GROUP], 5),
         queries_changes.openings([uuid], [GROUP], 5),
         queries_changes.replacements([uuid], [GROUP]),
+        queries_read.voided([uuid], [GROUP]),
         queries_changes.nearest_sentences([(uuid, uuid)], [GROUP], 5),
         *(query for source in queries_changes.changes(CHANGES, PAGE) for query in source),
         *(query for source in queries_changes.changes(of_entity, PAGE) for query in source),

@@ -114,7 +114,7 @@ class NodeView(Answer):
     aliases: list[str] | None = None
     attributes: dict[str, object] = Field(default_factory=dict)
     facts: list[str] | None = None
-    """Its three newest current facts as sentences with dates."""
+    """Its three newest current facts as sentences with dates; of a measure its newest readings."""
     score: float | None = None
 
 

@@ -51,7 +51,17 @@ class GraphFacts(Protocol):
         ...
 
     async def newest_facts(
-        self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
+        self,
+        entity_uuids: Sequence[str],
+        group_ids: Sequence[str],
+        now: datetime,
+        limit_each: int,
+        *,
+        readings: bool = False,
     ) -> dict[str, list[Fact]]:
-        """Current facts of each entity, newest first."""
+        """Current facts of each entity, newest first; or its readings that were not corrected, which are no states."""
+        ...
+
+    async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
+        """Which of these turned out wrong."""
         ...

@@ -293,6 +293,15 @@ def newest_facts(entity_uuid: str, wanted: FactFilter, limit: int) -> Query:
     return page
 
 
+def voided(fact_uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """Those of these facts that turned out wrong, in any order."""
+    return Query(
+        "voided",
+        f"UNWIND $uuids AS u MATCH ()-[e:RELATES_TO {{uuid: u}}]->() WHERE {_IN_GROUPS} AND e.voided RETURN u AS uuid",
+        {"uuids": fact_uuids, "groups": group_ids},
+    )
+
+
 def _connected(entity_uuid: str, wanted: FactFilter, changed: Sequence[Row] | None) -> Matched:
     matched = facts_matched(f"{_PATTERNS[wanted.direction]} WHERE", wanted, ("o",), changed)
     return matched._replace(values={**matched.values, "entity": entity_uuid})

@@ -75,13 +75,24 @@ class Traversals(Connected):
         return [NeighbourCount(entity_uuid=row["uuid"], name=row["name"], facts=row["facts"]) for row in found]
 
     async def newest_facts(
-        self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
+        self,
+        entity_uuids: Sequence[str],
+        group_ids: Sequence[str],
+        now: datetime,
+        limit_each: int,
+        *,
+        readings: bool = False,
     ) -> dict[str, list[Fact]]:
-        wanted = FactFilter(group_ids=tuple(group_ids), now=now, only_current=True)
+        shown = {"status": "reading"} if readings else {"only_current": True}
+        wanted = FactFilter.model_validate({"group_ids": tuple(group_ids), "now": now, **shown})
         found = await (await self._db()).read(
             *(queries_read.newest_facts(uuid, wanted, limit_each) for uuid in entity_uuids)
         )
         return {uuid: list(map(mapping.fact, rows)) for uuid, rows in zip(entity_uuids, found, strict=True)}
+
+    async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
+        (found,) = await (await self._db()).read(queries_read.voided(fact_uuids, group_ids))
+        return {row["uuid"] for row in found}
 
     async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
         return await self._episode_page(*queries_episodes.timeline(entity_uuid, wanted, window))

@@ -24,6 +24,7 @@ _NOTHING_ASKED = (
     "query is blank: say what to look for, or give entity_uuid, entity_types, edge_types, kind, status or a time to "
     "list all facts that fit."
 )
+_WRONG = 0.5
 _NO_RANKING = "center_node_uuid counts only with a query."
 
 
@@ -114,7 +115,8 @@ class FactSearch(FactLists):
         groups, limit = asked.groups, asked.limit
         words = await self._candidates.query(query)
         found = await self._candidates.facts(words, asked.wanted)
-        scores = await self._near_centre(found.by_uuid, asked.centre, groups)
+        holding = await self._without_wrong(found.by_uuid, asked.wanted)
+        scores = await self._near_centre(holding, asked.centre, groups)
         measure, scores = await self._in_time(scores, asked.wanted)
         page = slice_of(scores, asked.start)
         facts = await self._facts(page.uuids(limit), asked.wanted)
@@ -209,6 +211,13 @@ class FactSearch(FactLists):
         if wanted.known_at is None:
             return await self._graph.get_facts(uuids, wanted.group_ids)
         return await self._graph.facts_under(uuids, wanted)
+
+    async def _without_wrong(self, scores: dict[str, float], wanted: FactFilter) -> dict[str, float]:
+        """What turned out wrong counts half: its correction, in nearly the same words, comes before it."""
+        if wanted.status is not None or wanted.known_at is not None or wanted.as_of is not None:
+            return scores
+        wrong = await self._graph.voided(list(scores), wanted.group_ids)
+        return {uuid: score * _WRONG if uuid in wrong else score for uuid, score in scores.items()}
 
     async def _in_time(self, scores: dict[str, float], wanted: FactFilter) -> tuple[str | None, dict[str, float]]:
         """If all hits are readings of one measure, its name, and the hits oldest first."""

@@ -18,7 +18,7 @@ from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import item_sizes, read_on
 
 NODE_FACTS = 3
-"""Current facts shown with an entity."""
+"""Facts shown with an entity."""
 NODE_ALIASES = 10
 _WHOLE_SUMMARY = 8_000
 _ASKED_EPISODES = 100
@@ -131,7 +131,7 @@ class Lookups(Reader):
         if not found:
             raise unknown("entity", whole)
         aliases = await self._graph.aliases([whole], NODE_ALIASES)
-        facts = await self._graph.newest_facts([whole], visible, self._context.now(), NODE_FACTS)
+        facts = await self._newest([whole], visible, self._context.now(), NODE_FACTS)
         return self._views.node(
             found[0], aliases=aliases.get(whole, ()), facts=facts.get(whole, ()), max_summary=_WHOLE_SUMMARY
         )

@@ -76,6 +76,16 @@ class Reader:
         """Searches without group_ids read the default group (C21)."""
         return self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
 
+    async def _newest(
+        self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
+    ) -> dict[str, list[Fact]]:
+        """What is known of each: its newest current facts, or of a measure, which has none, its newest readings."""
+        facts = await self._graph.newest_facts(entity_uuids, group_ids, now, limit_each)
+        without = [uuid for uuid in entity_uuids if not facts.get(uuid)]
+        if not without:
+            return facts
+        return facts | await self._graph.newest_facts(without, group_ids, now, limit_each, readings=True)
+
     async def _replacements(
         self, facts: Sequence[Fact], group_ids: Sequence[str], known_at: datetime | None = None
     ) -> dict[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import NodeSearchResponse, NodeView
-from graphiti_pkm.domain.names import normalise_name
+from graphiti_pkm.domain.names import normalise_name, search_terms
 from graphiti_pkm.domain.queries import EntityFilter, Window
 from graphiti_pkm.domain.records import Entity
 from graphiti_pkm.errors import InvalidInput
@@ -103,7 +103,7 @@ class Searching(FactSearch):
         uuids = [item.uuid for item in entities]
         now = wanted.recorded_until or self._context.now()
         aliases = await self._graph.aliases(uuids, NODE_ALIASES)
-        facts = await self._graph.newest_facts(uuids, wanted.group_ids, now, NODE_FACTS)
+        facts = await self._newest(uuids, wanted.group_ids, now, NODE_FACTS)
         return [
             self._views.node(
                 item,
@@ -120,14 +120,18 @@ class Searching(FactSearch):
         """Scores of a query, an entity of exactly that name first; whether the pool was full; what to say about it."""
         if query is None:
             return {}, False, None
-        words = await self._candidates.query(query)
-        found = await self._candidates.entities(words, wanted)
-        scores = found.by_uuid
-        for uuids in (await self._candidates.named([query[:_NAME_CHARS]], wanted)).values():
-            scores.update({uuid: scores.get(uuid, 0.0) + _EXACT for uuid in uuids})
+        name = checked_text("query", query)[:_NAME_CHARS]
+        exact = (await self._candidates.named([name], wanted))[name]
+        if exact and not search_terms(query, 1):  # an entity may be called by a symbol, which full text does not hold
+            scores, is_cut, note = dict.fromkeys(exact, _EXACT), False, None
+        else:
+            words = await self._candidates.query(query)
+            found = await self._candidates.entities(words, wanted)
+            scores, is_cut, note = found.by_uuid, found.is_cut, words.note
+            scores.update({uuid: scores.get(uuid, 0.0) + _EXACT for uuid in exact})
         if centre:
             scores = lifted(scores, await self._graph.fact_distances(centre, list(scores)))
-        return scores, found.is_cut, words.note
+        return scores, is_cut, note
 
 
 def _checked_names(names: Iterable[str]) -> list[str]:

@@ -56,7 +56,7 @@ async def search_memory_facts(
     valid_at_before: Before = None,
     invalid_at_after: After = None,
     invalid_at_before: Before = None,
-    entity_uuid: Annotated[str | None, Field(description="only its facts")] = None,
+    entity_uuid: Annotated[str | None, Field(description="only its facts; a measure's: its readings")] = None,
     entity_types: Annotated[Strings | None, Field(description="of either end")] = None,
     kind: FactKind | None = None,
     status: Annotated[FactStatus | None, Field(description="at as_of, else known_at, else now")] = None,

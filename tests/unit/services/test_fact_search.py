@@ -284,3 +284,25 @@ async def test_what_took_the_place_of_a_fact_is_named_wherever_it_is_listed(told
     assert (other.fact.replaced_by, other.replacement) == (None, None)
     (before,) = (await told.facts(edge_types=["WORKS_AT"], known_at="2026-01-31")).facts
     assert before.replaced_by is None
+
+
+async def test_what_turned_out_wrong_comes_after_what_corrected_it(told: Told) -> None:
+    wrong = told.slept("7", 3, text="Sarah slept 7 hours of sleep.", voided=True, expired_at=RETIRED)
+    right = told.slept("5", 3, text="Sarah slept 5 hours, not 7.")
+    mood = a_fact(told.sarah, told.acme, kind="reading", measure="mood", text="hours of mood", created_at=BEGAN)
+    await told.begin(wrong, right, mood)
+    found = texts(await told.facts("hours of sleep Sarah slept", kind="reading"))
+    assert found.index(right.text) < found.index(wrong.text)
+
+
+async def test_a_measure_shows_its_newest_readings(told: Told) -> None:
+    sleep = an_entity("sleep")
+    about = {"kind": "reading", "measure": "sleep", "created_at": BEGAN}
+    slept = [
+        a_fact(told.sarah, sleep, "SLEPT", text=f"{n} hours", valid_at=at(2025, 5, n), **about) for n in (1, 3, 2, 4)
+    ]
+    await told.begin(sleep, a_name(sleep), *slept)
+    answer = await told.world.searching.search_nodes(told.world.caller, names=["sleep"], group_ids=GROUP)
+    assert [node.facts for node in answer.nodes] == [[f"{n} hours (on 2025-05-0{n})" for n in (4, 3, 2)]]
+    one = await told.world.exploring.get_entity(told.world.caller, sleep.uuid)
+    assert one.facts == answer.nodes[0].facts
