@@ -1,8 +1,8 @@
 """Instants, dates, months and years as callers write them, and how validity is shown.
 
-Accepted: an ISO-8601 datetime, a date, a month (``2026-02``) or a year (``2026``). A month or year stands for its first
-instant, so ``invalid_at`` 2026-03 means "until the start of March". Text without an offset is in the configured zone;
-what is kept is UTC.
+Accepted: an ISO-8601 datetime, a date, a month (``2026-02``) or a year (``2026``), with hyphens. A month or year stands
+for its first instant, so ``invalid_at`` 2026-03 means "until the start of March". Text without an offset is in the
+configured zone; what is kept is UTC.
 """
 
 import re
@@ -17,7 +17,8 @@ Precision = Literal["year", "month", "day", "instant"]
 _YEAR = re.compile(r"[0-9]{4}")
 _MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_STARTS_LIKE_A_DATE = re.compile(r"[0-9]{4}-?[0-9W]", re.ASCII)
+_STARTS_WITH_A_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ]|$)")
+"""Python reads more: weeks (2026-W03) and days without hyphens, which might as well be plain numbers."""
 _LONGEST = 40
 
 
@@ -126,7 +127,7 @@ def _read(given: str) -> tuple[datetime, Precision]:
         return datetime(int(given), 1, 1), "year"  # noqa: DTZ001  the caller's zone is applied by parse_time
     if month := _MONTH.fullmatch(given):
         return datetime(int(month[1]), int(month[2]), 1), "month"  # noqa: DTZ001  same
-    if not _STARTS_LIKE_A_DATE.match(given):
+    if not _STARTS_WITH_A_DAY.match(given):
         raise ValueError
     return datetime.fromisoformat(given), "day" if _DAY.fullmatch(given) else "instant"
 

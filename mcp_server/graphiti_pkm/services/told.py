@@ -111,6 +111,8 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
     if source is None:
         raise InvalidInput(f"source {_cut(request.source)} is unknown; use {', '.join(_SOURCES)}.")
     reader = _Reader(person, zone)
+    if request.reference_time is not None and not request.reference_time.strip():
+        raise InvalidInput("reference_time is blank; leave it out for now. Nothing was stored.")
     reference_time = parse_instant(request.reference_time, zone, "reference_time") if request.reference_time else now
     title = display_name(request.name or "")
     entities = tuple(reader.entity(entity, f"entities[{i}]") for i, entity in enumerate(request.entities))

@@ -73,6 +73,17 @@ async def test_names_come_before_what_only_fits_the_query() -> None:
     assert set(names(answer)) == {"Pear", "Apple pie", "Apple tree"}
 
 
+async def test_a_query_of_symbols_finds_the_entity_of_that_name_or_says_why_not() -> None:
+    world = await a_world(an_entity("🦊"), an_entity("Fox"))
+    answer = await nodes(world, " 🦊 ")
+    assert names(answer) == ["🦊"]
+    assert (answer.total, answer.truncated) == (1, False)
+    with pytest.raises(InvalidInput, match="no letter or digit"):
+        await nodes(world, "🐻")
+    with pytest.raises(InvalidInput, match="no letter or digit"):
+        await nodes(world, "🦊", group_ids=OTHER_GROUP)
+
+
 @pytest.mark.parametrize("spelling", ["me", "I", "the user"])
 async def test_me_is_the_groups_one_person(spelling: str) -> None:
     world = World(person="Anna")
