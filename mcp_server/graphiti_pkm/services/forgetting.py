@@ -47,7 +47,7 @@ class Forgetting:
         self._committer = committer
         self._erasing = erasing or Erasing(context)
         self._aims = Aims(context)
-        self._views = Views(groups, context.settings.zone)
+        self._views = Views(groups, context.settings.zone, context.now)
 
     async def forget(
         self,

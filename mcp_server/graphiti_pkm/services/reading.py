@@ -49,7 +49,7 @@ class Reader:
         self._context = context
         self._graph = context.graph
         self._groups = groups
-        self._views = Views(groups, context.settings.zone)
+        self._views = Views(groups, context.settings.zone, context.now)
 
     def _start(self, cursor: str | None, filters: Mapping[str, object]) -> Start:
         """Page one, or what the cursor says. Raises InvalidCursor."""

@@ -41,7 +41,7 @@ class Retiring:
         self._groups = groups
         self._committer = committer
         self._zone = context.settings.zone
-        self._views = Views(groups, context.settings.zone)
+        self._views = Views(groups, context.settings.zone, context.now)
 
     async def retire_fact(
         self, caller: Caller, fact_uuid: str, reason: str, invalid_at: str | None = None, replaced_by: str | None = None

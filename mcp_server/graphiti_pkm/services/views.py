@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -12,7 +12,7 @@ from graphiti_pkm.domain.answers import Answer, EpisodeView, FactView, NodeView
 from graphiti_pkm.domain.queries import FactStatus as Status
 from graphiti_pkm.domain.queries import GroupSize
 from graphiti_pkm.domain.records import Entity, Episode, Fact
-from graphiti_pkm.domain.times import iso, show_validity
+from graphiti_pkm.domain.times import day_bounds, iso, show_validity
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paging import clip_json, text_size
 
@@ -30,11 +30,12 @@ _UNLIKE_STATES: dict[str, Status] = {"event": "event", "plan": "planned", "readi
 
 
 class Views:
-    """Turns records into answers for one set of group names and one time zone."""
+    """Turns records into answers for one set of group names, one time zone and one clock."""
 
-    def __init__(self, groups: Groups, zone: ZoneInfo) -> None:
+    def __init__(self, groups: Groups, zone: ZoneInfo, now: Callable[[], datetime]) -> None:
         self._groups = groups
         self._zone = zone
+        self._now = now
 
     def fact(
         self,
@@ -133,16 +134,22 @@ class Views:
 
     def sentence(self, fact: Fact) -> str:
         """A fact with its dates, e.g. "Maria manages Tom (from 2026-03-01)"."""
-        return f"{clipped(fact.text, _SENTENCE)} ({shown_validity(fact, self._zone)})"
+        return f"{clipped(fact.text, _SENTENCE)} ({shown_validity(fact, self._zone, self._now())})"
 
 
-def shown_validity(fact: Fact, zone: tzinfo) -> str:
-    """When a fact holds, in words, with a mark where the dates do not tell that it is retired."""
+def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str:
+    """When a fact holds, in words, with a mark where the dates do not tell that it is retired.
+
+    With ``now`` also where a plan's day is over and nothing is known to have become of it.
+    """
     when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, zone)
     if fact.voided:
         return f"{when}, voided"
     is_told = fact.expired_at is None or (fact.kind == "state" and fact.invalid_at is not None)
-    return when if is_told else f"{when}, ended"
+    if not is_told:
+        return f"{when}, ended"
+    is_past = now is not None and fact.kind == "plan" and fact.valid_at and day_bounds(fact.valid_at, zone)[1] <= now
+    return f"{when}, past" if is_past else when
 
 
 def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> Status:

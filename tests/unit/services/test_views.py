@@ -1,6 +1,7 @@
 """What a fact is at a moment."""
 
-from datetime import UTC
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.builders import a_fact, an_entity, at
@@ -37,6 +38,26 @@ def test_a_retired_fact_is_marked_where_its_dates_do_not_tell(
 ) -> None:
     fact = a_fact(SARAH, ACME, kind=kind, valid_at=at(2025), **fields)
     assert shown_validity(fact, UTC) == shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "now", "fields", "shown"),
+    [
+        ("plan", at(2025, 1, 1, 22), {}, "planned for 2025-01-01"),
+        ("plan", at(2025, 1, 1, 23), {}, "planned for 2025-01-01, past"),
+        ("plan", at(2024), {}, "planned for 2025-01-01"),
+        ("plan", at(2027), {"expired_at": at(2026)}, "planned for 2025-01-01, ended"),
+        ("plan", at(2027), {"expired_at": at(2026), "voided": True}, "planned for 2025-01-01, voided"),
+        ("plan", at(2027), {"valid_at": None}, "planned, no date"),
+        ("state", at(2027), {}, "from 2025-01-01"),
+    ],
+)
+def test_a_plan_is_past_when_its_day_is_over_and_nothing_became_of_it(
+    kind: FactKind, now: datetime, fields: dict[str, object], shown: str
+) -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    fact = a_fact(SARAH, ACME, kind=kind, **{"valid_at": at(2024, 12, 31, 23), **fields})
+    assert shown_validity(fact, berlin, now) == shown
 
 
 @pytest.mark.parametrize("kind", ["event", "reading", "plan"])
