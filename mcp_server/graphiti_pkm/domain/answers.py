@@ -184,6 +184,8 @@ class FactResult(Answer):
     fact: str | None = None
     series: list[str] | None = None
     """Of a reading: the last three values of its series with dates, oldest first."""
+    listed_under: str | None = None
+    """Of a reading with a target of its own: get_entity_connections lists it there, not under its measure."""
 
 
 class RetiredFact(Answer):

@@ -86,6 +86,19 @@ class AttentionWriter:
             "different measure.",
         )
 
+    def unnamed_measure(self, fact: ToldFact, stored: Fact, series: Sequence[str]) -> Attention:
+        """A reading whose series is called by its relation, beside others; ``series``: those others."""
+        told = _triple(fact) | {"measure": series[0]} | ({"fact": fact.text} if fact.has_text else {})
+        if stored.valid_at is not None:
+            told["valid_at"] = self._instant(stored.valid_at)
+        return Attention(
+            what="near_measure",
+            detail=f"facts[{fact.number}] has no measure; it began the series {stored.measure}",
+            candidates=list(series[:_MOST_CANDIDATES]),
+            call=f'If it belongs to {series[0]}: delete_entity_edge {{"uuid":"{stored.uuid}"}}, then '
+            f"{self._add(f'Reading of {series[0]}: {_cut(fact.text)}', facts=[told])}. {_NOTHING} otherwise.",
+        )
+
     def quote_not_found(self, fact: ToldFact) -> Attention:
         return Attention(
             what="quote_not_found",

@@ -111,9 +111,14 @@ class FactPlanner:
         """A reading goes to the series it belongs to, under that series' name."""
         if told.kind != "reading" or told.measure is None:
             return told
-        existing = [*self._world.measures(source_uuid), *self._measures.get(source_uuid, {})]
-        series = near_measure(told.measure, existing) or told.measure
+        series = near_measure(told.measure, self._existing_series(source_uuid)) or told.measure
+        if series == told.measure and not told.is_named:  # a word of the relation: where such readings went before
+            before = self._world.series_told_as(source_uuid, told.relation, told.unit)
+            series = before[0] if len(before) == 1 else series
         return replace(told, measure=series, target=told.target if told.has_target else series)
+
+    def _existing_series(self, source_uuid: str) -> list[str]:
+        return [*self._world.measures(source_uuid), *self._measures.get(source_uuid, {})]
 
     def _pool(self, told: ToldFact, source_uuid: str) -> list[Fact]:
         if told.kind == "reading" and told.measure is not None:
@@ -320,6 +325,10 @@ class FactPlanner:
         attention = self.outcome.attention
         if sent_measure and told.measure and normalise_name(sent_measure) != normalise_name(told.measure):
             attention.append(self._writer.near_measure(sent_measure, told.measure, fact.uuid))
+        begun = told.kind == "reading" and not told.is_named and self._is_first(fact)
+        others = {one for one in self._existing_series(fact.source_uuid) if one != told.measure}
+        if begun and others:
+            attention.append(self._writer.unnamed_measure(told, fact, sorted(others)))
         near = self._near(told)
         if near:
             attention.append(self._writer.near_relation(told, fact, near))
@@ -332,6 +341,9 @@ class FactPlanner:
         if conflicts:
             start = rules.known_start(fact.valid_at, fact.invalid_at, reference_time)
             attention.append(self._writer.possible_conflict(told, start, conflicts))
+
+    def _is_first(self, reading: Fact) -> bool:
+        return len(self._world.series(reading.source_uuid, reading.measure or "")) == 1
 
     def _near(self, told: ToldFact) -> list[str]:
         """Existing relations that a relation new to the group may be a variant of; said once a call."""
@@ -353,8 +365,13 @@ class FactPlanner:
                 interval=show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, self._at.zone),
                 fact=None if told.has_text and known is None else fact.text,
                 series=series,
+                listed_under=fact.target_name if is_reading and self._is_elsewhere(fact) else None,
             )
         )
+
+    def _is_elsewhere(self, reading: Fact) -> bool:
+        """Whether a reading points at another entity than the one that has the name of its measure."""
+        return self._resolution.known(reading.measure or "") != reading.target_uuid
 
     def _series(self, source_uuid: str, measure: str) -> list[str]:
         """The last values of a series with their dates, and the time of day where two share a date."""

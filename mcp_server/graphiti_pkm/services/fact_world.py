@@ -98,6 +98,12 @@ class FactWorld:
         """Names of the series that the call itself has begun."""
         return [fact.measure for fact in self._created.values() if fact.source_uuid == source_uuid and fact.measure]
 
+    def series_told_as(self, source_uuid: str, relation: str, unit: str | None) -> list[str]:
+        """The series of a source to which readings with this relation went; a unit of its own keeps one apart."""
+        told = [fact for fact in self.with_relation(source_uuid, [relation]) if fact.kind == "reading"]
+        alike = [fact for fact in told if unit is None or fact.unit in {None, unit}]
+        return sorted({fact.measure for fact in alike if fact.measure and not fact.voided})
+
     def _newest_first(self) -> list[Fact]:
         known = sorted(self._known.values(), key=lambda fact: fact.created_at, reverse=True)
         return [*reversed(self._created.values()), *known]

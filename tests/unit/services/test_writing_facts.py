@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, the
+from tests.unit.services.writing_world import WritingWorld, attention, ready_calls, the
 
 NOW = at(2026, 6, 1)
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
@@ -239,6 +239,56 @@ async def test_near_measures_join_a_series_and_are_reported(world: WritingWorld,
     assert next(fact for fact in world.facts if fact.uuid == answer.facts[0].uuid).measure == series
     reported = "near_measure" in attention(answer)
     assert reported == (measure in {"hours of sleep", "sleep duration"})
+
+
+MOOD = {"source": "me", "relation": "FEELS", "kind": "reading", "measure": "mood", "value": 4}
+UNNAMED = {name: MOOD[name] for name in ("source", "relation", "kind", "value")}
+
+
+async def test_a_reading_without_a_measure_joins_the_one_series_of_its_relation(world: WritingWorld) -> None:
+    await world.tell("one", SLEEP, MOOD)
+    answer = await world.tell("two", {**UNNAMED, "value": 3})
+    assert answer.facts[0].series == ["4 (2026-06-01)", "3 (2026-06-01)"]
+    report = the(answer, "near_measure")
+    assert (report.detail, report.candidates) == ("feels was added to the series mood", ["mood"])
+
+
+@pytest.mark.parametrize(
+    "before", [[SLEEP], [MOOD, {**MOOD, "measure": "energy"}], [{**MOOD, "unit": "%"}]], ids=["other", "two", "unit"]
+)
+async def test_a_reading_without_a_measure_that_fits_no_one_series_is_asked_about(
+    world: WritingWorld, before: list[dict[str, Any]]
+) -> None:
+    await world.tell("one", *before)
+    answer = await world.tell("two", {**UNNAMED, "unit": "points", "valid_at": "2026-05-03"})
+    assert answer.facts[0].series == ["4 points (2026-05-03)"]
+    report = the(answer, "near_measure")
+    assert report.candidates == sorted({str(one["measure"]) for one in before})
+    (call,) = ready_calls(report)
+    assert answer.facts[0].uuid in report.call
+    settled = await world.send(call)
+    assert (settled.facts[0].series or [])[0] == "4 points (2026-05-03)"
+    assert {fact.measure for fact in world.facts if fact.uuid == settled.facts[0].uuid} == {report.candidates[0]}
+    again = await world.tell("three", UNNAMED)
+    assert "near_measure" not in attention(again)
+
+
+async def test_the_first_reading_of_all_and_one_that_names_its_target_need_no_measure(world: WritingWorld) -> None:
+    first = await world.tell("one", UNNAMED)
+    named = await world.tell("two", {**UNNAMED, "target": "tension"})
+    assert "near_measure" not in [*attention(first), *attention(named)]
+    assert {fact.measure for fact in world.facts} == {"feels", "tension"}
+
+
+async def test_a_series_begun_in_the_same_call_is_found_too(world: WritingWorld) -> None:
+    answer = await world.tell("one", MOOD, {**UNNAMED, "value": 3})
+    assert {fact.measure for fact in world.facts} == {"mood"}
+    assert "near_measure" in attention(answer)
+
+
+async def test_a_reading_with_a_target_of_its_own_says_where_it_is_listed(world: WritingWorld) -> None:
+    answer = await world.tell("one", MOOD, {**MOOD, "target": "tension"}, {**MOOD, "target": "Mood"})
+    assert [fact.listed_under for fact in answer.facts] == [None, "tension", None]
 
 
 async def test_each_person_has_their_own_series(world: WritingWorld) -> None:
