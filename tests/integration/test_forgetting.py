@@ -100,6 +100,7 @@ async def test_the_words_of_a_deleted_episode_leave_every_file(data_dir: Path) -
 async def test_a_rebuild_gives_the_redacted_graph(data_dir: Path) -> None:
     async with opened(data_dir) as memory:
         told = await tell(memory)
+        await tell(memory)
         await forget(memory, told)
         socket = Path(endpoint(data_dir).socket)
         before = dump(socket)

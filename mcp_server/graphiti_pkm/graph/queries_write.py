@@ -90,8 +90,10 @@ DELETE_EPISODES = (
 FORGET_TEXTS = """MATCH (e:Episodic {uuid: r.uuid})
 SET e.name = r.name, e.content = r.content, e.source_description = r.source_description"""
 FORGET_SEARCH_TEXTS = "MATCH (s:SearchText {id: r.uuid}) SET s.text = r.text"
-FORGET_LINKS = """MATCH (e:Episodic {uuid: r.uuid})
-SET e.entity_edges = [u IN coalesce(e.entity_edges, []) WHERE NOT u IN r.facts]"""
+FORGET_LINKS = """UNWIND r AS f MATCH ()-[e:RELATES_TO {uuid: f}]->()
+UNWIND coalesce(e.episodes, []) AS u WITH DISTINCT r, u MATCH (p:Episodic {uuid: u})
+SET p.entity_edges = [x IN coalesce(p.entity_edges, []) WHERE NOT x IN r]"""
+"""Of all facts at once: the database reads every list before it writes the first."""
 FORGET_FACTS = (
     "MATCH (c:Change {fact_uuid: r}) DELETE c",
     "MATCH (c:Change {replaced_by: r}) SET c.reason = null, c.replaced_by = null",

@@ -237,7 +237,7 @@ def _forgotten(intent: WriteIntent) -> Iterator[Section]:
         {"uuid": left.uuid, "text": searchable_with_parts(f"{left.name} {left.content}")} for left in told.episodes
     ]
     yield queries_write.FORGET_SEARCH_TEXTS, texts
-    yield queries_write.FORGET_LINKS, [{"uuid": left.uuid, "facts": told.facts} for left in told.episodes]
+    yield queries_write.FORGET_LINKS, [told.facts] if told.facts else []
     for text in queries_write.FORGET_FACTS:
         yield text, told.facts
     yield queries_write.FORGET_PASSAGES, told.passages

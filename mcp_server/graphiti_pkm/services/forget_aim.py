@@ -86,32 +86,37 @@ class Aims:
         )
 
     async def of_fact(self, fact: Fact) -> Aim:
-        """The fact, and the sentences it quotes, or of an episode it does not quote those that name its ends."""
+        """The claim, whichever facts make it: the sentences they quote, else those that name most of their ends."""
+        claims = [fact, *await self._same(fact)]
         ends = frozenset((fact.source_uuid, fact.target_uuid))
-        told = [form for text in (fact.text, fact.quote or "") if (form := fold(text))]
-        value = fold(fact.value or "")
+        told = {form for one in claims for text in (one.text, one.quote or "") if (form := fold(text))}
+        source, value = fold(fact.source_name), fold(fact.value or "")
 
         def says(text: str) -> bool:
             own = fold(text)
-            return any(form in own for form in told) or (len(value) >= _VALUE and value in own)
+            return any(form in own for form in told) or (len(value) >= _VALUE and value in own and source in own)
 
         def picks(episode: Episode, sentences: Sequence[Sentence], named: Sequence[frozenset[str]]) -> list[int]:
-            start, end = fact.quote_start, fact.quote_end
-            if fact.quote_episode_uuid == episode.uuid and start is not None and end is not None:
-                return [place for place, one in enumerate(sentences) if one.start < end and start < one.end]
+            quoted = [
+                place
+                for place, sentence in enumerate(sentences)
+                if any(_quotes(one, episode, sentence) for one in claims)
+            ]
             saying = [place for place, one in enumerate(sentences) if says(one.text)]
-            most = max((len(ends & named_) for named_ in named), default=0)
-            return saying or [place for place, named_ in enumerate(named) if most and len(ends & named_) == most]
+            if quoted or saying:
+                return sorted({*quoted, *saying})
+            most = max((len(ends & names) for names in named), default=0)
+            return [place for place, names in enumerate(named) if most and len(ends & names) == most]
 
-        episodes = await self._graph.get_episodes(fact.episodes, [fact.group_id])
-        _bounded(len(episodes))
+        uuids = list(dict.fromkeys(uuid for one in claims for uuid in one.episodes))
+        _bounded(len(uuids))
         return Aim(
             group_id=fact.group_id,
             picks=picks,
             says=says,
             words=tuple(search_terms(f"{fact.text} {fact.value or ''}")),
-            episodes=episodes,
-            facts=[fact],
+            episodes=await self._graph.get_episodes(uuids, [fact.group_id]),
+            facts=claims,
         )
 
     def of_episode(self, episode: Episode) -> Aim:
@@ -180,6 +185,20 @@ class Aims:
             found |= await self._graph.search_facts(search_terms(name), wanted, _FOUND)
         return [fact for fact in await self._graph.get_facts(list(found), [group_id]) if says(words_of_fact(fact))]
 
+    async def _same(self, fact: Fact) -> list[Fact]:
+        """Other facts of the same ends that say the same in the same words, for instance one that was ended before."""
+        pair = (fact.source_uuid, fact.target_uuid)
+        found = await self._graph.search_facts(
+            search_terms(fact.text), FactFilter(group_ids=(fact.group_id,), now=self._context.now()), _FOUND
+        )
+        return [
+            one
+            for one in await self._graph.get_facts(list(found), [fact.group_id])
+            if one.uuid != fact.uuid
+            and (one.source_uuid, one.target_uuid) == pair
+            and fold(words_of_fact(one)) == fold(words_of_fact(fact))
+        ]
+
     async def _refuse_person(self, entity: Entity) -> None:
         keys = [name_key(entity.group_id, text) for text in (self._context.settings.person, "me")]
         known = await self._graph.get_names(keys)
@@ -193,6 +212,13 @@ class Aims:
 def words_of_fact(fact: Fact) -> str:
     """What a fact claims; its quote is a part of a sentence, which goes or stays with that."""
     return ". ".join(filter(None, (fact.text, fact.value)))
+
+
+def _quotes(fact: Fact, episode: Episode, sentence: Sentence) -> bool:
+    start, end = fact.quote_start, fact.quote_end
+    if fact.quote_episode_uuid != episode.uuid or start is None or end is None:
+        return False
+    return sentence.start < end and start < sentence.end
 
 
 def _bounded(episodes: int) -> None:

@@ -173,6 +173,19 @@ async def test_what_another_episode_tells_too_stays_without_the_words_that_went(
     assert answer.stays == ["Sarah is around - 1 other episode(s) tell it", "Rome - other mentions or facts"]
 
 
+async def test_the_same_claim_told_twice_goes_and_one_that_only_shares_its_value_stays() -> None:
+    story = Story()
+    twice = an_episode("Sarah runs every morning.", valid_at=at(2025, 5))
+    again = quoting(story.sarah, story.sarah, twice, twice.content, text="Sarah runs", invalid_at=at(2025, 6))
+    first = quoting(story.tom, story.rome, story.episode, "in Rome", text="Tom knows it", value="every morning")
+    other = quoting(story.tom, story.tom, story.episode, "in Rome", text="Tom is there", value="every morning")
+    await story.told(twice, *passages_of(twice), again, first, other)
+    await story.forget(fact_uuid=story.runs.uuid)
+    assert again.uuid not in story.graph.tables.facts
+    assert story.graph.tables.episodes[twice.uuid].content == "[forgotten]"
+    assert {first.uuid, other.uuid} < set(story.graph.tables.facts)
+
+
 async def test_a_fact_without_quote_stays_if_the_sentence_that_names_most_of_its_ends_does() -> None:
     story = Story()
     fact = a_fact(story.tom, story.sarah, text="They are friends", episodes=(story.episode.uuid,))
