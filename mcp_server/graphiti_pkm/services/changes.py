@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.change_answers import ChangesResponse, ChangeView
 from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import ChangeKind, Fact, RecordedChange
-from graphiti_pkm.domain.times import iso, show_time
+from graphiti_pkm.domain.times import day_bounds, iso, show_time
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.excerpts import telling_sentence
 from graphiti_pkm.services.history import MOST_EVENTS, open_proposals
@@ -19,6 +20,9 @@ from graphiti_pkm.services.views import clipped, item_sizes
 _OPENING = 20_000
 """Characters of an episode in which the sentence that tells a fact is looked for."""
 _WORDS = 200
+_BY_RECORD = (
+    "By when it was recorded; for when it held use search_memory_facts (valid_at_after) or get_entity_connections."
+)
 
 
 class Changes(Reader):
@@ -76,9 +80,18 @@ class Changes(Reader):
             returned=kept,
             truncated=more,
             next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
-            scope=await self._scope(caller, groups, empty=not page.total),
+            scope=await self._scope(
+                caller, groups, empty=not page.total, note=await self._by_record(groups, after, page.total)
+            ),
             changes=views[:kept],
         )
+
+    async def _by_record(self, group_ids: Sequence[str], since: datetime, total: int) -> str | None:
+        """For who may mean the world's time: nothing was found, or the period begins before the record does."""
+        began = await self._graph.record_began(group_ids)
+        if began is None or (total and since >= day_bounds(began, self._context.settings.zone)[0]):
+            return None
+        return _BY_RECORD
 
     async def _seen(
         self, changes: Sequence[RecordedChange], group_ids: Sequence[str], caller: Caller

@@ -1,5 +1,6 @@
 """What the answers that list facts share: what was known when, series of readings, and the earliest evidence."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +9,8 @@ from typing import TypeAlias
 from graphiti_pkm.domain.queries import FactFilter, FactPage, Window
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import show_time
-from graphiti_pkm.services.reading import Reader, Start
+from graphiti_pkm.services.reading import RELATIONS, Reader, Start
+from graphiti_pkm.services.spelling import near_relations
 from graphiti_pkm.services.views import clipped
 
 ReadFacts: TypeAlias = Callable[[FactFilter, Window], Awaitable[FactPage]]
@@ -18,6 +20,9 @@ _SERIES = 2
 _OLDEST_KEY = 3
 """Parts of a sort key when the oldest come first; otherwise there are four."""
 _NAME = 200
+_RELATION = 60
+_SHOWN = 10
+"""Relations named on an empty answer."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,8 @@ class FactLists(Reader):
 
     async def _evidence(self, entity: Entity | None, group_ids: Sequence[str], relations: Sequence[str]) -> str:
         """For an empty answer: from when there is something, so that the next question can ask for that."""
+        if relations and (existing := await self._existing(group_ids, relations)):
+            return existing
         uuid = entity.uuid if entity else None
         first = await self._graph.first_fact(uuid, group_ids, relations) if relations else None
         named = f"{relations[0]} " if first and len(relations) == 1 else ""
@@ -79,6 +86,21 @@ class FactLists(Reader):
             return ""
         about = f"about {clipped(entity.name, _NAME)}" if entity else "here"
         return f"; the first {named}fact {about} is of {show_time(first, self._context.settings.zone)}"
+
+    async def _existing(self, group_ids: Sequence[str], asked: Sequence[str]) -> str:
+        """If these relations are none of the groups: those that are, near ones first, then the most used."""
+        uses: Counter[str] = Counter()
+        for group in group_ids:
+            uses.update(await self._graph.relations(group, RELATIONS))
+        if not uses or any(name in uses for name in asked):
+            return ""
+        near = [name for one in asked for name in near_relations(one, uses, is_plan=False)]
+        by_use = sorted(uses, key=lambda name: (-uses[name], name))
+        names = list(dict.fromkeys([*near, *by_use]))
+        shown = ", ".join(clipped(name, _RELATION) for name in names[:_SHOWN])
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        are = "is no relation" if len(asked) == 1 else "are no relations"
+        return f"; {', '.join(clipped(one, _RELATION) for one in asked[:_SHOWN])} {are} here, but {shown}{more}"
 
 
 def series_of(facts: Sequence[Fact]) -> tuple[str, str] | None:

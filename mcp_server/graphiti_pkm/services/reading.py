@@ -20,7 +20,8 @@ GroupIds: TypeAlias = str | Sequence[str] | None
 
 _OTHER_GROUPS = 10
 _HELD_GROUPS = 20
-_RELATIONS = 1_000
+RELATIONS = 1_000
+"""Of one group that are looked at."""
 _NO_RELATION = "_"
 _STATES_ONLY = "as_of lists states only; events, readings and plans are found with valid_after and valid_before."
 
@@ -119,6 +120,6 @@ class Reader:
         """Relations as stored that a caller's spellings stand for; a spelling that fits none stands for itself."""
         stored: list[str] = []
         for group in group_ids:
-            stored.extend(await self._graph.relations(group, _RELATIONS))
+            stored.extend(await self._graph.relations(group, RELATIONS))
         matched = {name for text in wanted for name in stored if normalise_name(name) == normalise_name(text)}
         return tuple(sorted(matched)) or tuple(sorted({relation_name(text) or _NO_RELATION for text in wanted}))

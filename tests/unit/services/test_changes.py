@@ -163,6 +163,20 @@ async def test_a_period_is_of_the_record_half_open_and_in_the_zone() -> None:
     assert empty.scope.holds == {"default": "1 episode, 2 entities, 1 fact"}
 
 
+BY_RECORD = (
+    "By when it was recorded; for when it held use search_memory_facts (valid_at_after) or get_entity_connections."
+)
+
+
+async def test_a_period_before_the_record_began_is_said_to_be_one_of_the_record(world: WritingWorld) -> None:
+    await told(world, "In May I joined.", {**ACME, "valid_at": "2026-05-04"}, reference_time="2026-05-05")
+    whole = await changed(world, "2026-05-01")
+    assert (whole.total, whole.scope.note) == (1, BY_RECORD)
+    assert (await changed(world, "2026-05-01", until="2026-05-10")).scope.note == BY_RECORD
+    assert (await changed(world, "2026-07-01")).scope.note == BY_RECORD
+    assert (await changed(world, "2026-06-01")).scope.note is None
+
+
 async def test_pages_meet_whatever_is_written_between_them(world: WritingWorld) -> None:
     for i in range(7):
         await told(world, f"Note {i}.", {"source": "me", "relation": "SAW", "target": f"bird {i}", "kind": "event"})

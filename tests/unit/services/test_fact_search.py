@@ -223,7 +223,8 @@ async def test_a_series_is_known_from_all_its_facts_not_from_the_first_page(told
         ({"as_of": "2020"}, "; the first fact here is of 2024-03-02"),
         ({"as_of": "2020", "entity": "Sarah"}, "; the first fact about Sarah is of 2024-03-02"),
         ({"edge_types": ["visits"], "as_of": "2020"}, "; the first VISITS fact here is of 2025-01-01"),
-        ({"edge_types": ["hates"], "entity": "Sarah"}, "; the first fact about Sarah is of 2024-03-02"),
+        ({"edge_types": ["hates"], "entity": "Sarah"}, "; HATES is no relation here, but VISITS, WORKS_AT"),
+        ({"edge_types": ["visits"], "entity": "Tom"}, ""),
         ({"entity": "Tom", "status": "ended"}, ""),
         ({"query": "quarks", "valid_at_before": "2021"}, "; the first fact here is of 2024-03-02"),
     ],
@@ -237,6 +238,19 @@ async def test_an_empty_answer_names_the_earliest_evidence(told: Told, filters: 
         given["entity_uuid"] = {"Sarah": told.sarah, "Tom": tom}[name].uuid
     answer = await told.facts(**given)
     assert (answer.message, answer.total) == (f"Found no fact that fits{evidence}", 0)
+
+
+async def test_a_relation_that_does_not_exist_is_answered_with_those_that_do_near_ones_first(told: Told) -> None:
+    often = [a_fact(told.sarah, told.acme, "LIKES", created_at=BEGAN) for _ in range(3)]
+    many = [a_fact(told.sarah, told.acme, f"R{i}", created_at=BEGAN) for i in range(20)]
+    manages = a_fact(told.sarah, told.acme, "MANAGES", valid_at=at(2024), created_at=BEGAN)
+    await told.begin(*often, *many, manages)
+    for answer in (await told.facts(edge_types=["MANAGED"]), await told.facts("who", edge_types=["managed"])):
+        assert answer.total == 0
+        shown = ", ".join(["MANAGES", "LIKES", *sorted(f"R{i}" for i in range(20))[:8]])
+        assert answer.message == f"Found no fact that fits; MANAGED is no relation here, but {shown} and 12 more"
+    around = await told.connections(told.sarah, relation="MANAGED")
+    assert "; MANAGED is no relation here, but MANAGES, LIKES, " in around.message
 
 
 async def test_connections_without_a_fact_under_the_filters_name_the_earliest(told: Told) -> None:
