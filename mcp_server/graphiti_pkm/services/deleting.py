@@ -40,8 +40,8 @@ _MOST_OTHERS = 100
 _TOLD = 20
 _NAME = 100
 _UUID = 8
-_STAYS = " Summaries and aliases of what stays (kept_because) are kept as told; forget takes them out."
-_NOT_ERASED = "The journal and backups still hold it; forget takes it out of the journal."
+_STAYS = " Summaries and aliases of what stays (kept_because) are kept as told"
+_NOT_ERASED = "The journal and backups still hold it"
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,10 @@ class Deleting:
             )
             await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
         is_erased = await self._erasing.erase_now()
+        stays = f"{_STAYS}{self._way_out('them out')}" if reasons else ""
         return DeleteResponse(
             message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
-            f"{ERASED if is_erased else PENDING}{_STAYS if reasons else ''}",
+            f"{ERASED if is_erased else PENDING}{stays}",
             removed={
                 "episodes": 1,
                 "facts": len(lost),
@@ -142,6 +143,12 @@ class Deleting:
             kept={"entities": len(kept), "facts": len(shared)},
             kept_because=reasons[:_TOLD],
         )
+
+    def _way_out(self, what: str) -> str:
+        """The end of a sentence: names ``forget`` only where it is switched on beside the tools that delete."""
+        settings = self._context.settings
+        is_on = "forget" not in settings.exclude_tools and (not settings.tools or "forget" in settings.tools)
+        return f"; forget takes {what}." if is_on else "."
 
     async def delete_entity_edge(self, caller: Caller, uuid: str) -> DeleteResponse:
         """Remove one fact; its entities and episodes stay, and what it ended stays ended. Raises NotFound."""
@@ -164,7 +171,8 @@ class Deleting:
             )
             await self._committer.commit(intent, {})
         return DeleteResponse(
-            message=f"Deleted fact {whole} '{clipped(fact.text, _NAME)}'. {_NOT_ERASED}",
+            message=f"Deleted fact {whole} '{clipped(fact.text, _NAME)}'. "
+            f"{_NOT_ERASED}{self._way_out('it out of the journal')}",
             removed={"episodes": 0, "facts": 1, "entities": 0, "mentions": 0, "passages": 0},
             removed_names=[],
             kept={"entities": len(left), "facts": 0},
