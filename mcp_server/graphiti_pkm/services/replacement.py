@@ -1,7 +1,7 @@
 """What a fact replaces: finding the old facts that ``replaces`` names, by target, value, uuid or "current"."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Literal
@@ -12,6 +12,7 @@ from graphiti_pkm.services.fact_rules import coincide, is_current, is_other_plan
 from graphiti_pkm.services.spelling import close_spelling, contains_name, inflected_alike, says_of_source
 from graphiti_pkm.services.statuses import status_named, status_of_fact
 from graphiti_pkm.services.told import ToldFact
+from graphiti_pkm.services.told_times import fitting, held_at, is_one_period, overlaps_told
 
 CURRENT = "current"
 _UUID_START = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]+)*-?")
@@ -81,11 +82,13 @@ class Around:
     ``pools``: facts of the same source, those of the same relation (or series) first, those of near relations after
     them; newest first. ``rivals``: facts of other sources with the same relation and target, for one source may take
     the place of another: Tom manages me, no longer Maria. ``by_uuid``: facts whose uuids ``replaces`` may name.
+    ``placed``: uuids of rivals that the call itself tells, or whose sources it gives something else.
     """
 
     pools: Sequence[Sequence[Fact]]
     rivals: Sequence[Fact] = ()
     by_uuid: Sequence[Fact] = ()
+    placed: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -106,18 +109,20 @@ def find_replaced(
     around: Around,
     known: Callable[[str], str | None],
     is_said: Callable[[str], bool],
+    reference_time: datetime,
     now: datetime,
     zone: tzinfo,
 ) -> Replaced:
     """The old facts that a told fact ends or corrects.
 
-    ``known``: entity uuid of a name. ``is_said``: whether these words stand in the body.
+    ``known``: entity uuid of a name. ``is_said``: whether these words stand in the body. ``reference_time``: from when
+    the fact counts that tells no start.
     """
     facts: dict[str, Fact] = {}
     guessed: dict[str, Fact] = {}
     unrecorded: list[str] = []
     unsettled: list[Unsettled] = []
-    finder = _Finder(told, ends, around, known, now, zone)
+    finder = _Finder(told, ends, around, known, told.valid_at or reference_time, now, zone)
     for wanted in told.replaces:
         found = next((hit for pool in around.pools if (hit := finder.find(wanted, pool)) is not None), None)
         if isinstance(found, Unsettled):
@@ -142,6 +147,7 @@ class _Finder:
     ends: Ends
     around: Around
     known: Callable[[str], str | None]
+    start: datetime
     now: datetime
     zone: tzinfo
 
@@ -211,12 +217,19 @@ class _Finder:
             current = self._narrowed(current, [fact for fact in others if fact.kind == kind and not fact.voided])
         moved = [fact for fact in current if fact.target_uuid != self.ends.target_uuid]
         rivals = self._open_rivals() if moved or not current else []
+        if current:  # one of its own: what the call does with the others is told
+            rivals = [fact for fact in rivals if fact.uuid not in self.around.placed]
         if rivals:
             return Unsettled(wanted, "several" if current else "other_source", (*current, *rivals))
         if not current:
             repeated = any(still_holds(fact, self.now) and self._is_itself(fact) for fact in pool)
             return () if repeated and not self.told.is_correction else None
-        return tuple(current) if _is_one_statement(current) else Unsettled(wanted, "several", tuple(current))
+        return self._settled(wanted, current)
+
+    def _settled(self, wanted: str, found: Sequence[Fact]) -> tuple[Fact, ...] | Unsettled:
+        """What is one statement, of a correction also of one period; anything else is asked about."""
+        is_one = _is_one_statement(found) and (not self.told.is_correction or is_one_period(found))
+        return tuple(found) if is_one else Unsettled(wanted, "several", tuple(found))
 
     def _open_rivals(self) -> list[Fact]:
         """Current facts of other sources, where "current" may mean one of theirs."""
@@ -231,12 +244,28 @@ class _Finder:
         at_start = [fact for fact in all_states if self._is_at_told_start(fact)]
         meant = [fact for fact in named if fact in at_start] or [*named, *(f for f in at_start if f not in named)]
         if not meant:
-            return current or all_states
+            return self._held_then(current, all_states)
         holding = [fact for fact in meant if fact in current]
-        if holding:
-            return holding
-        has_time = told.valid_at is not None or told.invalid_at is not None
-        return meant if has_time else [*meant, *current]
+        if told.valid_at is None and told.invalid_at is None:
+            return holding or [*meant, *current]
+        is_moved = told.has_replaces and told.invalid_at is None  # "current", said so, with another start
+        return (holding if is_moved else []) or fitting(told, meant, self.zone)
+
+    def _held_then(self, current: list[Fact], all_states: list[Fact]) -> list[Fact]:
+        """Which states a correction means that names none: the current one, unless the told time is another's.
+
+        A start before that of the current one may be its own, or tell when another was wrong.
+        """
+        told = self.told
+        if not current:
+            return fitting(told, all_states, self.zone)
+        if told.invalid_at is not None:
+            is_current_time = any(overlaps_told(told, fact) for fact in current)
+            return current if is_current_time else fitting(told, all_states, self.zone)
+        is_meant = told.has_replaces or (told.value is not None and any(same_said(told, fact) for fact in current))
+        if told.valid_at is None or is_meant or any(held_at(fact, told.valid_at) for fact in current):
+            return current
+        return [*current, *(fact for fact in all_states if fact not in current and held_at(fact, told.valid_at))]
 
     def _one(self, wanted: str, found: list[Fact]) -> tuple[Fact, ...] | Unsettled | None:
         """The one event or reading that a correction means, by target, value and date; "current" is the newest."""
@@ -301,25 +330,49 @@ class _Finder:
     def _chosen(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | Unsettled:
         told = self.told
         if told.is_correction:
-            preferred = (
-                [fact for fact in named if is_current(fact, self.now)]
-                or [fact for fact in named if fact.kind == told.kind and still_holds(fact, self.now)]
-                or named
-            )
-            if told.kind in {"reading", "event"}:
-                at_start = [fact for fact in preferred if self._is_at_told_start(fact)]
-                preferred = at_start if len(at_start) == 1 else preferred
-                return tuple(preferred) if len(preferred) == 1 else Unsettled(wanted, "several", tuple(preferred))
-            return tuple(preferred) if _is_one_statement(preferred) else Unsettled(wanted, "several", tuple(preferred))
+            return self._corrected(wanted, named)
         states = [fact for fact in named if fact.kind == "state" and told.kind != "plan"]
         plans = [fact for fact in named if fact.kind == "plan"]
         open_ones = [fact for fact in states if still_holds(fact, self.now)] or [
             fact for fact in plans if still_holds(fact, self.now)
         ]
+        if told.kind == "state":
+            open_ones = self._at_start(open_ones, states)
         if not open_ones:
             return () if states or plans else Unsettled(wanted, "ends_nothing", tuple(named))
         others = [fact for fact in open_ones if not self._is_itself(fact)]
-        return tuple(others) if _is_one_statement(others) else Unsettled(wanted, "several", tuple(others))
+        return self._settled(wanted, others)
+
+    def _corrected(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | Unsettled:
+        """What a correction means of all that has this name: what held at the told time, else what holds."""
+        told = self.told
+        own = [fact for fact in named if fact.kind == told.kind]
+        preferred = (
+            [fact for fact in named if is_current(fact, self.now)]
+            or [fact for fact in own if still_holds(fact, self.now)]
+            or named
+        )
+        if told.kind == "state" and own and (told.valid_at is not None or told.invalid_at is not None):
+            preferred = fitting(told, own, self.zone)
+        elif told.kind == "plan":
+            preferred = [fact for fact in own if self._is_at_told_start(fact)] or preferred
+        if told.kind in {"reading", "event"}:
+            at_start = [fact for fact in preferred if self._is_at_told_start(fact)]
+            preferred = at_start if len(at_start) == 1 else preferred
+            return tuple(preferred) if len(preferred) == 1 else Unsettled(wanted, "several", tuple(preferred))
+        return self._settled(wanted, preferred)
+
+    def _at_start(self, open_ones: list[Fact], states: list[Fact]) -> list[Fact]:
+        """What is known to hold when a state starts, also if it is over by now: what is told late has its place."""
+        over = [
+            fact
+            for fact in states
+            if not still_holds(fact, self.now) and fact.invalid_at is not None and fact.invalid_at > self.start
+        ]
+        then = [fact for fact in over if held_at(fact, self.start)]
+        if then and not any(held_at(fact, self.start) for fact in open_ones):
+            return then
+        return open_ones or over
 
     def _is_itself(self, fact: Fact) -> bool:
         return (

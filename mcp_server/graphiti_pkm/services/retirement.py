@@ -1,6 +1,6 @@
 """Facts that one call retires or corrects, each kept as an event."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Literal
@@ -66,6 +66,21 @@ class Retirements:
             elif end != old.invalid_at:
                 self._change(old, new_values, "retired", right)
         return stuck
+
+    def next_start(self, replaced: Sequence[Fact], series: Sequence[Fact], zone: tzinfo) -> datetime | None:
+        """When what took the place of replaced facts starts; None if they are open, or nothing took their place."""
+        over = [fact for fact in replaced if fact.kind == "state" and fact.invalid_at is not None]
+        taken = {change.replaced_by for change in self.changes if change.replaced_by is not None}
+        starts = [
+            start
+            for fact in series
+            if fact.kind == "state"
+            and not fact.voided
+            and (fact.uuid in taken or self.world.ended_by(fact.uuid))
+            and any(_is_end_of(old, fact, zone) for old in over)
+            and (start := rules.known_from(fact)) is not None
+        ]
+        return min(starts, default=None)
 
     def _ended_by(self, wrong: Fact) -> list[Fact]:
         here = {one.fact_uuid for one in self.changes if one.replaced_by == wrong.uuid and one.kind == "retired"}

@@ -133,7 +133,7 @@ def plan_write(
     resolution.declare(told.entities)
     world = FactWorld(snapshot.facts, snapshot.ended)
     occasion = Occasion(
-        episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone, at.caller, at.policy
+        episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone, at.caller, at.policy, told.facts
     )
     planner = FactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
     for fact in told.facts:

@@ -1,0 +1,59 @@
+"""Which of several known facts a told time means, and whether several are one period."""
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from itertools import combinations
+
+from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.services.fact_rules import coincide, known_from, overlap
+from graphiti_pkm.services.told import ToldFact
+
+
+def fitting(told: ToldFact, facts: Sequence[Fact], zone: tzinfo) -> list[Fact]:
+    """The facts that the told time chooses: with just this interval, else this start, else what held then.
+
+    All of them if the call tells no time, or one at which none held.
+    """
+    start, end = told.valid_at, told.invalid_at
+    if start is not None and end is not None and end <= start:
+        end = None
+    if start is None and end is None:
+        return list(facts)
+    exact = [fact for fact in facts if _meets(start, fact.valid_at, zone) and _meets(end, fact.invalid_at, zone)]
+    begun = [fact for fact in facts if start is not None and _meets(start, fact.valid_at, zone)]
+    held = [fact for fact in facts if _held(fact, start, end)]
+    near = [fact for fact in facts if overlap(start, end, known_from(fact), fact.invalid_at)]
+    return exact or begun or held or near or list(facts)
+
+
+def held_at(fact: Fact, at: datetime) -> bool:
+    """Whether a fact is known to hold at an instant."""
+    start = known_from(fact)
+    return (start is None or start <= at) and (fact.invalid_at is None or at < fact.invalid_at)
+
+
+def overlaps_told(told: ToldFact, fact: Fact) -> bool:
+    """Whether a fact holds at some time that the call tells; a side that is not told is open."""
+    return overlap(told.valid_at, told.invalid_at, known_from(fact), fact.invalid_at)
+
+
+def is_one_period(facts: Sequence[Fact]) -> bool:
+    """Whether none of the facts holds at another time than the others: not two periods with a gap."""
+    return all(
+        overlap(known_from(one), one.invalid_at, known_from(other), other.invalid_at)
+        for one, other in combinations(facts, 2)
+    )
+
+
+def _held(fact: Fact, start: datetime | None, end: datetime | None) -> bool:
+    if end is None:
+        return start is not None and held_at(fact, start)
+    if start is not None:
+        return overlap(start, end, known_from(fact), fact.invalid_at)
+    begin = known_from(fact)
+    return (begin is None or begin < end) and (fact.invalid_at is None or end <= fact.invalid_at)
+
+
+def _meets(told: datetime | None, known: datetime | None, zone: tzinfo) -> bool:
+    """A bound that is not told meets any."""
+    return told is None or (known is not None and coincide(told, known, zone))
