@@ -9,19 +9,18 @@ from graphiti_pkm.domain.answers import Attention, FactResult
 from graphiti_pkm.domain.mentions import mentions_name
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.times import show_time, show_validity
+from graphiti_pkm.domain.times import show_validity
 from graphiti_pkm.services import fact_rules as rules
 from graphiti_pkm.services.attention import AttentionWriter
 from graphiti_pkm.services.fact_world import FactWorld
 from graphiti_pkm.services.quotes import locate_quote
+from graphiti_pkm.services.readings import Readings
 from graphiti_pkm.services.replacement import Around, Ends, Replaced, as_uuid_prefix, find_replaced, is_current_word
 from graphiti_pkm.services.resolution import Resolution
 from graphiti_pkm.services.retirement import Retirements
-from graphiti_pkm.services.spelling import near_measure, near_relations, same_relation
+from graphiti_pkm.services.spelling import held_by_one, near_relations, same_relation
 from graphiti_pkm.services.statuses import WORD, status_named
 from graphiti_pkm.services.told import ToldFact, fact_text
-
-_SERIES_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,6 @@ class Occasion:
     caller: str
     """The principal who calls."""
     policy: RetirementPolicy
-    facts: tuple[ToldFact, ...] = ()
-    """All that the call tells."""
 
 
 @dataclass
@@ -68,7 +65,7 @@ class FactPlanner:
         self._resolution = resolution
         self._world = world
         self._relations = relations
-        self._measures = measures
+        self._readings = Readings(world, measures)
         self._writer = writer
         self._new_uuid = new_uuid
         self._near_reported: set[str] = set()
@@ -81,7 +78,7 @@ class FactPlanner:
         """Take in the next fact."""
         source = self._resolution.resolve(told.source).entity
         sent_measure = told.measure
-        told = self._in_series(told, source.uuid)
+        told = self._readings.in_series(told, source.uuid)
         target = self._resolution.resolve(told.target, is_derived=not told.has_target, is_named=told.is_named).entity
         pool = self._pool(told, source.uuid)
         replaced = self._replaced(told, source.uuid, target.uuid, pool)
@@ -104,23 +101,9 @@ class FactPlanner:
             self.outcome.attention.append(self._writer.empty_interval(told))
         if known is None:
             asked = {one.uuid for unsettled in replaced.unsettled for one in unsettled.candidates}
-            self._report(
-                told, fact, sent_measure, [one for one in pool if one.uuid not in asked], is_handled=bool(gone)
-            )
+            others = [one for one in pool if one.uuid not in asked]
+            self._report(told, fact, sent_measure, others, self._rivals(told, fact, asked), is_handled=bool(gone))
         self._answer(told, fact, known, is_updated=bool(closed.ended))
-
-    def _in_series(self, told: ToldFact, source_uuid: str) -> ToldFact:
-        """A reading goes to the series it belongs to, under that series' name."""
-        if told.kind != "reading" or told.measure is None:
-            return told
-        series = near_measure(told.measure, self._existing_series(source_uuid)) or told.measure
-        if series == told.measure and not told.is_named:  # a word of the relation: where such readings went before
-            before = self._world.series_told_as(source_uuid, told.relation, told.unit)
-            series = before[0] if len(before) == 1 else series
-        return replace(told, measure=series, target=told.target if told.has_target else series)
-
-    def _existing_series(self, source_uuid: str) -> list[str]:
-        return [*self._world.measures(source_uuid), *self._measures.get(source_uuid, {})]
 
     def _pool(self, told: ToldFact, source_uuid: str) -> list[Fact]:
         if told.kind == "reading" and told.measure is not None:
@@ -135,24 +118,15 @@ class FactPlanner:
         prefixes = tuple(prefix for text in told.replaces if (prefix := as_uuid_prefix(text)))
         by_uuid = [fact for fact in self._world.known if prefixes and fact.uuid.startswith(prefixes)]
         rivals = self._world.into(target_uuid, told.relation, not_from=source_uuid) if told.has_target else []
-        placed = {fact.uuid for fact in rivals if self._world.is_new(fact.uuid) or self._is_placed(fact)}
-        ends, around = Ends(source_uuid, target_uuid), Around(pools, rivals, by_uuid, placed)
-        at = self._at
-        return find_replaced(
-            told, ends, around, self._resolution.known, self._is_said, at.reference_time, at.now, at.zone
-        )
+        ends, around = Ends(source_uuid, target_uuid), Around(pools, rivals, by_uuid)
+        return find_replaced(told, ends, around, self._resolution.known, self._is_said, self._at.now, self._at.zone)
 
-    def _is_placed(self, rival: Fact) -> bool:
-        """Whether the call itself tells what takes the place of another source's fact."""
-        known = self._resolution.known
-        return any(
-            told.kind == "state"
-            and known(told.source) == rival.source_uuid
-            and known(told.target) != rival.target_uuid
-            and same_relation(told.relation, rival.relation)
-            and any(is_current_word(text) or known(text) == rival.target_uuid for text in told.replaces)
-            for told in self._at.facts
-        )
+    def _rivals(self, told: ToldFact, fact: Fact, asked: set[str]) -> list[Fact]:
+        """Facts from before the call of other sources that held what one source holds as a rule."""
+        if not told.has_target or not held_by_one(told.relation):
+            return []
+        rivals = self._world.into(fact.target_uuid, told.relation, not_from=fact.source_uuid)
+        return [one for one in rivals if one.uuid not in asked and not self._world.is_new(one.uuid)]
 
     def _is_said(self, words: str) -> bool:
         return mentions_name(self._at.body, words.lower())
@@ -172,8 +146,7 @@ class FactPlanner:
             ended_too_early = [fact for fact in before if self._end_of(fact, validity.valid_at) is None]
             series = pool if any(is_current_word(text) for text in told.replaces) else []
             end = rules.end_before_later(validity.valid_at, ended_too_early, series)
-            ended = [fact for fact in replaced.facts if fact not in ended_too_early]
-            validity = replace(validity, invalid_at=end or self.retirements.next_start(ended, pool, self._at.zone))
+            validity = replace(validity, invalid_at=end)
         return validity, self._at.reference_time
 
     def _still(self, statuses: list[Fact], start: datetime | None) -> list[Fact]:
@@ -339,15 +312,21 @@ class FactPlanner:
             self.outcome.attention.append(self._writer.planned_later(told, fulfilled.maybe))
 
     def _report(
-        self, told: ToldFact, fact: Fact, sent_measure: str | None, pool: list[Fact], *, is_handled: bool
+        self,
+        told: ToldFact,
+        fact: Fact,
+        sent_measure: str | None,
+        pool: list[Fact],
+        rivals: list[Fact],
+        *,
+        is_handled: bool,
     ) -> None:
         attention = self.outcome.attention
         if sent_measure and told.measure and normalise_name(sent_measure) != normalise_name(told.measure):
             attention.append(self._writer.near_measure(sent_measure, told.measure, fact.uuid))
-        begun = told.kind == "reading" and not told.is_named and self._is_first(fact)
-        others = {one for one in self._existing_series(fact.source_uuid) if one != told.measure}
-        if begun and others:
-            attention.append(self._writer.unnamed_measure(told, fact, sorted(others)))
+        others = self._readings.beside(told, fact)
+        if others:
+            attention.append(self._writer.unnamed_measure(told, fact, others))
         near = self._near(told)
         if near:
             attention.append(self._writer.near_relation(told, fact, near))
@@ -356,13 +335,12 @@ class FactPlanner:
         before = [one for one in pool if not self._world.is_new(one.uuid)]
         validity = rules.Validity(fact.valid_at, fact.invalid_at)
         reference_time = fact.reference_time or self._at.reference_time
-        conflicts = rules.find_conflicts(told, validity, reference_time, fact.target_uuid, before)
-        if conflicts:
-            start = rules.known_start(fact.valid_at, fact.invalid_at, reference_time)
-            attention.append(self._writer.possible_conflict(told, start, conflicts))
-
-    def _is_first(self, reading: Fact) -> bool:
-        return len(self._world.series(reading.source_uuid, reading.measure or "")) == 1
+        conflicts = rules.find_conflicts(told, validity, reference_time, fact.target_uuid, before, rivals)
+        start = rules.known_start(fact.valid_at, fact.invalid_at, reference_time)
+        held = [one for one in conflicts if one.source_uuid != fact.source_uuid]
+        for alike in (held, [one for one in conflicts if one not in held]):
+            if alike:
+                attention.append(self._writer.possible_conflict(told, start, alike))
 
     def _near(self, told: ToldFact) -> list[str]:
         """Existing relations that a relation new to the group may be a variant of; said once a call."""
@@ -376,7 +354,7 @@ class FactPlanner:
         fact = self._world.latest(fact)
         updated = known is not None and (is_updated or (fact.valid_at, fact.quote) != (known.valid_at, known.quote))
         is_reading = told.kind == "reading" and told.measure is not None
-        series = self._series(fact.source_uuid, told.measure or "") if is_reading else None
+        series = self._readings.shown(fact, self._at.zone) if is_reading else None
         self.outcome.results.append(
             FactResult(
                 uuid=fact.uuid,
@@ -391,12 +369,3 @@ class FactPlanner:
     def _is_elsewhere(self, reading: Fact) -> bool:
         """Whether a reading points at another entity than the one that has the name of its measure."""
         return self._resolution.known(reading.measure or "") != reading.target_uuid
-
-    def _series(self, source_uuid: str, measure: str) -> list[str]:
-        """The last values of a series with their dates, and the time of day where two share a date."""
-        readings = self._world.series(source_uuid, measure)[-_SERIES_SHOWN:]
-        times = [show_time(one.valid_at or one.created_at, self._at.zone) for one in readings]
-        days = [time.split()[0] for time in times]
-        shown = days if len(set(days)) == len(days) else times
-        values = [" ".join(part for part in (one.value, one.unit) if part) for one in readings]
-        return [f"{value} ({when})" for value, when in zip(values, shown, strict=True)]

@@ -218,25 +218,28 @@ def find_closed(told: ToldFact, target_uuid: str, candidates: Iterable[Fact], zo
 
 
 def find_conflicts(
-    told: ToldFact, validity: Validity, reference_time: datetime, target_uuid: str, candidates: Iterable[Fact]
+    told: ToldFact,
+    validity: Validity,
+    reference_time: datetime,
+    target_uuid: str,
+    candidates: Iterable[Fact],
+    rivals: Iterable[Fact] = (),
 ) -> list[Fact]:
-    """Other states of the same source and relation that hold at the same time, at most five."""
+    """Other states of the same source and relation that hold at the same time, at most five.
+
+    ``rivals``: states of other sources, where one source at a time is the rule.
+    """
     if told.kind != "state":
         return []
     start = known_start(validity.valid_at, validity.invalid_at, reference_time)
+    others = [fact for fact in candidates if fact.target_uuid != target_uuid or _other_value(told, fact)]
     conflicts = [
         fact
-        for fact in candidates
+        for fact in (*rivals, *others)
         if fact.kind == "state"
         and not fact.voided
         and (fact.expired_at is None or fact.invalid_at is not None)
-        and (fact.target_uuid != target_uuid or _other_value(told, fact))
-        and overlap(
-            start,
-            validity.invalid_at,
-            known_from(fact),
-            fact.invalid_at,
-        )
+        and overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at)
     ]
     return conflicts[:MAX_CONFLICTS]
 

@@ -14,6 +14,9 @@ _DIGITS = re.compile(r"\d+")
 _EMPTY_WORDS = words_of("the a an of and von van de la le der die das mr mrs ms dr sir")
 _OPEN_PLACES = words_of("at for in on with")
 _OF_THE_SOURCE = words_of("AT IN ON TO FROM WITH BY")
+_BY_ONE = words_of("manages leads heads chairs directs supervises owns")
+_ROLES = words_of("manager leader lead head chair director supervisor owner boss chief ceo cto cfo president captain")
+_AUXILIARIES = words_of("is was are were has been")
 _MEASURE_WORDS = words_of(
     """hours hour hrs h minutes minute min of the my duration time length level score rating amount total daily nightly
     night per in number count value today a"""
@@ -46,6 +49,14 @@ def says_of_source(relation: str) -> bool:
     """
     words = relation.split("_")
     return words[-1] in _OF_THE_SOURCE or (words[0] in {"HAS", "USES"} and words[-1] != "OF")
+
+
+def held_by_one(relation: str) -> bool:
+    """Whether the target of a relation as a rule has one such source at a time: MANAGES, LEADS, IS_HEAD_OF."""
+    words = [word for word in relation.lower().split("_") if word not in _AUXILIARIES]
+    if len(words) == 1:
+        return _stem(words[0]) in {_stem(verb) for verb in _BY_ONE}
+    return words[-1:] == ["of"] and any(word in _ROLES for word in words)
 
 
 def near_relations(relation: str, existing: Iterable[str], *, is_plan: bool) -> list[str]:

@@ -174,6 +174,60 @@ async def test_at_most_five_conflicts_are_listed_and_none_of_the_same_call(world
     assert len(the(answer, "possible_conflict").candidates) == 5
 
 
+@pytest.mark.parametrize("relation", ["MANAGES", "LEADS", "IS_HEAD_OF", "MANAGER_OF", "IS_MANAGING"])
+async def test_another_holder_of_what_one_holds_is_a_possible_conflict_that_its_call_settles(
+    world: WritingWorld, relation: str
+) -> None:
+    holds = {"relation": relation, "target": "me"}
+    await world.tell("one", {**holds, "source": "Tomas"}, reference_time="2026-01-01")
+    answer = await world.tell("two", {**holds, "source": "Lise"}, reference_time="2026-03-01")
+    report = the(answer, "possible_conflict")
+    assert len(report.candidates) == 1
+    assert "Tomas" in report.candidates[0]
+    (call,) = ready_calls(report)
+    assert [one.invalid_at for one in (await world.send(call)).retired] == ["2026-03-01T00:00:00+00:00"]
+    assert world.lines() == [f"Lise {relation} me"]
+
+
+@pytest.mark.parametrize("relation", ["USES", "KNOWS", "WORKS_AT", "PART_OF", "MANAGED_BY", "DEPENDS_ON", "LIKES"])
+async def test_what_many_may_share_is_no_conflict(world: WritingWorld, relation: str) -> None:
+    await world.tell("one", {"source": "Tomas", "relation": relation, "target": "Acme"})
+    answer = await world.tell("two", {"source": "Lise", "relation": relation, "target": "Acme"})
+    assert "possible_conflict" not in attention(answer)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"invalid_at": "2024"},
+        {"kind": "event"},
+        {"kind": "plan"},
+        {"target": "Tom"},
+        {"replaces": "Tomas"},
+        {"replaces": "current"},
+    ],
+)
+async def test_holders_that_do_not_hold_at_once_or_were_told_to_follow_are_no_conflict(
+    world: WritingWorld, change: dict[str, str]
+) -> None:
+    holds = {"relation": "MANAGES", "target": "me"}
+    await world.tell("one", {**holds, "source": "Tomas", "valid_at": "2025"})
+    answer = await world.tell("two", {**holds, "source": "Lise", **change})
+    assert "possible_conflict" not in attention(answer)
+
+
+async def test_at_most_five_conflicts_of_both_ends_are_listed(world: WritingWorld) -> None:
+    holders = [{"source": f"Boss {name}", "relation": "MANAGES", "target": "me"} for name in "ABCD"]
+    teams = [{"source": "Lise", "relation": "MANAGES", "target": f"Team {name}"} for name in "ABCD"]
+    await world.tell("one", *holders, *teams)
+    answer = await world.tell("two", {"source": "Lise", "relation": "MANAGES", "target": "me"})
+    held, others = (one for one in answer.needs_attention if one.what == "possible_conflict")
+    assert (len(held.candidates), len(others.candidates)) == (4, 1)
+    (call,) = ready_calls(held)
+    settled = await world.send(call)
+    assert {one.fact for one in settled.retired} == {f"Boss {name} manages me" for name in "ABCD"}
+
+
 async def test_facts_of_one_call_follow_each_other(world: WritingWorld) -> None:
     answer = await world.tell("one", {**ACME, "valid_at": "2024"}, {**BETA, "replaces": "current", "valid_at": "2025"})
     assert [one.outcome for one in answer.facts] == ["created", "created"]

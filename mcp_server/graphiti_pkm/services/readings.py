@@ -1,0 +1,57 @@
+"""Which series a told reading belongs to, and what is shown of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.domain.times import show_time
+from graphiti_pkm.services.fact_world import FactWorld
+from graphiti_pkm.services.spelling import near_measure
+from graphiti_pkm.services.told import ToldFact
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The series of each source; those that the call itself begins count at once."""
+
+    world: FactWorld
+    measures: Mapping[str, Mapping[str, int]]
+    """Series from before the call, by source."""
+
+    def in_series(self, told: ToldFact, source_uuid: str) -> ToldFact:
+        """A reading goes to the series it belongs to, under that series' name.
+
+        Without a measure it goes where the readings of its relation went, if that is one series.
+        """
+        if told.kind != "reading" or told.measure is None:
+            return told
+        series = near_measure(told.measure, self._existing(source_uuid))
+        if series is None and not told.is_named:
+            before = self.world.series_told_as(source_uuid, told.relation, told.unit)
+            series = before[0] if len(before) == 1 else None
+        series = series or told.measure
+        return replace(told, measure=series, target=told.target if told.has_target else series)
+
+    def beside(self, told: ToldFact, reading: Fact) -> list[str]:
+        """The other series of its source, where a reading began one that is called by its relation."""
+        if told.kind != "reading" or told.is_named or len(self._series(reading)) > 1:
+            return []
+        return sorted({one for one in self._existing(reading.source_uuid) if one != reading.measure})
+
+    def shown(self, reading: Fact, zone: tzinfo) -> list[str]:
+        """The last values of a series with their dates, and the time of day where two share a date."""
+        readings = self._series(reading)[-_SHOWN:]
+        times = [show_time(one.valid_at or one.created_at, zone) for one in readings]
+        days = [time.split()[0] for time in times]
+        dates = days if len(set(days)) == len(days) else times
+        values = [" ".join(part for part in (one.value, one.unit) if part) for one in readings]
+        return [f"{value} ({when})" for value, when in zip(values, dates, strict=True)]
+
+    def _series(self, reading: Fact) -> list[Fact]:
+        return self.world.series(reading.source_uuid, reading.measure or "")
+
+    def _existing(self, source_uuid: str) -> list[str]:
+        return [*self.world.measures(source_uuid), *self.measures.get(source_uuid, {})]
