@@ -36,6 +36,8 @@ class Occasion:
     caller: str
     """The principal who calls."""
     policy: RetirementPolicy
+    facts: tuple[ToldFact, ...] = ()
+    """All that the call tells."""
 
 
 @dataclass
@@ -118,8 +120,24 @@ class FactPlanner:
         prefixes = tuple(prefix for text in told.replaces if (prefix := as_uuid_prefix(text)))
         by_uuid = [fact for fact in self._world.known if prefixes and fact.uuid.startswith(prefixes)]
         rivals = self._world.into(target_uuid, told.relation, not_from=source_uuid) if told.has_target else []
-        ends, around = Ends(source_uuid, target_uuid), Around(pools, rivals, by_uuid)
-        return find_replaced(told, ends, around, self._resolution.known, self._is_said, self._at.now, self._at.zone)
+        placed = {fact.uuid for fact in rivals if self._world.is_new(fact.uuid) or self._is_placed(fact)}
+        ends, around = Ends(source_uuid, target_uuid), Around(pools, rivals, by_uuid, placed)
+        at = self._at
+        return find_replaced(
+            told, ends, around, self._resolution.known, self._is_said, at.reference_time, at.now, at.zone
+        )
+
+    def _is_placed(self, rival: Fact) -> bool:
+        """Whether the call itself tells what takes the place of another source's fact."""
+        known = self._resolution.known
+        return any(
+            told.kind == "state"
+            and known(told.source) == rival.source_uuid
+            and known(told.target) != rival.target_uuid
+            and same_relation(told.relation, rival.relation)
+            and any(is_current_word(text) or known(text) == rival.target_uuid for text in told.replaces)
+            for told in self._at.facts
+        )
 
     def _rivals(self, told: ToldFact, fact: Fact, asked: set[str]) -> list[Fact]:
         """Facts from before the call of other sources that held what one source holds as a rule."""
@@ -146,7 +164,8 @@ class FactPlanner:
             ended_too_early = [fact for fact in before if self._end_of(fact, validity.valid_at) is None]
             series = pool if any(is_current_word(text) for text in told.replaces) else []
             end = rules.end_before_later(validity.valid_at, ended_too_early, series)
-            validity = replace(validity, invalid_at=end)
+            ended = [fact for fact in replaced.facts if fact not in ended_too_early]
+            validity = replace(validity, invalid_at=end or self.retirements.next_start(ended, pool, self._at.zone))
         return validity, self._at.reference_time
 
     def _still(self, statuses: list[Fact], start: datetime | None) -> list[Fact]:

@@ -55,7 +55,7 @@ class Snapshot:
     """Raw cosines of existing entities by new name."""
     newest: Mapping[str, Sequence[Fact]]
     ended: Mapping[str, Sequence[str]]
-    """Facts whose place others took, by the uuid of one that the call may correct."""
+    """Facts whose place others took, by the uuid of one that the call may correct or precede."""
     had_names: bool
     """Whether the group knew any name before the call."""
 
@@ -176,7 +176,7 @@ class _Reading:
         return [fact for facts, _ in found for fact in facts]
 
     async def ended_by(self, facts: Sequence[Fact]) -> dict[str, list[Fact]]:
-        """What the facts had ended that a call may correct, those that hold before those that are over."""
+        """What the facts had ended that a call may correct or precede, those that hold before those that are over."""
         corrected = [fact for fact in self.told.facts if fact.is_correction and fact.kind == "state"]
         sources = {self._uuid(fact.source) for fact in corrected}
         prefixes = tuple(prefix for fact in corrected for text in fact.replaces if (prefix := as_uuid_prefix(text)))
@@ -188,11 +188,27 @@ class _Reading:
             and not fact.voided
             and (fact.source_uuid in sources | ends or (prefixes and fact.uuid.startswith(prefixes)))
         }
+        meant |= {fact.uuid: fact for fact in self._followers(facts)}
         order = sorted(meant.values(), key=lambda fact: fact.created_at, reverse=True)
         wanted = sorted(order, key=lambda fact: fact.invalid_at is not None)[:_CORRECTABLE]
         groups = [self.group_id]
         found = await asyncio.gather(*(self.graph.retired_by_fact(fact.uuid, groups, _ENDED_EACH) for fact in wanted))
         return {fact.uuid: old for fact, old in zip(wanted, found, strict=True) if old}
+
+    def _followers(self, facts: Sequence[Fact]) -> list[Fact]:
+        """States that start where one ended that a call may end earlier, told late."""
+        starts: dict[str | None, datetime] = {}
+        for fact in self.told.facts:
+            if fact.kind == "state" and fact.replaces and not fact.is_correction:
+                start, source = fact.valid_at or self.told.reference_time, self._uuid(fact.source)
+                starts[source] = min(start, starts.get(source, start))
+        late = [fact for fact in facts if fact.kind == "state" and not fact.voided and fact.source_uuid in starts]
+        ends = {
+            (fact.source_uuid, fact.invalid_at)
+            for fact in late
+            if fact.invalid_at is not None and starts[fact.source_uuid] < fact.invalid_at
+        }
+        return [fact for fact in late if (fact.source_uuid, fact.valid_at or fact.reference_time) in ends]
 
     async def nearest(self, vectors: Mapping[str, Vector]) -> dict[str, dict[str, float]]:
         """Existing entities near the names that are new."""
