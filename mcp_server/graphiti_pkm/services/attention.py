@@ -36,7 +36,10 @@ class AttentionWriter:
         )
 
     def undeclared(self, names: Sequence[str]) -> Attention:
-        """New entities that only facts name; their types are for the caller to fill in, "?" is none."""
+        """New entities that only facts name; their types are for the caller to fill in, "?" is none.
+
+        They come with the next note: a call of their own would store a note that no one wrote.
+        """
         shown = list(names[:_MOST_NAMES])
         more = f" ({len(shown)} of {len(names)})" if len(names) > len(shown) else ""
         typed = [{"name": name, "type": "?"} for name in shown]
@@ -44,7 +47,7 @@ class AttentionWriter:
             what="undeclared_endpoint",
             detail=f"new, without a type{more}",
             candidates=shown,
-            call=f"{_NOTHING}; to type: {self._add('Types.', entities=typed)}",
+            call=f"{_NOTHING}; to type, send with the next note: entities={json.dumps(typed, ensure_ascii=False)}",
         )
 
     def alias_taken(

@@ -1,5 +1,6 @@
 """Entities, mentions and what is reported about names."""
 
+import json
 from typing import Any
 
 import pytest
@@ -275,8 +276,10 @@ async def test_undeclared_endpoints_are_one_short_report_of_what_can_be_typed(wo
     assert len(the(alone, "undeclared_endpoint").model_dump_json()) < 250
 
 
-async def test_typing_without_a_type_changes_nothing(world: WritingWorld) -> None:
-    (call,) = ready_calls(the(await world.tell("x", KNOWS), "undeclared_endpoint"))
+async def test_types_come_with_the_next_note_and_no_note_is_made_up_for_them(world: WritingWorld) -> None:
+    report = the(await world.tell("x", KNOWS), "undeclared_endpoint")
+    assert ready_calls(report) == []
+    call = {"episode_body": "y", "entities": json.loads(report.call[report.call.index("[") :])}
     answer = await world.send(call)
     assert ([one.outcome for one in answer.entities], attention(answer)) == (["matched", "matched"], [])
     assert [entity.label for entity in world.graph.tables.entities.values()] == [None, None]
