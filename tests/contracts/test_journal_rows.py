@@ -40,6 +40,8 @@ async def test_an_empty_journal_holds_nothing(journal: Journal) -> None:
     assert await journal.receipt("nothing") is None
     assert await journal.claim_job("me", 60) is None
     assert await states(journal) == {}
+    assert await journal.episode_count() == 0
+    assert await journal.damage() is None
     assert {"jobs_queued", "jobs_running", "jobs_failed"} <= (await journal.counts()).keys()
 
 
@@ -187,6 +189,19 @@ async def test_a_receipt_gives_request_and_answer_of_the_memory(journal: Journal
     await journal.append(a_write(episode), {}, "hash", answer)
     assert await journal.receipt(episode.uuid) == ("hash", answer)
     assert await journal.receipt(episode.uuid[:8]) is None
+
+
+async def test_episodes_are_counted_until_they_are_deleted_or_fail(journal: Journal) -> None:
+    episodes = [an_episode() for _ in range(4)]
+    writes = [an_intent(episodes=[episode]) for episode in episodes]
+    for write in writes:
+        await journal.append(write, {}, "hash", {})
+    assert await journal.episode_count() == 4
+    await journal.fail(writes[0].uuid, "refused")
+    await journal.withdraw(writes[1].uuid)
+    deletion = an_intent(kind=WriteKind.DELETE_EPISODE, deletions=Deletions(episodes=[episodes[2].uuid]))
+    await journal.append(deletion, {}, "hash", {})
+    assert await journal.episode_count() == 1
 
 
 async def test_only_an_added_memory_has_a_receipt(journal: Journal) -> None:

@@ -62,6 +62,8 @@ class FakeJournal:
         """Rows by write uuid, in order; withdrawn ones are gone."""
         self.jobs: dict[int, FakeJob] = {}
         """Jobs by id; finished ones are gone."""
+        self.found: str | None = None
+        """What ``damage`` answers."""
         self._faults: list[PkmError] = []
         self._last_seq = 0
         self._last_job = 0
@@ -136,6 +138,15 @@ class FakeJournal:
         self._check()
         row = self._receipt(episode_uuid)
         return None if row is None else (row.request_hash, row.answer)
+
+    async def episode_count(self) -> int:
+        self._check()
+        told = {one.uuid for row in self.table.values() for one in row.intent.episodes}
+        return sum(self._receipt(uuid) is not None for uuid in told)
+
+    async def damage(self) -> str | None:
+        self._check()
+        return self.found
 
     async def counts(self) -> dict[str, int]:
         self._check()

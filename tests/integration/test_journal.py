@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import random
 import sqlite3
 import stat
 import subprocess
@@ -213,6 +214,50 @@ async def test_damage_inside_the_file_is_found_after_an_unclean_end_and_by_a_che
     journal = SqliteJournal(tmp_path)
     with pytest.raises(DamagedStore):
         await journal.counts()
+    await journal.close()
+
+
+async def test_a_journal_damaged_in_its_middle_says_so_and_still_keeps_what_it_gives_back(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path)
+    for _ in range(60):
+        await an_append(journal, an_intent(episodes=[an_episode(content="x" * 50_000)]))
+    assert await journal.damage() is None
+    await journal.close()
+    path = tmp_path / "journal.sqlite3"
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(random.Random(3).randbytes(20_000))  # noqa: S311  the same garbage each time
+
+    journal = SqliteJournal(tmp_path)
+    told = await journal.damage()
+    assert told is not None
+    assert "restore BACKUP --replace" in told
+    assert "acknowledged only if" in told
+    kept = await an_append(journal)
+    assert [row.intent for row in await journal.find([kept.uuid])] == [kept]
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute(
+            "CREATE TRIGGER lose AFTER INSERT ON contents "
+            "BEGIN UPDATE contents SET intent = 'garbage' WHERE seq = NEW.seq; END"
+        )
+    lost = an_intent(episodes=[an_episode()])
+    with pytest.raises(DamagedStore, match=r"^Nothing was stored\. The journal .* is damaged"):
+        await an_append(journal, lost)
+    assert await journal.find([lost.uuid]) == []
+    await journal.close()
+
+
+async def test_a_journal_that_was_replaced_is_looked_at_anew(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path)
+    await an_append(journal)
+    await journal.close()
+    journal = SqliteJournal(tmp_path)
+    whole = journal.path.read_bytes()
+    journal.path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    assert await journal.damage() is not None
+    (tmp_path / "copy").write_bytes(whole)
+    (tmp_path / "copy").replace(journal.path)
+    assert await journal.damage() is None
     await journal.close()
 
 

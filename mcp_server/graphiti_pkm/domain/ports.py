@@ -347,6 +347,14 @@ class Journal(Protocol):
         """Request hash and answer of the add_memory in force for this episode: not failed, not deleted since."""
         ...
 
+    async def episode_count(self) -> int:
+        """How many added episodes are in force: not failed, not deleted since."""
+        ...
+
+    async def damage(self) -> str | None:
+        """What is broken in the file and what to do, or None; looked for now and then, in large files by no call."""
+        ...
+
     async def counts(self) -> dict[str, int]:
         """Rows by state and jobs by state (``jobs_queued``, ``jobs_running``, ``jobs_failed``)."""
         ...

@@ -21,6 +21,9 @@ _BUSY_SECONDS = 20.0
 _CHECKED_AT_OPEN = 64 * 2**20
 """Bytes; checking more than that after an unclean end would delay the first call: ``doctor`` does it."""
 
+_LOOKED_THROUGH = 512 * 2**20
+_LOOK_AGAIN_SECONDS = 600.0
+
 _PRIMARY = 0xFF
 """SQLite's extended error codes hold the primary one in their low byte."""
 
@@ -181,6 +184,32 @@ def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
         raise sqlite3.DatabaseError("structure check failed")
 
 
+class Look:
+    """Looks through the file now and then, on a connection of its own."""
+
+    def __init__(self, file: JournalFile) -> None:
+        self._file = file
+        self._inode = 0
+        self._again_at = 0.0
+        self.found: str | None = None
+        """What the last look found broken."""
+
+    def look(self) -> str | None:
+        """What is broken. A file beyond ``_LOOKED_THROUGH`` is left to ``doctor``, as that takes too long here."""
+        inode = self._file.inode()
+        if inode == self._inode and time.monotonic() < self._again_at:
+            return self.found
+        try:
+            with plain_errors(self._file), contextlib.closing(self._file.open("NORMAL")) as connection:
+                if self._file.path.stat().st_size <= _LOOKED_THROUGH:
+                    check(connection)
+            self.found = None
+        except DamagedStore as error:
+            self.found = error.message
+        self._inode, self._again_at = self._file.inode(), time.monotonic() + _LOOK_AGAIN_SECONDS
+        return self.found
+
+
 @contextlib.contextmanager
 def plain_errors(file: JournalFile) -> Iterator[None]:
     """Turn SQLite's errors into ours; mistakes in our SQL stay what they are."""
@@ -208,8 +237,9 @@ def _in_plain_words(error: sqlite3.Error, file: JournalFile) -> PkmError | None:
 def damaged(file: JournalFile) -> DamagedStore:
     """What to say about a damaged journal."""
     return DamagedStore(
-        f"The journal {file.path} is damaged. It was left as it is, and nothing new is stored until it is replaced; "
-        "the graph still holds what was written to it. `graphiti-pkm restore BACKUP --replace` puts a backup in its "
+        f"The journal {file.path} is damaged. It was left as it is; a write is acknowledged only if it still takes it "
+        "and gives it back. The graph holds what was written to it. "
+        "`graphiti-pkm restore BACKUP --replace` puts a backup in its "
         "place, saves whatever of the damaged journal is newer and readable, and keeps the damaged file beside it."
     )
 

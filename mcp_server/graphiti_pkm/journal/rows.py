@@ -138,6 +138,18 @@ def receipt(connection: sqlite3.Connection, episode_uuid: str) -> tuple[str, dic
     return (found[0], json.loads(found[1])) if found else None
 
 
+def episode_count(connection: sqlite3.Connection) -> int:
+    """How many receipts are in force."""
+    query = "SELECT count(*) FROM episodes JOIN writes USING (seq) WHERE deleted_by IS NULL AND state <> 'failed'"
+    return int(connection.execute(query).fetchone()[0])
+
+
+def read_back(connection: sqlite3.Connection, intent: WriteIntent) -> None:
+    """Raise sqlite3.DatabaseError unless a row just inserted is found as it was given."""
+    if [row.intent for row in select_uuids(connection, [intent.uuid])] != [intent]:
+        raise sqlite3.DatabaseError("a new row is not given back")
+
+
 def _keep_receipt(connection: sqlite3.Connection, episode_uuid: str, seq: int) -> None:
     """Two processes may race with one uuid in two groups, under two locks: the first commit has it."""
     if receipt(connection, episode_uuid) is not None:

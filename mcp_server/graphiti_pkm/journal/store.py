@@ -10,7 +10,7 @@ from pathlib import Path
 from graphiti_pkm.domain.records import Job, Vectors, WriteIntent
 from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
 from graphiti_pkm.journal import copies, jobs, redaction, rows
-from graphiti_pkm.journal.connection import Connection, JournalFile, check, plain_errors
+from graphiti_pkm.journal.connection import Connection, JournalFile, Look, check, plain_errors
 from graphiti_pkm.journal.rows import Row
 from graphiti_pkm.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
 
@@ -41,6 +41,7 @@ class SqliteJournal:
         self._migrations = migrations
         self._durable = Connection(self._file, "FULL")
         self._quick = Connection(self._file, "NORMAL")
+        self._look = Look(self._file)
         self._owners: dict[int, str] = {}
         """Who claimed a job through this journal, so that a lease taken over elsewhere is noticed."""
 
@@ -70,12 +71,16 @@ class SqliteJournal:
                 seq = rows.insert(connection, intent, encoded, request_hash, at)
                 if intent.forgets is not None:
                     redaction.redact(connection, intent, seq)
+                if self._look.found:  # what is known to be damaged may still take a row, but is not trusted with it
+                    rows.read_back(connection, intent)
                 return seq
 
         try:
             return await self._durable.run(work)
         except Unavailable as error:
             raise NotKept(f"Nothing was stored. {error.message}") from error
+        except DamagedStore as error:
+            raise DamagedStore(f"Nothing was stored. {error.message}") from error
         except sqlite3.IntegrityError as error:
             raise ValueError(f"write {intent.uuid} is journalled already") from error
 
@@ -144,6 +149,12 @@ class SqliteJournal:
 
     async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
         return await self._quick.run(lambda c: rows.receipt(c, episode_uuid))
+
+    async def episode_count(self) -> int:
+        return await self._quick.run(rows.episode_count)
+
+    async def damage(self) -> str | None:
+        return await asyncio.to_thread(self._look.look)
 
     async def counts(self) -> dict[str, int]:
         def work(connection: sqlite3.Connection) -> dict[str, int]:

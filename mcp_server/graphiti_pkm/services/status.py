@@ -1,10 +1,12 @@
 """Whether the memory works, and what it holds."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import StatusResponse
+from graphiti_pkm.domain.queries import GroupSize
 from graphiti_pkm.errors import PkmError, Unavailable
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
@@ -18,6 +20,13 @@ _COMPLETE = 100
 _BOTH = "full text and meaning"
 _BUILDING = "indexes for meaning are being built ({}): searches are exact and slower until then, writes may wait"
 _NO_MODEL = "full text only: the embedding model is not available; 'graphiti-pkm doctor' on the server names the remedy"
+
+_UNKNOWN = (
+    "The journal knows {known} episode(s) but the graph holds {held}: journal.sqlite3 was lost or replaced. What it "
+    "does not know is in the database's file alone: no backup holds it, and `graphiti-pkm rebuild` refuses to lose it. "
+    "Stop the server and copy the whole data directory. Then put the former journal.sqlite3 back in its place, or a "
+    "backup with `graphiti-pkm restore BACKUP --replace`, which drops what the backup does not hold."
+)
 
 
 class Status:
@@ -40,7 +49,7 @@ class Status:
     async def get_status(self, caller: Caller) -> StatusResponse:
         """State of database, search, writes and jobs, and the sizes of the caller's groups."""
         failures: list[str] = []
-        groups = await self._sizes(caller, failures)
+        sizes = await self._sizes(caller, failures)
         counts = await self._counts(failures)
         writes = {shown: counts.get(state, 0) for state, shown in _WRITES.items()}
         jobs = {key.removeprefix(_JOBS): count for key, count in counts.items() if key.startswith(_JOBS)}
@@ -48,19 +57,20 @@ class Status:
             failures.append(f"{writes['failed']} write(s) were refused by the database and set aside; see the log.")
         if jobs.get("failed"):
             failures.append(f"{jobs['failed']} job(s) failed repeatedly and were given up; see the log.")
+        await self._compare(sizes or {}, writes["waiting"], failures)
         failures.extend(self._repairs())
         embedder = self._context.embedder
         has_model = await embedder.available()
-        state = "unavailable" if groups is None else "ok" if has_model and not failures else "degraded"
+        state = "unavailable" if sizes is None else "ok" if has_model and not failures else "degraded"
         return StatusResponse(
             status=state,
-            message=_message(groups, failures, has_model=has_model),
+            message=_message(failures, is_there=sizes is not None, has_model=has_model),
             version=version(_DISTRIBUTION),
             backend=self._backend,
             search=await self._search() if has_model else _NO_MODEL,
             model=embedder.model if has_model else None,
             dimension=embedder.dimension if has_model else None,
-            groups=groups or {},
+            groups={self._groups.public(group): size_in_words(size) for group, size in (sizes or {}).items()},
             writes=writes,
             jobs=jobs,
             failures=failures,
@@ -68,8 +78,8 @@ class Status:
             uptime_seconds=max(0, int((self._context.now() - self._started).total_seconds())),
         )
 
-    async def _sizes(self, caller: Caller, failures: list[str]) -> dict[str, str] | None:
-        """What each group holds; None if the database does not answer."""
+    async def _sizes(self, caller: Caller, failures: list[str]) -> dict[str, GroupSize] | None:
+        """What each of the caller's groups holds; None if the database does not answer."""
         try:
             if not await self._context.graph.ready():
                 failures.append("The database does not answer yet.")
@@ -79,7 +89,7 @@ class Status:
         except Unavailable as error:
             failures.append(error.message)
             return None
-        return {self._groups.public(group): size_in_words(sizes[group]) for group in visible if group in sizes}
+        return {group: sizes[group] for group in visible if group in sizes}
 
     async def _search(self) -> str:
         """How searches work now; indexes that are complete go without saying."""
@@ -97,9 +107,33 @@ class Status:
             failures.append(error.message)
             return {}
 
+    async def _compare(self, sizes: Mapping[str, GroupSize], waiting: int, failures: list[str]) -> None:
+        """Whether the journal is sound, and knows what the graph holds: a lost one is silently made anew."""
+        journal = self._context.journal
+        try:
+            damage = await journal.damage()
+            known = 0 if damage else await journal.episode_count()
+        except PkmError as error:
+            damage, known = error.message, 0
+        if damage:
+            if damage not in failures:
+                failures.append(damage)
+            return
+        held = _episodes(sizes)
+        if held <= known or waiting:  # a deletion that waits is done in the journal and not yet in the graph
+            return
+        with contextlib.suppress(Unavailable):  # or it was deleted between the two counts
+            held = min(held, _episodes(await self._context.graph.group_sizes(list(sizes))))
+            if held > known:
+                failures.append(_UNKNOWN.format(known=known, held=held))
 
-def _message(groups: dict[str, str] | None, failures: Sequence[str], *, has_model: bool) -> str:
-    if groups is None:
+
+def _episodes(sizes: Mapping[str, GroupSize]) -> int:
+    return sum(size.episodes for size in sizes.values())
+
+
+def _message(failures: Sequence[str], *, is_there: bool, has_model: bool) -> str:
+    if not is_there:
         return "The memory is not available: the database does not answer. Try again shortly."
     if failures:
         return "The memory works, with something to look at: see failures."

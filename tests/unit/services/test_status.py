@@ -1,17 +1,26 @@
 """Status, also of what does not work."""
 
-from tests.builders import a_write, an_entity, an_episode
+from tests.builders import a_write, an_entity, an_episode, an_intent
 from tests.unit.services.reading_world import World
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.queries import VectorIndex
+from graphiti_pkm.domain.records import Deletions, WriteIntent, WriteKind
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.status import Status
 
 
+async def kept(world: World, *writes: WriteIntent) -> None:
+    """In journal and graph."""
+    for write in writes:
+        await world.journal.append(write, {}, "", {})
+        await world.given(write)
+        await world.journal.written(write.uuid)
+
+
 async def test_a_healthy_memory_says_what_it_holds_and_how_it_searches() -> None:
     world = World()
-    await world.given(a_write(an_episode(), an_entity()))
+    await kept(world, a_write(an_episode(), an_entity()))
     world.clock.advance(seconds=90)
     answer = await world.status.get_status(world.caller)
     assert answer.status == "ok"
@@ -63,6 +72,38 @@ async def test_writes_by_state_and_failed_ones_are_counted() -> None:
     assert answer.writes == {"waiting": 1, "written": 0, "applied": 0, "failed": 1}
     assert answer.status == "degraded"
     assert "1 write(s) were refused" in answer.failures[0]
+
+
+async def test_a_damaged_journal_is_told_though_it_still_answers() -> None:
+    world = World()
+    await kept(world, a_write(an_episode()))
+    world.journal.found = "The journal is damaged. Restore a backup."
+    answer = await world.status.get_status(world.caller)
+    assert answer.status == "degraded"
+    assert answer.failures == ["The journal is damaged. Restore a backup."]
+
+
+async def test_episodes_that_the_journal_does_not_know_are_told_with_the_remedy() -> None:
+    world = World()
+    await world.given(a_write(an_episode()), a_write(an_episode()))
+    await kept(world, a_write(an_episode()))
+    answer = await world.status.get_status(world.caller)
+    assert answer.status == "degraded"
+    [failure] = answer.failures
+    assert "journal knows 1 episode(s) but the graph holds 3" in failure
+    assert "restore BACKUP --replace" in failure
+
+
+async def test_what_is_deleted_and_what_still_waits_is_no_difference_between_journal_and_graph() -> None:
+    world = World()
+    episode = an_episode()
+    await kept(world, a_write(episode), a_write(an_episode()))
+    deletion = an_intent(kind=WriteKind.DELETE_EPISODE, deletions=Deletions(episodes=[episode.uuid]))
+    await world.journal.append(deletion, {}, "", {})
+    assert (await world.status.get_status(world.caller)).failures == []
+    await world.given(deletion)
+    await world.journal.written(deletion.uuid)
+    assert (await world.status.get_status(world.caller)).failures == []
 
 
 async def test_what_was_repaired_at_the_start_is_shown() -> None:
