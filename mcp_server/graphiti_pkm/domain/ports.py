@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from graphiti_pkm.domain.changes import GraphChanges
+from graphiti_pkm.domain.erasing import JournalErasing
 from graphiti_pkm.domain.fact_lists import GraphFacts
 from graphiti_pkm.domain.neighbours import GraphNeighbours
 from graphiti_pkm.domain.queries import (
@@ -264,7 +265,7 @@ class JournalRow(Protocol):
     def vectors(self) -> Vectors: ...
 
 
-class Journal(Protocol):
+class Journal(JournalErasing, Protocol):
     """The second copy of every write. All methods are quick local SQLite calls, run off the event loop."""
 
     async def append(
@@ -373,21 +374,6 @@ class Journal(Protocol):
 
     async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
         """Put back after a failure; after 8 attempts it is failed and shown by status."""
-        ...
-
-    async def erase(self) -> bool:
-        """Leave nothing in the journal's files that its rows do not hold: log emptied, copies made on the way gone.
-
-        False while another process reads or writes; try again later.
-        """
-        ...
-
-    async def open_erasures(self) -> list[int]:
-        """Jobs of the kind ``erase`` that are not done, of writes that the graph has."""
-        ...
-
-    async def close_erasures(self, job_ids: Sequence[int]) -> None:
-        """They are done, whoever did it."""
         ...
 
     async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
