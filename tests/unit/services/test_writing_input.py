@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld
+from tests.unit.services.writing_world import WritingWorld, the
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.errors import InvalidInput, NotAllowed
@@ -155,9 +155,12 @@ async def test_public_group_names_are_answered_and_stored_ids_used(world: Writin
 
 
 async def test_the_call_in_a_report_names_another_group(world: WritingWorld) -> None:
-    answer = await world.tell("x", FACT, group_id="work")
-    assert '"group_id":"work"' in answer.needs_attention[0].call
-    assert "group_id" not in (await world.tell("x", FACT)).needs_attention[0].call
+    other = {**FACT, "target": "Beta"}
+    await world.tell("x", FACT, group_id="work")
+    answer = await world.tell("y", other, group_id="work")
+    assert '"group_id":"work"' in the(answer, "possible_conflict").call
+    await world.tell("x", FACT)
+    assert "group_id" not in the(await world.tell("y", other), "possible_conflict").call
 
 
 async def test_a_long_text_is_embedded_in_parts(world: WritingWorld) -> None:
