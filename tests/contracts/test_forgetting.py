@@ -195,6 +195,32 @@ async def test_every_earlier_row_of_the_group_loses_it_whatever_its_state(journa
     assert (await journal.claim_job("me", 60) or (0, ""))[1] == OTHER_GROUP
 
 
+async def test_the_receipts_of_other_notes_keep_only_what_those_told(journal: Journal) -> None:
+    story, note, elsewhere = Story(), an_episode("Tom swims."), an_episode(group_id=OTHER_GROUP)
+    repeating = {
+        "message": "Stored.",
+        "related": [f"Maria is {HIDDEN}"],
+        "retired": [{"uuid": "1", "fact": HIDDEN}],
+        "needs_attention": [{"what": "possible_conflict", "detail": HIDDEN}],
+        "facts": [{"uuid": "2", "outcome": "duplicate", "fact": HIDDEN, "series": [HIDDEN]}],
+    }
+    await journal.append(story.told_by, story.vectors, "hash", {})
+    await journal.append(a_write(note, kind=WriteKind.ADD_MEMORY), {}, "same", repeating)
+    await journal.append(a_write(elsewhere, kind=WriteKind.ADD_MEMORY, group_id=OTHER_GROUP), {}, "other", repeating)
+    await journal.append(story.forgetting(), {}, "", {})
+    assert await journal.receipt(note.uuid) == (
+        "same",
+        {
+            "message": "Stored.",
+            "related": [],
+            "retired": [],
+            "needs_attention": [],
+            "facts": [{"uuid": "2", "outcome": "duplicate"}],
+        },
+    )
+    assert await journal.receipt(elsewhere.uuid) == ("other", repeating)
+
+
 async def test_a_deleted_episode_leaves_shells_for_what_became_of_its_facts(journal: Journal) -> None:
     story = Story()
     await journal.append(story.told_by, story.vectors, "hash", {"message": HIDDEN})

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from graphiti_pkm.domain.ports import JournalRow
 from graphiti_pkm.domain.records import BackLinkJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.domain.redaction import redacted
+from graphiti_pkm.domain.redaction import left_of_receipt, redacted
 from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
 
 MAX_ATTEMPTS = 8
@@ -228,6 +228,8 @@ class FakeJournal:
                 intent, vectors = redacted(row.intent, row.vectors, forgetting)
                 if intent != row.intent or len(vectors) != len(row.vectors):
                     self.table[uuid] = replace(row, intent=intent, vectors=vectors, request_hash="", answer={})
+                else:
+                    self.table[uuid] = replace(row, answer=left_of_receipt(row.answer))
         gone = forgetting.deletions.entities
         self.jobs = {
             id_: job

@@ -34,6 +34,9 @@ _SHELL: Mapping[str, object] = MappingProxyType(
 )
 _SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at")
 """What stays of a write whose group is cleared: that something was written, and when."""
+_OF_OTHERS = frozenset({"retired", "needs_attention", "related"})
+_OF_OTHER_FACTS = frozenset({"fact", "series"})
+
 _A_RECORD = TypeVar("_A_RECORD", Entity, Fact, FactUpdate, FactChange)
 
 
@@ -54,6 +57,18 @@ def concerned(forgetting: WriteIntent) -> frozenset[str]:
             *(fact.uuid for fact in forgetting.facts),
         )
     )
+
+
+def left_of_receipt(answer: Mapping[str, object]) -> dict[str, object]:
+    """What a stored answer keeps once anything of its group is forgotten: it also repeats what other notes told.
+
+    Which ones cannot be told from the row that it stands in, so all of that goes.
+    """
+    left = {name: [] if name in _OF_OTHERS else value for name, value in answer.items()}
+    facts = left.get("facts")
+    if isinstance(facts, list):
+        left["facts"] = [{name: value for name, value in fact.items() if name not in _OF_OTHER_FACTS} for fact in facts]
+    return left
 
 
 def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) -> tuple[WriteIntent, Vectors]:

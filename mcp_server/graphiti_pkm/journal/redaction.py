@@ -1,6 +1,7 @@
 """Forgetting in the journal: earlier rows lose what a write takes out, and then its files do."""
 
 import contextlib
+import json
 import sqlite3
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def redact(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: 
     )
     for seq in [seq for seq, intent in listed if any(uuid in intent for uuid in wanted)]:
         _redact_row(connection, forgetting, seq)
+    _redact_receipts(connection, forgetting.group_id, before_seq)
     connection.executemany(
         "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE entity_uuid = ?",
         [(uuid,) for uuid in forgetting.deletions.entities],
@@ -57,6 +59,20 @@ def _redact_row(connection: sqlite3.Connection, forgetting: WriteIntent, seq: in
         "UPDATE contents SET intent = ?, vector_uuids = ?, dimension = ?, vectors = ?, request_hash = '', answer = ? "
         "WHERE seq = ?",
         (left.intent, left.vector_uuids, left.dimension, left.vectors, left.answer, seq),
+    )
+
+
+def _redact_receipts(connection: sqlite3.Connection, group_id: str, before_seq: int) -> None:
+    receipts = connection.execute(
+        "SELECT seq, answer FROM writes JOIN contents USING (seq) WHERE group_id = ? AND seq < ? AND answer <> '{}'",
+        (group_id, before_seq),
+    ).fetchall()
+    left = [
+        (json.dumps(redaction.left_of_receipt(json.loads(answer)), ensure_ascii=False), seq, answer)
+        for seq, answer in receipts
+    ]
+    connection.executemany(
+        "UPDATE contents SET answer = ? WHERE seq = ?", [(now, seq) for now, seq, before in left if now != before]
     )
 
 
