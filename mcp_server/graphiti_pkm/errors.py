@@ -10,6 +10,11 @@
     ├── NotKept               the write failed and left nothing behind
     ├── KeptButPending        the write is journalled; the graph gets it later
     ├── Unavailable           the database or the model cannot answer right now
+    ├── ModelError            a model that reads episodes did not; the episode is kept
+    │   ├── ModelUnavailable  it cannot be reached, or asks to wait
+    │   ├── ModelRefused      asking again is of no use before something is changed
+    │   ├── ModelNonsense     its answer does not fit the question
+    │   └── BudgetSpent       no more calls may be made now
     └── ConfigurationError    settings, files or the platform are wrong
         ├── UnsupportedPlatform
         ├── EmbeddingMismatch another model or dimension wrote this database
@@ -83,6 +88,50 @@ class Unavailable(PkmError):
     """The database or the model cannot answer right now; reads may be tried again."""
 
     code = "unavailable"
+
+
+class ModelError(PkmError):
+    """A model that reads episodes did not; ``remedy`` says what to do about it, empty if waiting is enough."""
+
+    code = "model"
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class ModelUnavailable(ModelError):
+    """The model cannot be reached, is overloaded or broken, or asks to wait."""
+
+    code = "model_unavailable"
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        """``retry_after``: seconds that the service asked for, None if it did not."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelRefused(ModelError):
+    """Wrong key, unknown model, a request it does not take, or content it will not read."""
+
+    code = "model_refused"
+
+
+class ModelNonsense(ModelError):
+    """The answer is cut off, no JSON or of another shape, and so was the repaired one."""
+
+    code = "model_nonsense"
+
+
+class BudgetSpent(ModelError):
+    """The budget of the day, or of the episode, is spent."""
+
+    code = "budget_spent"
+
+    def __init__(self, message: str, remedy: str, *, is_of_day: bool) -> None:
+        """``is_of_day``: there is a new one tomorrow."""
+        super().__init__(message, remedy)
+        self.is_of_day = is_of_day
 
 
 class ConfigurationError(PkmError):

@@ -253,6 +253,17 @@ class EraseJob(Record):
 Job: TypeAlias = Annotated[BackLinkJob | EmbedPassagesJob | EraseJob, Field(discriminator="kind")]
 
 
+class ExtractJob(Record):
+    """Let a model read an episode; its result is a write with the uuid of this job."""
+
+    uuid: str
+    episode_uuid: str
+    excluded_entity_types: tuple[str, ...] = ()
+    instructions: str = ""
+    previous_episode_uuids: tuple[str, ...] | None = None
+    update_communities: bool = False
+
+
 class WriteKind(StrEnum):
     """What a journal row was for."""
 
@@ -263,6 +274,7 @@ class WriteKind(StrEnum):
     RESTORE_FACT = "restore_fact"
     CLEAR_GROUP = "clear_group"
     FORGET = "forget"
+    EXTRACT = "extract"
     JOB = "job"
 
 
@@ -295,5 +307,7 @@ class WriteIntent(Record):
     """Given: journalling it takes the same out of the group's earlier rows, in one transaction."""
     jobs: tuple[Job, ...] = ()
     """Journalled with the write and enqueued in the same commit."""
+    extractions: tuple[ExtractJob, ...] = ()
+    """Likewise, for the queue of a model that reads episodes (``domain.extraction``)."""
     steering: dict[str, object] = Field(default_factory=dict)
     """Parameters that steer a model, kept for a later extraction; unused without one."""
