@@ -209,23 +209,28 @@ def _feast(match: _Match, today: date) -> _Days:
     return _one(_latest(today, lambda year: date(year, number, day)))
 
 
+_NEAR = {"day": 0, "week": 3, "month": 15, "year": 45}
+"""How many days before and after are meant as well by "three weeks ago"."""
+
+
+def _back(today: date, count: int, unit: str) -> date:
+    """The day so many days, weeks, months or years ago."""
+    if unit in {"day", "week"}:
+        return today - timedelta(days=count * (7 if unit == "week" else 1))
+    return _months_back(today, count * (12 if unit == "year" else 1))
+
+
 def _ago(match: _Match, today: date) -> _Days:
     count, unit = _count(match["count"]), match["unit"].lower()
-    if unit == "day":
-        return _one(today - timedelta(days=count))
-    middle = _months_back(today, count * (12 if unit == "year" else 1)) if unit != "week" else today
-    middle, around = (today - timedelta(weeks=count), 3) if unit == "week" else (middle, 15 if unit == "month" else 45)
-    return middle - timedelta(days=around), _plus(middle, around + 1)
+    day = _back(today, count, unit)
+    around = _NEAR[unit]
+    return day - timedelta(days=around), _plus(day, around + 1)
 
 
 def _last(match: _Match, today: date) -> _Days:
     unit = match["unit"].lower()
     if match["count"]:
-        count = _count(match["count"])
-        start = _months_back(today, count * (12 if unit == "year" else 1))
-        return (today - timedelta(days=count * (7 if unit == "week" else 1)) if unit in "dayweek" else start), _plus(
-            today, 1
-        )
+        return _back(today, _count(match["count"]), unit), _plus(today, 1)
     if unit == "day":
         raise ValueError("no such expression")
     if unit == "week":

@@ -83,8 +83,12 @@ class Traversals(Connected):
         *,
         readings: bool = False,
     ) -> dict[str, list[Fact]]:
-        shown = {"status": "reading"} if readings else {"only_current": True}
-        wanted = FactFilter.model_validate({"group_ids": tuple(group_ids), "now": now, **shown})
+        wanted = FactFilter(
+            group_ids=tuple(group_ids),
+            now=now,
+            only_current=not readings,
+            status="reading" if readings else None,
+        )
         found = await (await self._db()).read(
             *(queries_read.newest_facts(uuid, wanted, limit_each) for uuid in entity_uuids)
         )

@@ -1,7 +1,7 @@
 """What a write asks its caller to look at, each with the call that settles it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.domain.answers import Attention
@@ -239,14 +239,13 @@ class AttentionWriter:
 
     def proposed_ending(self, fact: Fact, old: Fact) -> Attention:
         """An ending that no caller named and the rules do not trust."""
-        arguments = {"fact_uuid": old.uuid, "reason": f"Replaced by: {_cut(fact.text)}"}
-        call = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+        ended = {"fact_uuid": old.uuid, "reason": f"Replaced by: {_cut(fact.text)}"}
+        both_hold = {"fact_uuid": old.uuid, "reason": "Both hold."}
         return Attention(
             what="proposed_ending",
             detail=f"{_cut(fact.text)}: may have ended this, which was left as it is",
             candidates=[self.line(old)],
-            call=f'If it has ended: retire_fact {call}. If not: restore_fact {{"fact_uuid":"{old.uuid}","reason":'
-            '"Both hold."}',
+            call=f"If it has ended: retire_fact {_json(ended)}. If not: restore_fact {_json(both_hold)}",
         )
 
     def line(self, fact: Fact) -> str:
@@ -282,7 +281,7 @@ def _triple(fact: ToldFact, relation: str | None = None) -> dict[str, object]:
     return told
 
 
-def _json(arguments: dict[str, object]) -> str:
+def _json(arguments: Mapping[str, object]) -> str:
     return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
 

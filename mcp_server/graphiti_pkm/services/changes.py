@@ -48,8 +48,7 @@ class Changes(Reader):
         if after is None or (before is not None and before <= after):
             raise InvalidInput("until must be later than since: changes from since on, before until.")
         anchor = None if entity_uuid is None else await self._anchor(caller, entity_uuid, group_ids)
-        groups = self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
-        groups = anchor.group_ids if anchor else groups
+        groups = anchor.group_ids if anchor else self._groups.searched(caller, group_ids)
         filters = {
             "tool": "what_changed",
             "principal": caller.principal,

@@ -68,7 +68,7 @@ class Clearing:
     def _wanted(self, caller: Caller, group_ids: GroupIds) -> tuple[str, ...]:
         if group_ids is not None and not group_ids:
             raise InvalidInput("Nothing was cleared: group_ids is empty. Name the groups; get_status lists them.")
-        wanted = self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
+        wanted = self._groups.searched(caller, group_ids)
         if len(wanted) > _MOST:
             raise InvalidInput(f"Nothing was cleared: at most {_MOST} groups in one call.")
         return wanted

@@ -55,7 +55,7 @@ class EpisodeSearch(Reader):
         after each hit.
         """
         limit = EPISODES.check(max_episodes)
-        groups = self._searched(caller, group_ids)
+        groups = self._groups.searched(caller, group_ids)
         after, before = self._instant("valid_after", valid_after), self._instant("valid_before", valid_before)
         reference = self._instant("reference_time", reference_time)
         if entity_uuid is not None:

@@ -318,9 +318,8 @@ def voided(fact: Fact, now: datetime) -> Fact:
     return fact.model_copy(update={"voided": True, "expired_at": now})
 
 
-def update_of(fact: Fact, before: Fact) -> FactUpdate:
-    """The new values of a changed fact as a record; its quote only if it had none before."""
-    words = ("quote", "quote_start", "quote_end", "quote_episode_uuid") if fact.quote != before.quote else ()
+def interval_update(fact: Fact) -> FactUpdate:
+    """The values of a fact that an ending or a restoring changes."""
     return FactUpdate(
         uuid=fact.uuid,
         episodes=fact.episodes,
@@ -328,9 +327,15 @@ def update_of(fact: Fact, before: Fact) -> FactUpdate:
         invalid_at=fact.invalid_at,
         expired_at=fact.expired_at,
         voided=fact.voided,
-        reference_time=fact.reference_time if fact.reference_time != before.reference_time else None,
-        **{name: getattr(fact, name) for name in words},
     )
+
+
+def update_of(fact: Fact, before: Fact) -> FactUpdate:
+    """The new values of a changed fact as a record; its quote only if it had none before."""
+    words = ("quote", "quote_start", "quote_end", "quote_episode_uuid") if fact.quote != before.quote else ()
+    told_at = fact.reference_time if fact.reference_time != before.reference_time else None
+    said = {"reference_time": told_at, **{name: getattr(fact, name) for name in words}}
+    return interval_update(fact).model_copy(update=said)
 
 
 def _other_value(told: ToldFact, fact: Fact) -> bool:

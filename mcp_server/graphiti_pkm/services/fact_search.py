@@ -191,7 +191,7 @@ class FactSearch(FactLists):
     ) -> tuple[Entity | None, tuple[str, ...]]:
         """The entity whose facts are asked for, and the groups: its own where none are given."""
         if uuid is None:
-            return None, self._searched(caller, group_ids)
+            return None, self._groups.searched(caller, group_ids)
         anchor = await self._anchor(caller, uuid, group_ids)
         if anchor.entity is None:
             raise unknown("entity", anchor.uuid)

@@ -33,6 +33,10 @@ class Groups:
         names = [group_ids] if isinstance(group_ids, str) else list(group_ids)
         return tuple(dict.fromkeys(self.one(caller, name) for name in names)) or None
 
+    def searched(self, caller: Caller, group_ids: str | Sequence[str] | None) -> tuple[str, ...]:
+        """As ``many``, and the default group if none is named (C21)."""
+        return self.many(caller, group_ids) or (self.one(caller, None),)
+
     async def visible(self, caller: Caller) -> tuple[str, ...]:
         """Stored ids of all groups this caller may read and that hold something."""
         prefix = _prefix(caller)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from graphiti_pkm.domain.records import ChangeKind, Fact, FactChange, FactUpdate, RecordedChange
+from graphiti_pkm.domain.records import ChangeKind, Fact, FactChange, RecordedChange
 
 MOST_EVENTS = 200
 """Events of one fact that are looked at; a fact has a few."""
@@ -62,18 +62,6 @@ def change_of(uuid: str, fact: Fact, kind: ChangeKind, recorded_at: datetime, **
             "previous_told_at": fact.reference_time,
             **said,
         }
-    )
-
-
-def interval_update(fact: Fact) -> FactUpdate:
-    """The values of a fact that an ending or a restoring changes."""
-    return FactUpdate(
-        uuid=fact.uuid,
-        episodes=fact.episodes,
-        valid_at=fact.valid_at,
-        invalid_at=fact.invalid_at,
-        expired_at=fact.expired_at,
-        voided=fact.voided,
     )
 
 

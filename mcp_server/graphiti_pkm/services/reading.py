@@ -73,10 +73,6 @@ class Reader:
         own = entity.group_id if entity else self._groups.one(caller, None)
         return Anchor(uuid, entity, wanted or (own,))
 
-    def _searched(self, caller: Caller, group_ids: GroupIds) -> tuple[str, ...]:
-        """Searches without group_ids read the default group (C21)."""
-        return self._groups.many(caller, group_ids) or (self._groups.one(caller, None),)
-
     async def _newest(
         self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
     ) -> dict[str, list[Fact]]:

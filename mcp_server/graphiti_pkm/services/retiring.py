@@ -17,7 +17,6 @@ from graphiti_pkm.services.history import (
     MOST_EVENTS,
     after,
     change_of,
-    interval_update,
     open_proposals,
     restored,
     to_undo,
@@ -165,7 +164,7 @@ class Retiring:
             group_id=group,
             kind=kind,
             recorded_at=change.recorded_at,
-            fact_updates=() if change.kind == "rejected" else (interval_update(fact),),
+            fact_updates=() if change.kind == "rejected" else (rules.interval_update(fact),),
             changes=(change,),
             uncorrected_episodes=tuple(unmarked),
         )

@@ -47,7 +47,7 @@ class Searching(FactSearch):
         if query is None and not names and not entity_types and not status:
             raise InvalidInput("Give a query, or names to look up, or entity_types or status to list all that fit.")
         asked = _checked_names(names or ())
-        groups = self._searched(caller, group_ids)
+        groups = self._groups.searched(caller, group_ids)
         centre = await self._centre(caller, center_node_uuid)
         filters = filters_of("search_nodes", caller, groups, query, asked, entity_types, centre, status)
         start = self._start(cursor, filters)
