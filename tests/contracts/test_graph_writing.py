@@ -185,6 +185,15 @@ async def test_concurrent_writes_are_all_there(graph: Graph) -> None:
     assert await graph.applied([write.uuid for write in writes]) == {write.uuid for write in writes}
 
 
+async def test_that_a_model_wrote_a_summary_is_kept_until_a_caller_gives_one(graph: Graph) -> None:
+    sarah = an_entity("Sarah", summary="A friend", summary_by_model=True, attributes={"city": "Berlin"})
+    await graph.apply(a_write(sarah, a_name(sarah)), {})
+    assert await graph.get_entities([sarah.uuid], ["t1"]) == [sarah]
+    told = sarah.model_copy(update={"summary": "The manager", "summary_by_model": False})
+    await graph.apply(a_write(told), {})
+    assert await graph.get_entities([sarah.uuid], ["t1"]) == [told]
+
+
 async def test_an_entity_gets_a_new_summary_type_and_attributes(graph: Graph) -> None:
     sarah = an_entity("Sarah", label="Person", summary="A friend", attributes={"city": "Berlin", "age": 41})
     await graph.apply(a_write(sarah, a_name(sarah)), {})

@@ -57,6 +57,8 @@ class Entity(Record):
     name: str
     label: str | None = None
     summary: str = ""
+    summary_by_model: bool = False
+    """Whether a model wrote the summary, so that it may write it anew; what a caller gave stands."""
     created_at: datetime
     attributes: dict[str, object] = Field(default_factory=dict)
 

@@ -27,6 +27,8 @@ _KINDS = frozenset(get_args(FactKind))
 _TEXTS = ("measure", "value", "unit", "quote", "quote_episode_uuid")
 _OFFSETS = ("quote_start", "quote_end")
 _EPISODE_SOURCES = frozenset({"text", "message", "json", "fact_triple"})
+SUMMARY_BY_MODEL = "summary_by_model"
+"""A property of entities whose summary is not a caller's; to Graphiti an attribute like any other, which it keeps."""
 _FACT_FIELDS = ("kind", "voided", *_TEXTS, *_OFFSETS)
 
 
@@ -40,12 +42,14 @@ def _parsers() -> ModuleType:
 def entity(row: Row) -> Entity:
     """From the columns ``queries.ENTITY_COLUMNS``; the first label beside ``Entity`` is its type."""
     node = _parsers().entity_node_from_record({**row, "attributes": dict(row["attributes"])})
+    is_by_model = node.attributes.pop(SUMMARY_BY_MODEL, None) is True
     return Entity(
         uuid=node.uuid,
         group_id=node.group_id,
         name=node.name,
         label=next((label for label in node.labels if label != "Entity"), None),
         summary=node.summary,
+        summary_by_model=is_by_model,
         created_at=as_utc(node.created_at),
         attributes=node.attributes,
     )
@@ -133,11 +137,12 @@ def entity_properties(record: Entity) -> Row:
     The 0 takes the place of an older vector: FalkorDB compares vectors as integers and would keep it.
     """
     return {
-        **_attributes(record.attributes, ENTITY_KEYS),
+        **_attributes(record.attributes, (*ENTITY_KEYS, SUMMARY_BY_MODEL)),
         "uuid": record.uuid,
         "name": record.name,
         "group_id": record.group_id,
         "summary": record.summary,
+        **({SUMMARY_BY_MODEL: True} if record.summary_by_model else {}),
         "created_at": iso(record.created_at),
         "name_embedding": 0,
     }

@@ -220,7 +220,7 @@ class Resolution:
         if told.label and not entity.label:
             changes["label"] = told.label
         if told.summary and told.summary != entity.summary:
-            changes["summary"] = told.summary
+            changes.update(summary=told.summary, summary_by_model=False)
             resolved.replaced_summary = bool(entity.summary)
         if changes:
             resolved.entity = entity.model_copy(update=changes)
