@@ -29,14 +29,13 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.history import change_of
+from graphiti_pkm.services.known_from import episode_times, known_without
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import clipped
 
 _MOST = 10_000
 """Facts and entities of one episode; add_memory cannot write as many."""
 _MOST_PASSAGES = 25_000
-_MOST_OTHERS = 100
-"""Other episodes that are read for when they told what a deleted one told first."""
 _TOLD = 20
 _NAME = 100
 _UUID = 8
@@ -109,14 +108,16 @@ class Deleting:
                 ),
             ]
             requoted = [fact for fact in shared if fact.quote_episode_uuid == whole]
-            known_from = await self._known_from(episode, shared, visible)
+            times = await episode_times(self._graph, shared, [episode], visible)
             intent = WriteIntent(
                 uuid=str(uuid4()),
                 group_id=group,
                 kind=WriteKind.DELETE_EPISODE,
                 recorded_at=self._context.now(),
                 facts=tuple(_without_quote(fact, whole) for fact in requoted),
-                fact_updates=tuple(_without_episode(fact, whole, known_from.get(fact.uuid)) for fact in shared),
+                fact_updates=tuple(
+                    _without_episode(fact, whole, known_without(fact, {whole}, times)) for fact in shared
+                ),
                 changes=self._deleted(lost, caller),
                 deletions=Deletions(
                     episodes=(whole,),
@@ -208,18 +209,6 @@ class Deleting:
         if not found:
             raise unknown("fact", uuid)
         return found[0]
-
-    async def _known_from(self, gone: Episode, shared: Sequence[Fact], group_ids: Sequence[str]) -> dict[str, datetime]:
-        """By fact: from when it is known without the episode, if that was the earliest to tell it."""
-        first_told = [fact for fact in shared if fact.valid_at is None and fact.reference_time == gone.valid_at]
-        others = dict.fromkeys(uuid for fact in first_told for uuid in fact.episodes if uuid != gone.uuid)
-        found = await self._graph.get_episodes(list(others)[:_MOST_OTHERS], group_ids) if others else []
-        told = {episode.uuid: episode.valid_at for episode in found}
-        return {
-            fact.uuid: min(times)
-            for fact in first_told
-            if (times := [told[uuid] for uuid in fact.episodes if uuid in told])
-        }
 
     async def _left(
         self, group_id: str, entities: Sequence[Entity], lost: Sequence[Fact], *, mentions: int

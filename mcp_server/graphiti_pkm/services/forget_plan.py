@@ -17,6 +17,7 @@ from graphiti_pkm.domain.records import (
 )
 from graphiti_pkm.services.forget_aim import Aim, words_of_fact
 from graphiti_pkm.services.forget_text import Redaction, Says, Sentence, repeats, without
+from graphiti_pkm.services.known_from import known_without
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Material:
     """Those, the ends of the facts, and others whose texts may say it."""
     support: Mapping[str, tuple[int, int]]
     """How many mentions and facts each entity has."""
+    times: Mapping[str, datetime]
+    """When those episodes were, and others that tell a fact which is known from one of them."""
     person: frozenset[str]
     reasons: Mapping[str, str]
     mode: EpisodesMode
@@ -172,6 +175,8 @@ class _Facts:
             self.gone.append(fact)
             return
         left = fact.model_copy(update={"episodes": rest})
+        if told_at := known_without(fact, lost, self._material.times):
+            left = left.model_copy(update={"reference_time": told_at})
         for one in touching:
             if self._material.mode != "delete":
                 left = one.requoted(left)

@@ -21,6 +21,7 @@ from graphiti_pkm.services.forget_aim import MOST_FACTS, Aim, Aims, words_of_fac
 from graphiti_pkm.services.forget_plan import ForgetPlan, Material, plan_forgetting
 from graphiti_pkm.services.forget_text import Redaction, Sentence, sentences_of
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.known_from import episode_times
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import Views, clipped
 
@@ -184,6 +185,7 @@ class Forgetting:
             mentioned=mentioned,
             entities=dict(sorted(entities.items())),
             support=await self._graph.entity_support(sorted(entities)),
+            times=await episode_times(self._graph, facts.values(), [one.episode for one in redactions], groups),
             person=await self._person(aim.group_id),
             reasons=await self._graph.reasons(aim.group_id, _MOST_REASONS),
             mode=mode,

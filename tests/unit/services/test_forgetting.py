@@ -18,7 +18,7 @@ from tests.builders import (
 from tests.unit.services.reading_world import UNKNOWN, World
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.forget_answers import ForgetResponse
+from graphiti_pkm.domain.forget_answers import EpisodesMode, ForgetResponse
 from graphiti_pkm.domain.passages import split_passages
 from graphiti_pkm.domain.records import Entity, Episode, Fact, Passage, WriteIntent
 from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound
@@ -171,6 +171,23 @@ async def test_what_another_episode_tells_too_stays_without_the_words_that_went(
     left = story.graph.tables.facts[shared.uuid]
     assert (left.episodes, left.quote, left.quote_episode_uuid) == ((story.later.uuid,), None, None)
     assert answer.stays == ["Sarah is around - 1 other episode(s) tell it", "Rome - other mentions or facts"]
+
+
+@pytest.mark.parametrize("mode", ["redact", "delete"])
+async def test_what_was_first_told_by_what_goes_is_known_from_what_stays(mode: EpisodesMode) -> None:
+    story = Story()
+    both = (story.episode.uuid, story.later.uuid)
+    shared = quoting(
+        story.sarah, story.rome, story.episode, "met Sarah", episodes=both, reference_time=story.episode.valid_at
+    )
+    dated = a_fact(
+        story.sarah, story.tom, episodes=both, valid_at=at(2020, 1), reference_time=story.episode.valid_at
+    )  # fmt: skip
+    await story.told(shared, dated)
+    await story.forget(episode_uuid=story.episode.uuid, episodes=mode)
+    facts = story.graph.tables.facts
+    assert facts[shared.uuid].reference_time == story.later.valid_at
+    assert facts[dated.uuid].valid_at == at(2020, 1)
 
 
 async def test_the_same_claim_told_twice_goes_and_one_that_only_shares_its_value_stays() -> None:
