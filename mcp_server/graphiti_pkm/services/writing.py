@@ -1,23 +1,22 @@
 """add_memory: one call is checked, embedded, planned and committed as a whole."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from datetime import timedelta
-from functools import partial
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.names import fold, name_key
+from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.passages import Span, split_passages
-from graphiti_pkm.domain.records import BackLinkJob, Mention, Name, Vector
+from graphiti_pkm.domain.records import Name, Vector
 from graphiti_pkm.domain.requests import AddMemory
 from graphiti_pkm.errors import ConflictingContent, NotAllowed, NotKept, Unavailable
-from graphiti_pkm.services.backlinks import BackLinks, back_link, find_back_links
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.embedding import embed_by_text
 from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.known_names import KnownNames, NameBooks
+from graphiti_pkm.services.known_names import NameBooks
+from graphiti_pkm.services.linking import first_back_links
 from graphiti_pkm.services.replacement import CURRENT
 from graphiti_pkm.services.resolution import names_given
 from graphiti_pkm.services.snapshot import LONG_TEXT, SnapshotReader
@@ -26,15 +25,12 @@ from graphiti_pkm.services.write_answer import Linked, write_answer
 from graphiti_pkm.services.write_plan import (
     EMBEDDED_AT_ONCE,
     Occurrence,
-    WritePlan,
     missing_vectors,
     new_uuid,
     plan_write,
 )
 
 _UNNAMED_PERSON = "me"
-_VARIATION = "\ufe0e\ufe0f"
-"""Ask for a sign in colour or not; texts often leave them out."""
 _WORDS_ONLY = "found by words only: no embedding model, see get_status"
 
 
@@ -95,21 +91,11 @@ class Writing:
         spans = await _split(told.body)
         known = await self._reader.known_names(group_id, told, person)
         while True:
-            vectors = await self._embed(_texts(told, spans, person, group_id, known))
+            vectors = await embed_by_text(self._context.embedder, _texts(told, spans, person, group_id, known))
             answer = await self._store_embedded(told, spans, group_id, caller, digest, vectors, is_last=not known)
             if answer is not None:
                 return answer
             known = {}  # a name was deleted meanwhile: embed them all
-
-    async def _embed(self, texts: list[str]) -> dict[str, Vector] | None:
-        """Vectors by text, in one batch; None without a model."""
-        if not await self._context.embedder.available():
-            return None
-        try:
-            vectors = await self._context.embedder.embed(texts)
-        except Unavailable:
-            return None
-        return dict(zip(texts, vectors, strict=True))
 
     async def _store_embedded(
         self,
@@ -140,7 +126,7 @@ class Writing:
             if vectors is not None and not is_last and missing_vectors(plan, vectors):
                 return None
             try:
-                mentions, jobs = await self._back_links(plan, snapshot.known)
+                mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, snapshot.known, now)
                 linked = Linked(len(mentions), len(jobs))
                 note = None if vectors is not None else _WORDS_ONLY
                 answer = write_answer(told, plan, snapshot, linked, public, settings.zone, note)
@@ -160,47 +146,6 @@ class Writing:
                 f"Episode {told.uuid} is there already and stays as it is. Nothing was stored now; leave uuid out to "
                 "store this as a new episode."
             )
-
-    async def _back_links(self, plan: WritePlan, known: KnownNames) -> tuple[list[Mention], list[BackLinkJob]]:
-        """Links from earlier episodes to what is new: the first at once, the rest by a job for each entity."""
-        by_entity: dict[str, list[str]] = {}
-        for name in plan.new_names:
-            if spellings := known.add(name):
-                by_entity.setdefault(name.entity_uuid, []).extend(spellings)
-        if not by_entity:
-            return [], []
-        now = plan.episode.created_at
-        before = now + timedelta(microseconds=1)  # what was recorded in this very instant is earlier, too
-        texts = {uuid: _searched(spellings) for uuid, spellings in by_entity.items()}
-        seen: dict[str, set[str]] = {}
-
-        def is_named(entity_uuid: str, content: str) -> bool:
-            if content not in seen:
-                seen[content] = known.mentioned(content)
-            return entity_uuid in seen[content]
-
-        async def links_of(uuid: str, names: tuple[str, ...]) -> BackLinks:
-            group_id = plan.episode.group_id
-            return await find_back_links(self._graph, group_id, names, before, partial(is_named, uuid))
-
-        found = await asyncio.gather(*(links_of(uuid, names) for uuid, names in texts.items()))
-        mentions = [
-            back_link(uuid, episode_uuid, now)
-            for uuid, links in zip(texts, found, strict=True)
-            for episode_uuid in links.episode_uuids
-        ]
-        jobs = [
-            BackLinkJob(entity_uuid=uuid, names=texts[uuid], before=before, after=links.next_after)
-            for uuid, links in zip(texts, found, strict=True)
-            if links.next_after is not None
-        ]
-        return mentions, jobs
-
-
-def _searched(spellings: Iterable[str]) -> tuple[str, ...]:
-    """One of those that full text cannot tell apart; signs have no words and are looked for as they stand."""
-    signs = (text.rstrip(_VARIATION) if not fold(text) else text for text in spellings)
-    return tuple({fold(text) or text: text for text in signs}.values())
 
 
 async def _split(body: str) -> list[Span]:

@@ -1,0 +1,60 @@
+"""What a write that names something new owes the earlier episodes: links to those that name it, too."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.ports import GraphReader
+from graphiti_pkm.domain.records import BackLinkJob, Mention, Name
+from graphiti_pkm.services.backlinks import BackLinks, back_link, find_back_links
+from graphiti_pkm.services.known_names import KnownNames
+
+_VARIATION = "\ufe0e\ufe0f"
+"""Ask for a sign in colour or not; texts often leave them out."""
+
+
+async def first_back_links(
+    graph: GraphReader, group_id: str, new_names: Sequence[Name], known: KnownNames, now: datetime
+) -> tuple[list[Mention], list[BackLinkJob]]:
+    """Links from earlier episodes to what is new: the first at once, the rest by a job for each entity.
+
+    ``known`` learns the new names: whoever reads it next must forget it if they are not stored after all.
+    """
+    by_entity: dict[str, list[str]] = {}
+    for name in new_names:
+        if spellings := known.add(name):
+            by_entity.setdefault(name.entity_uuid, []).extend(spellings)
+    if not by_entity:
+        return [], []
+    before = now + timedelta(microseconds=1)  # what was recorded in this very instant is earlier, too
+    texts = {uuid: _searched(spellings) for uuid, spellings in by_entity.items()}
+    seen: dict[str, set[str]] = {}
+
+    def is_named(entity_uuid: str, content: str) -> bool:
+        if content not in seen:
+            seen[content] = known.mentioned(content)
+        return entity_uuid in seen[content]
+
+    async def links_of(uuid: str, names: tuple[str, ...]) -> BackLinks:
+        return await find_back_links(graph, group_id, names, before, partial(is_named, uuid))
+
+    found = await asyncio.gather(*(links_of(uuid, names) for uuid, names in texts.items()))
+    mentions = [
+        back_link(uuid, episode_uuid, now)
+        for uuid, links in zip(texts, found, strict=True)
+        for episode_uuid in links.episode_uuids
+    ]
+    jobs = [
+        BackLinkJob(entity_uuid=uuid, names=texts[uuid], before=before, after=links.next_after)
+        for uuid, links in zip(texts, found, strict=True)
+        if links.next_after is not None
+    ]
+    return mentions, jobs
+
+
+def _searched(spellings: Iterable[str]) -> tuple[str, ...]:
+    """One of those that full text cannot tell apart; signs have no words and are looked for as they stand."""
+    signs = (text.rstrip(_VARIATION) if not fold(text) else text for text in spellings)
+    return tuple({fold(text) or text: text for text in signs}.values())
