@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from uuid import UUID
 
+from graphiti_pkm.domain.labels import as_label
 from graphiti_pkm.domain.names import display_name, normalise_name, relation_name
 from graphiti_pkm.domain.records import EpisodeSource, FactKind
 from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
@@ -251,20 +252,6 @@ def _status_word(given: FactInput, relation: str, value: str | None, target: str
     if given.kind not in {"state", "plan"} or not is_status_relation(relation):
         return None
     return target if value is None else value
-
-
-_OWN_LABELS = frozenset(
-    {"Entity", "Episodic", "Community", "Saga", "Name", "Passage", "Change", "SearchText", "Group", "Write", "Meta"}
-)
-
-
-def as_label(text: str) -> str | None:
-    """An entity type as a PascalCase label; None if it cannot be one or the name is taken by a store of ours."""
-    words = re.findall(r"[A-Za-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
-    label = "".join(word[0].upper() + word[1:] for word in words)[:_SHOWN]
-    if not text.isascii() or not label or not label[0].isalpha() or label in _OWN_LABELS:
-        return None
-    return label
 
 
 def _replaces(given: FactInput, path: str) -> tuple[str, ...]:

@@ -1,0 +1,19 @@
+"""Entity types as labels of the graph, whoever names them: a caller or a model."""
+
+import re
+
+BASE = "Entity"
+"""What every entity is, with a type of its own or without."""
+_OWN = frozenset(
+    {BASE, "Episodic", "Community", "Saga", "Name", "Passage", "Change", "SearchText", "Group", "Write", "Meta"}
+)
+_LONGEST = 60
+
+
+def as_label(text: str) -> str | None:
+    """An entity type as a PascalCase label; None if it cannot be one or the name is taken by a store of ours."""
+    words = re.findall(r"[A-Za-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
+    label = "".join(word[0].upper() + word[1:] for word in words)[:_LONGEST]
+    if not text.isascii() or not label or not label[0].isalpha() or label in _OWN:
+        return None
+    return label
