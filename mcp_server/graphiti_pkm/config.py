@@ -5,17 +5,22 @@ Every field of ``Settings`` is one setting under four names: flag ``--data-dir``
 No settings library: none reports where each value came from, and their import costs a tenth of our start-up.
 """
 
+import json
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
+from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
+from graphiti_pkm.config_keys import OPENAI_URL, GivenKey, choose_key
+from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
 from graphiti_pkm.domain.weights import EpisodeWeights
 from graphiti_pkm.errors import ConfigurationError
 
@@ -26,7 +31,7 @@ TELEMETRY = "GRAPHITI_TELEMETRY_ENABLED"
 VECTOR_INDEX_THRESHOLD = 50_000
 """Of an embedded database, which builds its indexes anew after every start."""
 RetirementPolicy: TypeAlias = Literal["guarded", "automatic", "propose"]
-_LISTS = frozenset({"toolsets", "tools", "exclude_tools"})
+_LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types"})
 
 
 def _default_data_dir() -> Path:
@@ -83,6 +88,57 @@ class Settings(BaseModel):
         default=EpisodeWeights(),
         description="What counts how much when search_episodes ranks; a part is enough, e.g. 'date=0.5,day=0'.",
     )
+    llm_model: str | None = Field(
+        default=None,
+        description="Model that reads episodes for entities and facts. None by default: a key alone sends nothing.",
+    )
+    llm_small_model: str | None = Field(
+        default=None, description="Model for the smaller questions; the same one by default."
+    )
+    llm_base_url: str = Field(default=OPENAI_URL, description="Address of an OpenAI-compatible API, with its /v1.")
+    llm_api_key: SecretStr | None = Field(
+        default=None,
+        description="Key for that address. For OpenAI's own, OPENAI_API_KEY counts if this is not given; it is sent to "
+        "no other address.",
+    )
+    llm_api_key_file: Path | None = Field(default=None, description="File that holds the key, instead.")
+    llm_structured_output: Literal["auto", "json_schema", "json_object"] = Field(
+        default="auto", description="How an answer's form is asked for; auto tries once what the model can."
+    )
+    llm_temperature: float | None = Field(
+        default=None, ge=0, le=2, description="Temperature; none is sent by default, as some models refuse it."
+    )
+    llm_max_tokens: int = Field(default=16_384, ge=1, description="Most tokens of one answer.")
+    llm_timeout_seconds: float = Field(default=120.0, gt=0, description="How long one answer may take, in seconds.")
+    llm_calls_per_day: int | None = Field(
+        default=None, ge=0, description="Most model calls a day; what is over waits for the next day."
+    )
+    llm_tokens_per_day: int | None = Field(
+        default=None, ge=0, description="Most tokens a day, asked and answered; what is over waits for the next day."
+    )
+    llm_calls_per_episode: int | None = Field(
+        default=None, ge=0, description="Most model calls an episode; one that needs more fails and can be retried."
+    )
+    llm_tokens_per_episode: int | None = Field(
+        default=None, ge=0, description="Most tokens an episode; one that needs more fails and can be retried."
+    )
+    llm_price_input: float | None = Field(
+        default=None, ge=0, description="Price of a million tokens asked, to show what was spent."
+    )
+    llm_price_output: float | None = Field(default=None, ge=0, description="Price of a million tokens answered.")
+    extraction_parallel: int = Field(
+        default=4, ge=1, le=64, description="Groups a model reads at once; within a group, one episode after the other."
+    )
+    entity_types: tuple[EntityTypeSetting, ...] = Field(
+        default=(), description="Types of entities a model is asked for: name and description each, YAML or JSON."
+    )
+    edge_types: tuple[EdgeTypeSetting, ...] = Field(
+        default=(),
+        description="Types of facts a model is asked for: name, description and, in `between`, pairs of entity types.",
+    )
+    excluded_entity_types: tuple[str, ...] = Field(
+        default=(), description="Types of entities that are never extracted, separated by commas."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Level of the log on stderr."
     )
@@ -104,7 +160,37 @@ class Settings(BaseModel):
         parts = [part.partition("=") for part in re.split(r"[,\s]+", given) if part]
         return {name: value for name, _, value in parts}
 
-    @field_validator("data_dir", "cache_dir", "model_dir")
+    @field_validator("entity_types", "edge_types", mode="before")
+    @classmethod
+    def _types(cls, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        try:
+            return json.loads(given)
+        except ValueError as error:
+            raise ValueError('not a JSON list such as [{"name": "Person", "description": "…"}]') from error
+
+    @field_validator("llm_model", "llm_small_model", "llm_api_key", mode="before")
+    @classmethod
+    def _stripped(cls, given: object) -> object:
+        return (given.strip() or None) if isinstance(given, str) else given
+
+    @field_validator("llm_base_url")
+    @classmethod
+    def _address(cls, url: str) -> str:
+        try:
+            parts = urlsplit(url.strip())
+            fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError("not an address such as http://localhost:11434/v1")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            # An address is shown and logged.
+            raise ValueError("an address without user, password, ? or #; a key belongs in llm_api_key")
+        return url.strip().rstrip("/")
+
+    @field_validator("data_dir", "cache_dir", "model_dir", "llm_api_key_file")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None
@@ -124,6 +210,8 @@ class LoadedSettings:
     """The ``.env`` that was used, if any."""
     config_file: Path | None = None
     """The YAML file that was used, if any."""
+    notes: tuple[str, ...] = ()
+    """What was given and is not used, one line each."""
 
 
 def silence_dependencies() -> None:
@@ -143,6 +231,11 @@ def leave_processors() -> None:
 def environment_name(field: str) -> str:
     """The environment variable of a setting."""
     return ENV_PREFIX + field.upper()
+
+
+def is_secret(field: str) -> bool:
+    """Whether a setting is never shown, and has no flag."""
+    return SecretStr in get_args(Settings.model_fields[field].annotation)
 
 
 def load_settings(
@@ -165,12 +258,13 @@ def load_settings(
         ConfigurationError: a value does not fit, a file cannot be read, or a name is unknown.
     """
     environment = os.environ if environ is None else environ
-    used_env_file = _find_env_file(env_file, directory or Path.cwd())
-    dotenv = _read_dotenv(used_env_file) if used_env_file else {}
+    used_env_file = find_env_file(env_file, directory or Path.cwd())
+    dotenv = {name: text for name, text in read_dotenv(used_env_file).items() if text} if used_env_file else {}
+    variables = {**dotenv, **environment}
     yaml_file = config_file or _optional_path(
         environment.get(ENV_PREFIX + "CONFIG") or dotenv.get(ENV_PREFIX + "CONFIG")
     )
-    given_yaml = _read_yaml(yaml_file) if yaml_file else {}
+    given_yaml = read_yaml(yaml_file, Settings.model_fields, variables) if yaml_file else YamlSettings()
 
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
@@ -179,17 +273,25 @@ def load_settings(
         sources: list[tuple[str, object]] = [
             ("flag", (flags or {}).get(field)),
             (name, environment.get(name) or None),
-            (f"{used_env_file}: {name}", dotenv.get(name) or None),
-            (str(yaml_file), given_yaml.get(field)),
+            (f"{used_env_file}: {name}", dotenv.get(name)),
+            (str(yaml_file), given_yaml.values.get(field)),
         ]
         origin, value = next(((o, v) for o, v in sources if v is not None), ("default", None))
         origins[field] = origin
         if value is not None:
             values[field] = _split(value) if field in _LISTS else value
     try:
-        return LoadedSettings(Settings.model_validate(values), origins, used_env_file, yaml_file)
+        settings = Settings.model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(_explain(error, origins)) from None
+    notes = given_yaml.notes
+    if settings.llm_model:
+        given = GivenKey("llm_api_key", settings.llm_api_key, settings.llm_api_key_file, settings.llm_base_url, origins)
+        chosen = choose_key(given, str(yaml_file), given_yaml.values.get("llm_base_url"), variables)
+        settings = settings.model_copy(update={"llm_api_key": chosen.key})
+        origins["llm_api_key"] = chosen.origin
+        notes += (chosen.note,) if chosen.note else ()
+    return LoadedSettings(settings, origins, used_env_file, yaml_file, notes)
 
 
 def _split(value: object) -> object:
@@ -198,42 +300,6 @@ def _split(value: object) -> object:
 
 def _optional_path(text: str | None) -> Path | None:
     return Path(text).expanduser() if text else None
-
-
-def _find_env_file(given: Path | None, directory: Path) -> Path | None:
-    # MCP clients start servers in any directory: the nearest .env upwards counts, or the one that was named.
-    if given is not None:
-        if not given.is_file():
-            raise ConfigurationError(f"There is no file {given}; --env-file must name one.")
-        return given
-    return next((path for d in (directory, *directory.parents) if (path := d / ".env").is_file()), None)
-
-
-def _read_dotenv(path: Path) -> dict[str, str | None]:
-    from dotenv import dotenv_values  # noqa: PLC0415  (only who has a .env pays for the import)
-
-    try:
-        return dict(dotenv_values(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"Cannot read {path}: {type(error).__name__}. Correct it, or name another file with --env-file."
-        ) from error
-
-
-def _read_yaml(path: Path) -> dict[str, object]:
-    import yaml  # noqa: PLC0415  (only who has a configuration file pays for the import)
-
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigurationError(f"Cannot read the configuration file {path.name}: {type(error).__name__}.") from error
-    if not isinstance(data, dict):
-        raise ConfigurationError(f"The configuration file {path.name} must hold `setting: value` lines.")
-    unknown = sorted(set(data) - set(Settings.model_fields))
-    if unknown:
-        known = ", ".join(Settings.model_fields)
-        raise ConfigurationError(f"Unknown setting(s) in {path.name}: {', '.join(unknown)}. Known: {known}.")
-    return data
 
 
 def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:

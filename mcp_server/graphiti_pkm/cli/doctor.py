@@ -44,6 +44,7 @@ def doctor(loaded: LoadedSettings, *, as_json: bool) -> int:
             "checks": [asdict(line) for line in lines],
             "env_file": loaded.env_file,
             "config_file": loaded.config_file,
+            "notes": loaded.notes,
             "settings": {name: {"value": value, "origin": origin} for name, value, origin in _settings(loaded)},
         })  # fmt: skip
     else:
@@ -130,6 +131,8 @@ def _print_settings(loaded: LoadedSettings) -> None:
     say(f"\n.env used: {loaded.env_file or 'none, from the working directory upwards'}")
     if loaded.config_file:
         say(f"YAML used: {loaded.config_file}")
+    for note in loaded.notes:
+        say(f"    {note}")
     rows = [(name, _shown(value), origin) for name, value, origin in _settings(loaded)]
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     say("Settings, with where each comes from:")

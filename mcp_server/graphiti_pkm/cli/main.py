@@ -10,14 +10,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from graphiti_pkm.config import LoadedSettings, Settings, environment_name, load_settings
+from graphiti_pkm.config import LoadedSettings, Settings, environment_name, is_secret, load_settings
 from graphiti_pkm.errors import ConfigurationError
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 _SERVE_ONLY = frozenset({
     "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group"
 })  # fmt: skip
-_VALUES = {"Path": "PATH", "int": "NUMBER", "float": "SECONDS", "tuple": "NAMES"}
+_ASKS_MODEL = frozenset({"doctor", "reextract", "reembed"})
+_DESCRIBED = frozenset({"entity_types", "edge_types"})
+_VALUES = {"Path": "PATH", "int": "NUMBER", "float": "NUMBER", "tuple": "NAMES"}
 
 
 class _Version(argparse.Action):
@@ -123,7 +125,9 @@ def _command(
         "--env-file", type=Path, metavar="FILE", help="use this .env instead of the nearest one upwards"
     )
     for field, info in Settings.model_fields.items():
-        if field in _SERVE_ONLY and not serve:
+        if is_secret(field):  # every process sees a command line
+            continue
+        if not serve and (field in _SERVE_ONLY or (_is_of_model(field) and name not in _ASKS_MODEL)):
             continue
         flag = "--" + field.replace("_", "-")
         default = "" if info.default_factory else _shown(info.default)
@@ -134,13 +138,20 @@ def _command(
         elif get_origin(info.annotation) is Literal:
             settings.add_argument(flag, choices=get_args(info.annotation), default=None, help=text)
         else:
-            settings.add_argument(flag, metavar=_value(info.annotation), default=None, help=text)
+            settings.add_argument(flag, metavar=_value(field, info.annotation), default=None, help=text)
     return parser
 
 
-def _value(annotation: Any) -> str:
+def _is_of_model(field: str) -> bool:
+    return field.startswith(("llm_", "extraction_", "embedding_")) or field.endswith("_types")
+
+
+def _value(field: str, annotation: Any) -> str:
+    if field in _DESCRIBED:
+        return "JSON"
     kinds = [get_origin(kind) or kind for kind in (annotation, *get_args(annotation))]
-    return next((_VALUES[kind.__name__] for kind in kinds if getattr(kind, "__name__", "") in _VALUES), "TEXT")
+    value = next((_VALUES[kind.__name__] for kind in kinds if getattr(kind, "__name__", "") in _VALUES), "TEXT")
+    return "SECONDS" if value == "NUMBER" and field.endswith("_seconds") else value
 
 
 def _shown(default: object) -> str:

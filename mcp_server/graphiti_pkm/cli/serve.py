@@ -20,6 +20,8 @@ def serve(loaded: LoadedSettings) -> int:
     settings = loaded.settings
     configure_logging(settings.log_level)
     _log.info("starting", extra={"event": _effective(loaded)})
+    for note in loaded.notes:
+        _log.warning("%s", note)
     if settings.transport == "stdio":
         # A read of stdin cannot be interrupted: Ctrl-C would hang until the client goes. Dying at once loses nothing.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -30,7 +32,7 @@ def serve(loaded: LoadedSettings) -> int:
 
 
 def _effective(loaded: LoadedSettings) -> dict[str, object]:
-    """What an operator asks first of a log; no setting is a secret."""
+    """What an operator asks first of a log; JSON of settings masks what is secret."""
     changed = {
         name: {"value": value, "origin": loaded.origins[name]}
         for name, value in loaded.settings.model_dump(mode="json").items()

@@ -1,0 +1,78 @@
+"""Files with settings: the nearest ``.env``, and YAML in our own form or in that of Graphiti's MCP server."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphiti_pkm.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class YamlSettings:
+    """What a YAML file gives, by the names of settings."""
+
+    values: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """What of it is not used, one line each."""
+
+
+def find_env_file(given: Path | None, directory: Path) -> Path | None:
+    """The ``.env`` that was named, or the nearest one upwards: MCP clients start servers in any directory.
+
+    Raises:
+        ConfigurationError: the one that was named is not there.
+    """
+    if given is not None:
+        if not given.is_file():
+            raise ConfigurationError(f"There is no file {given}; --env-file must name one.")
+        return given
+    return next((path for d in (directory, *directory.parents) if (path := d / ".env").is_file()), None)
+
+
+def read_dotenv(path: Path) -> dict[str, str | None]:
+    """Raises ConfigurationError if it cannot be read."""
+    from dotenv import dotenv_values  # noqa: PLC0415  (only who has a .env pays for the import)
+
+    try:
+        return dict(dotenv_values(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"Cannot read {path}: {type(error).__name__}. Correct it, or name another file with --env-file."
+        ) from error
+
+
+def read_yaml(path: Path, known: Collection[str], environ: Mapping[str, str]) -> YamlSettings:
+    """Settings of a YAML file, ``${NAME}`` and ``${NAME:otherwise}`` replaced from the environment.
+
+    Blocks of Graphiti's MCP server are translated; what is not used of them is noted.
+
+    Raises:
+        ConfigurationError: it cannot be read, or holds a name that nobody knows.
+    """
+    import yaml  # noqa: PLC0415  (only who has a configuration file pays for the import)
+
+    from graphiti_pkm.config_upstream import BLOCKS, expand, translate  # noqa: PLC0415  (as above)
+
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        # Without its cause: the message of a YAML error quotes the line, which may hold a key.
+        raise ConfigurationError(f"Cannot read the configuration file {path.name}: {type(error).__name__}.") from None
+    if not isinstance(data, dict):
+        raise ConfigurationError(f"The configuration file {path.name} must hold `setting: value` lines.")
+    data = expand(data, environ)
+    blocks = BLOCKS.intersection(data)
+    if not blocks:
+        unknown = sorted(map(str, set(data) - set(known)))
+        if unknown:
+            raise ConfigurationError(
+                f"Unknown setting(s) in {path.name}: {', '.join(unknown)}. Known: {', '.join(known)}."
+            )
+        return YamlSettings(data)
+    upstream = translate({name: data[name] for name in blocks})
+    own = {name: value for name, value in data.items() if name in known}
+    rest = sorted(map(str, set(data) - blocks - set(known)))
+    unused = (f"{', '.join(rest)}: not used",) if rest else ()
+    return YamlSettings(
+        {**upstream.values, **own}, tuple(f"{path.name}: {note}" for note in (*upstream.notes, *unused))
+    )

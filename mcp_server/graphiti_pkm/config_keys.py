@@ -1,0 +1,78 @@
+"""Which key goes to which address. A key given for one is never sent to another by accident."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from graphiti_pkm.errors import ConfigurationError
+
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_KEY = "OPENAI_API_KEY"
+
+
+@dataclass(frozen=True)
+class GivenKey:
+    """A key as it was given: itself or in a file, for an address, and where each comes from."""
+
+    setting: str
+    key: SecretStr | None
+    file: Path | None
+    base_url: str
+    origins: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ChosenKey:
+    """The key to send, and where it comes from."""
+
+    key: SecretStr | None
+    origin: str
+    note: str = ""
+
+
+def choose_key(given: GivenKey, yaml_origin: str, yaml_url: object, variables: Mapping[str, str]) -> ChosenKey:
+    """The key for an address.
+
+    One that a YAML file holds belongs to the address in that file (``yaml_url``; None: OpenAI's), whatever else names
+    another. ``OPENAI_API_KEY`` belongs to OpenAI's address.
+
+    Raises:
+        ConfigurationError: the file of the key cannot be read.
+    """
+    setting = given.setting if given.key else given.setting + "_file"
+    origin = given.origins[setting]
+    if given.key or given.file:
+        if origin == yaml_origin and not same_server(given.base_url, str(yaml_url or OPENAI_URL)):
+            return ChosenKey(None, "default", f"{given.setting}: not used, it was given for another address")
+        return ChosenKey(given.key or _read(given.file, given.setting), origin)
+    if is_openai(given.base_url) and (key := variables.get(OPENAI_KEY, "").strip()):
+        return ChosenKey(SecretStr(key), OPENAI_KEY)
+    return ChosenKey(None, "default")
+
+
+def is_openai(url: str) -> bool:
+    """Whether an address is OpenAI's own."""
+    return same_server(url, OPENAI_URL)
+
+
+def same_server(one: str, other: str) -> bool:
+    """Whether two addresses name one server, encrypted alike."""
+    return _server(one) == _server(other)
+
+
+def _server(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url.strip())
+    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _read(path: Path | None, setting: str) -> SecretStr | None:
+    try:
+        key = path.read_text(encoding="utf-8").strip() if path else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"Cannot read the file of {setting}, {path}: {type(error).__name__}.") from None
+    if not key or len(key.split()) != 1:
+        raise ConfigurationError(f"The file of {setting}, {path}, must hold one key and nothing else.")
+    return SecretStr(key)

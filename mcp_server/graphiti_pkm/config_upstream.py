@@ -1,0 +1,143 @@
+"""The configuration file of Graphiti's own MCP server, as it is: what we have is used, the rest is noted.
+
+Nothing that server accepts is refused here: whoever comes from it starts with the file that is there.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphiti_pkm.config_keys import OPENAI_URL, is_openai
+from graphiti_pkm.domain.ontology import NAME_PATTERN
+
+BLOCKS = frozenset({"server", "llm", "embedder", "database", "graphiti", "destroy_graph"})
+"""Its top-level names, which are none of ours."""
+_VARIABLE = re.compile(r"\$\{([^:}]+)(?::([^}]*))?\}")
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+    "": None,
+}
+_GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True)
+class Translated:
+    """The file in our settings' names, and what of it is not used."""
+
+    values: Mapping[str, object]
+    notes: tuple[str, ...]
+
+
+def expand(value: Any, environ: Mapping[str, str]) -> Any:
+    """Replace ``${NAME}`` and ``${NAME:otherwise}``; one that stands alone may be a truth or nothing."""
+    if isinstance(value, dict):
+        return {name: expand(part, environ) for name, part in value.items()}
+    if isinstance(value, list):
+        return [expand(part, environ) for part in value]
+    if not isinstance(value, str):
+        return value
+    text = _VARIABLE.sub(lambda found: environ.get(found[1], found[2] or ""), value)
+    return _WORDS.get(text.strip().lower(), text) if _VARIABLE.fullmatch(value) else text
+
+
+def translate(blocks: Mapping[str, Any]) -> Translated:
+    """Our settings out of expanded blocks of that file."""
+    values: dict[str, object] = {}
+    notes: list[str] = []
+    for name, translated in (("llm", _llm), ("server", _server), ("graphiti", _graphiti)):
+        if isinstance(blocks.get(name), dict):
+            notes.extend(translated(blocks[name], values))
+    if "embedder" in blocks:
+        notes.append("embedder: not used")
+    if "database" in blocks:
+        notes.append("database: not used, the memory is in data_dir")
+    if blocks.get("destroy_graph"):
+        notes.append("destroy_graph: not used, nothing is cleared at a start")
+    return Translated({name: value for name, value in values.items() if value is not None}, tuple(notes))
+
+
+def _llm(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
+    provider = str(block.get("provider") or "openai").lower()
+    if provider != "openai":
+        yield f"llm.provider {provider}: not offered yet, no model is used"
+        return
+    given = _part(_part(block, "providers"), "openai")
+    url = str(given.get("api_url") or OPENAI_URL)
+    if not given.get("api_key") and is_openai(url):
+        yield "llm.providers.openai.api_key: empty, no model is used"
+        return
+    values.update(llm_model=block.get("model"), llm_base_url=url, llm_api_key=given.get("api_key"))
+    values.update(llm_temperature=block.get("temperature"), llm_max_tokens=block.get("max_tokens"))
+    mode = block.get("structured_output_mode")
+    if mode in ("json_schema", "json_object"):
+        values["llm_structured_output"] = mode
+    elif mode:
+        yield f"llm.structured_output_mode {mode}: not offered, the model is asked what it can"
+    if given.get("organization_id"):
+        yield "llm.providers.openai.organization_id: not used"
+
+
+def _server(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
+    values.update(transport=block.get("transport"), port=block.get("port"))
+    host = block.get("host")
+    if host is not None and _is_loopback(str(host)):
+        values["host"] = host
+    elif host is not None:
+        yield f"server.host {host}: not used, only this machine may connect"
+    rest = sorted(set(block) - {"transport", "host", "port"})
+    if rest:
+        yield f"server.{', server.'.join(rest)}: not used"
+
+
+def _graphiti(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
+    group = block.get("group_id")
+    if group is not None and _GROUP.fullmatch(str(group)):
+        values["default_group"] = str(group)
+    elif group is not None:
+        yield "graphiti.group_id: not used, a group is named in letters, digits, - and _"
+    entities = _parts(block, "entity_types")
+    facts = _parts(block, "edge_types")
+    values["entity_types"] = [_type(one) for one in entities if _fits(one)]
+    values["edge_types"] = [
+        {**_type(one), "between": list(_pairs(_parts(block, "edge_type_map"), str(one["name"])))}
+        for one in facts
+        if _fits(one)
+    ]
+    for one in (*entities, *facts):
+        if not _fits(one):
+            yield f"type {one.get('name')!r}: not used, a type is named in letters, digits and _"
+    yield from (f"graphiti.{name}: not used" for name in ("user_id", "episode_id_prefix") if block.get(name))
+
+
+def _pairs(entries: list[Mapping[str, Any]], name: str) -> Iterator[tuple[str, str]]:
+    for entry in entries:
+        if name in (entry.get("edge_types") or ()):
+            yield str(entry.get("source") or "Entity"), str(entry.get("target") or "Entity")
+
+
+def _type(one: Mapping[str, Any]) -> dict[str, str]:
+    return {"name": str(one["name"]), "description": str(one.get("description") or "")}
+
+
+def _fits(one: Mapping[str, Any]) -> bool:
+    return re.fullmatch(NAME_PATTERN, str(one.get("name") or "")) is not None
+
+
+def _part(block: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = block.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _parts(block: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    parts = block.get(name)
+    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
