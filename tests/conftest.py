@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 import redis
 from tests.falkor import FalkorServer
+from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.graph.store import FalkorStore
 
@@ -49,3 +50,11 @@ async def falkor_graph(falkor_socket: Path) -> AsyncIterator[FalkorStore]:
     with redis.Redis(unix_socket_path=str(falkor_socket)) as client:
         if client.exists(name):
             client.execute_command("GRAPH.DELETE", name)
+
+
+@pytest.fixture
+def scripted_model() -> Iterator[ScriptedModel]:
+    """A model server of the test's own; a script that does not fit what was asked fails the test."""
+    with ScriptedModel() as model:
+        yield model
+        assert model.script_errors == []

@@ -1,0 +1,88 @@
+"""What the server was asked and what it answered."""
+
+import hashlib
+from collections import deque
+
+from pydantic import BaseModel, Field
+from tests.scripted_model.faults import Fault
+from tests.scripted_model.model_request import ModelRequest
+
+KEPT_REQUESTS = 500
+
+
+class Tally(BaseModel):
+    """Calls of one schema and what they cost; calls that end in an error cost nothing."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Stats(BaseModel):
+    """Counts since the server started, or since ``ScriptedModel.forget_counts``."""
+
+    calls: int = 0
+    by_schema: dict[str, Tally] = Field(default_factory=dict)
+    by_hash: dict[str, int] = Field(default_factory=dict)
+    """How often each request came, by ``ModelRequest.hash``."""
+    answered: dict[str, int] = Field(default_factory=dict)
+    """How often each request got a usable answer: more than once has been paid for more than once."""
+    by_mode: dict[str, int] = Field(default_factory=dict)
+    statuses: dict[int, int] = Field(default_factory=dict)
+    faults: dict[str, int] = Field(default_factory=dict)
+    in_flight: int = 0
+    in_flight_max: int = 0
+    authorizations: list[str] = Field(default_factory=list)
+    """SHA-256 of every authorization header that came, never the header."""
+    script_errors: list[str] = Field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        return sum(tally.prompt_tokens + tally.completion_tokens for tally in self.by_schema.values())
+
+
+class Counter:
+    """Counts; the caller holds a lock."""
+
+    def __init__(self) -> None:
+        self.stats = Stats()
+        self.requests: deque[ModelRequest] = deque(maxlen=KEPT_REQUESTS)
+
+    def forget(self) -> None:
+        """Count from nothing; what is in flight stays so."""
+        self.stats = Stats(in_flight=self.stats.in_flight, in_flight_max=self.stats.in_flight)
+        self.requests.clear()
+
+    def came(self, request: ModelRequest, authorization: str | None) -> None:
+        stats = self.stats
+        self.requests.append(request)
+        stats.calls += 1
+        self._tally(request).calls += 1
+        for counts, name in ((stats.by_hash, request.hash), (stats.by_mode, request.mode)):
+            counts[name] = counts.get(name, 0) + 1
+        if authorization is not None:
+            digest = hashlib.sha256(authorization.encode()).hexdigest()
+            stats.authorizations = sorted({*stats.authorizations, digest})
+
+    def cost(self, request: ModelRequest, prompt_tokens: int, completion_tokens: int) -> None:
+        tally = self._tally(request)
+        tally.prompt_tokens += prompt_tokens
+        tally.completion_tokens += completion_tokens
+
+    def went(self, request: ModelRequest, status: int, fault: Fault | None) -> None:
+        stats = self.stats
+        stats.statuses[status] = stats.statuses.get(status, 0) + 1
+        if fault is not None:
+            stats.faults[fault.kind] = stats.faults.get(fault.kind, 0) + 1
+        if status == 200 and (fault is None or fault.kind == "delay"):
+            stats.answered[request.hash] = stats.answered.get(request.hash, 0) + 1
+
+    def entered(self) -> None:
+        self.stats.in_flight += 1
+        self.stats.in_flight_max = max(self.stats.in_flight_max, self.stats.in_flight)
+
+    def left(self) -> None:
+        self.stats.in_flight -= 1
+
+    def _tally(self, request: ModelRequest) -> Tally:
+        return self.stats.by_schema.setdefault(request.schema_name, Tally())
