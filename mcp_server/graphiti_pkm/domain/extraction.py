@@ -12,8 +12,14 @@ from typing import Literal, Protocol
 from pydantic import Field
 
 from graphiti_pkm.domain.records import ExtractJob, Record
+from graphiti_pkm.errors import BudgetSpent
 
 ExtractionState = Literal["queued", "running", "done", "failed", "cancelled"]
+
+MAX_ATTEMPTS = 8
+"""Failed attempts of a job; with the last one it is failed."""
+LOST = "whoever worked on it did not come back"
+LOST_REMEDY = f"{MAX_ATTEMPTS} processes ended while they worked on it: see their log, then `graphiti-pkm queue retry`."
 
 
 class Usage(Record):
@@ -42,6 +48,30 @@ class Budget(Record):
     tokens_per_day: int | None = None
     calls_per_episode: int | None = None
     tokens_per_episode: int | None = None
+
+    def check(self, of_day: Usage, of_episode: Usage) -> None:
+        """Whether another call may be made after these. Raises BudgetSpent."""
+        limits = (
+            ("llm_calls_per_day", self.calls_per_day, of_day.calls),
+            ("llm_tokens_per_day", self.tokens_per_day, of_day.tokens),
+            ("llm_calls_per_episode", self.calls_per_episode, of_episode.calls),
+            ("llm_tokens_per_episode", self.tokens_per_episode, of_episode.tokens),
+        )
+        for setting, most, spent in limits:
+            if most is None or spent < most:
+                continue
+            if setting.endswith("day"):
+                raise BudgetSpent(
+                    f"the day's budget for the model is spent ({setting} = {most})",
+                    f"It goes on by itself tomorrow; with a higher {setting} at the next start.",
+                    is_of_day=True,
+                )
+            raise BudgetSpent(
+                f"this episode's budget for the model is spent ({setting} = {most})",
+                f"Start the server with a higher {setting}, then `graphiti-pkm queue retry`: "
+                "what was paid for is not paid again.",
+                is_of_day=False,
+            )
 
 
 class ExtractionTask(Record):
@@ -180,12 +210,21 @@ class ExtractionQueue(Protocol):
         """Lease the oldest job that may start; None while paused.
 
         A group's job waits for every older one of its group that is queued, be it for later, or running. A lease that
-        ran out is a failed attempt; after ``MAX_ATTEMPTS`` of them the job is failed.
+        ran out is a failed attempt; after ``MAX_ATTEMPTS`` of them the job is failed. Its write may not be in the graph
+        yet: finish the group's writes under its lock before reading the episode.
+
+        Args:
+            owner: stands for this one claim, so another for each: a write that forgets takes a running job away and
+                queues it again, perhaps for the same process.
+            lease_seconds: how long it is held without a ``beat``.
         """
         ...
 
     async def beat(self, job_id: int, owner: str, lease_seconds: float) -> bool:
-        """Prolong the lease; False if it is another's, or the job was cancelled."""
+        """Prolong the lease; False if it is another's, the job was cancelled, or something of its group forgotten.
+
+        Asked under the group's lock before its write is journalled, so that no such result is written.
+        """
         ...
 
     async def finish(self, job_id: int, owner: str) -> bool:
@@ -204,6 +243,10 @@ class ExtractionQueue(Protocol):
 
     async def drop(self, job_id: int, owner: str, reason: str) -> bool:
         """Cancelled by the worker: its episode is gone."""
+        ...
+
+    async def find(self, job_ids: Sequence[int]) -> list[ExtractionRecord]:
+        """Those jobs, by id; unknown ones are left out."""
         ...
 
     async def of_episodes(self, episode_uuids: Sequence[str]) -> list[ExtractionRecord]:
@@ -225,7 +268,10 @@ class ExtractionQueue(Protocol):
         ...
 
     async def cancel(self, job_ids: Sequence[int]) -> int:
-        """Cancel queued and running jobs; what a running one has not written yet is dropped. Returns how many."""
+        """Cancel queued and running jobs; what a running one has not written yet is dropped. Returns how many.
+
+        A job whose write is journalled is past that.
+        """
         ...
 
     async def pause(self, *, paused: bool) -> None:
@@ -239,5 +285,9 @@ class ExtractionQueue(Protocol):
         ...
 
     def ledger(self, job_id: int, budget: Budget, day: str) -> ModelLedger:
-        """The kept answers and the budget of one job."""
+        """The kept answers and the budget of a job that this queue has claimed.
+
+        It keeps answers as long as that claim holds. Calls allowed here and not recorded yet count as spent until
+        they are, or the claim ends.
+        """
         ...

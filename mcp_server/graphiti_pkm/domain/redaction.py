@@ -137,6 +137,11 @@ class _Redaction:
                     for one in earlier.jobs
                     if not (isinstance(one, BackLinkJob) and one.entity_uuid in self._gone_entities)
                 ),
+                "extractions": tuple(
+                    one.model_copy(update={"instructions": ""}) if one.episode_uuid in self._touched else one
+                    for one in earlier.extractions
+                    if one.episode_uuid not in self._gone_episodes
+                ),
                 "forgets": None if told is None else self._forgetting(told),
                 "steering": {} if is_touched else earlier.steering,
             }

@@ -11,6 +11,12 @@ from graphiti_pkm.journal.connection import JournalFile, check, connect, plain_e
 from graphiti_pkm.journal.rows import decode, encode, insert
 from graphiti_pkm.journal.schema import TABLES, copy_to, is_ours, migrate, refuse_newer, transaction, version
 
+_EXTRACTION = (
+    "job, group_id, episode_uuid, payload, state, attempts, not_before, reason, remedy, queued_at, finished_at, calls, "
+    "prompt_tokens, completion_tokens"
+)
+"""A job without what belongs to one file only: its id, the number of its write, and who works on it."""
+
 
 def back_up(file: JournalFile, path: Path) -> None:
     """A consistent copy in a new file; writers go on meanwhile, on connections of their own."""
@@ -47,9 +53,12 @@ def restore(connection: sqlite3.Connection, path: Path, directory: Path) -> int:
                     connection.execute(f"DELETE FROM main.{table}")  # noqa: S608 our own names
                 for table in TABLES:
                     connection.execute(f"INSERT INTO main.{table} SELECT * FROM backup.{table}")  # noqa: S608
-                connection.execute(
-                    "UPDATE main.jobs SET state = 'queued', owner = NULL, lease_until = NULL WHERE state = 'running'"
-                )
+                for table in ("jobs", "extractions"):
+                    connection.execute(
+                        f"UPDATE main.{table} SET state = 'queued', owner = NULL, lease_until = NULL "  # noqa: S608
+                        "WHERE state = 'running'"
+                    )
+                _join_spending(connection, connection, "backup")
                 count = int(connection.execute("SELECT count(*) FROM main.writes").fetchone()[0])
         finally:
             connection.execute("DETACH DATABASE backup")
@@ -62,15 +71,36 @@ def salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
     """Add whatever a damaged journal holds beyond the present rows and can still be read; returns how many."""
     saved = 0
     with contextlib.closing(connect(damaged)) as source:
-        for seq in _readable_seqs(source):
+        for seq in _readable(source, "writes", "seq"):
             with contextlib.suppress(sqlite3.Error), transaction(connection):
                 saved += _save(connection, source, seq, at)
+        for job_id in _readable(source, "extractions", "id"):
+            with contextlib.suppress(sqlite3.Error), transaction(connection):
+                _save_extraction(connection, source, job_id)
+        with contextlib.suppress(sqlite3.Error), transaction(connection):
+            _join_spending(connection, source, "main")
     return saved
 
 
-def _readable_seqs(source: sqlite3.Connection) -> range:
+def _join_spending(connection: sqlite3.Connection, source: sqlite3.Connection, schema: str) -> None:
+    """What was spent is spent, and a pause stays, in whichever of two files it stands."""
+    connection.executemany(
+        """
+        INSERT INTO main.model_usage VALUES (?, ?, ?, ?) ON CONFLICT (day) DO UPDATE SET
+            calls = max(calls, excluded.calls), prompt_tokens = max(prompt_tokens, excluded.prompt_tokens),
+            completion_tokens = max(completion_tokens, excluded.completion_tokens)
+        """,
+        source.execute(f"SELECT * FROM {schema}.model_usage").fetchall(),  # noqa: S608 our own names
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO main.extraction_pause VALUES (?)",
+        source.execute(f"SELECT * FROM {schema}.extraction_pause").fetchall(),  # noqa: S608
+    )
+
+
+def _readable(source: sqlite3.Connection, table: str, key: str) -> range:
     with contextlib.suppress(sqlite3.Error):
-        return range(1, int(source.execute("SELECT coalesce(max(seq), 0) FROM writes").fetchone()[0]) + 1)
+        return range(1, int(source.execute(f"SELECT coalesce(max({key}), 0) FROM {table}").fetchone()[0]) + 1)  # noqa: S608
     return range(0)
 
 
@@ -90,6 +120,36 @@ def _save(connection: sqlite3.Connection, source: sqlite3.Connection, seq: int, 
     kept = type(encoded)(**{**vars(encoded), "answer": answer})
     insert(connection, row.intent, kept, request_hash, at, head[1])
     return 1
+
+
+def _save_extraction(connection: sqlite3.Connection, source: sqlite3.Connection, job_id: int) -> None:
+    """A job that the other file does not know, or that ended in the damaged one and waits in it."""
+    found = source.execute(
+        f"SELECT {_EXTRACTION}, (SELECT uuid FROM writes WHERE writes.seq = extractions.seq) "  # noqa: S608
+        "FROM extractions WHERE id = ?",
+        (job_id,),
+    ).fetchone()
+    if found is None:
+        return
+    *values, write = found
+    row = dict(zip(_EXTRACTION.split(", "), values, strict=True))
+    if row["state"] == "running":
+        row["state"] = "queued"
+    columns = ", ".join(f":{name}" for name in row)
+    kept = connection.execute(
+        f"""
+        INSERT INTO extractions ({_EXTRACTION}, seq)
+        VALUES ({columns}, (SELECT seq FROM writes WHERE uuid = :write))
+        ON CONFLICT (job) DO UPDATE SET ({_EXTRACTION}) = ({columns}) WHERE state = 'queued'
+        RETURNING id
+        """,  # noqa: S608
+        {**row, "write": write},
+    ).fetchall()
+    answers = source.execute("SELECT request_hash, answer FROM model_answers WHERE extraction_id = ?", (job_id,))
+    for (new_id,) in kept:
+        connection.executemany(
+            "INSERT OR IGNORE INTO model_answers VALUES (?, ?, ?)", [(new_id, *one) for one in answers.fetchall()]
+        )
 
 
 @contextlib.contextmanager

@@ -7,14 +7,21 @@ from pathlib import Path
 
 from graphiti_pkm.domain import redaction
 from graphiti_pkm.domain.records import WriteIntent
-from graphiti_pkm.journal.rows import decode, encode
+from graphiti_pkm.journal import extractions
+from graphiti_pkm.journal.rows import decode, encode, encode_answer
 
 _COPIES = ("journal-version-*.sqlite3*", "journal.sqlite3.damaged-*", "journal-before-restore-*.sqlite3*")
 """What start-up and restore keep by themselves beside the journal. Backups are the user's own and stay."""
 
 
-def redact(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: int) -> None:
+def redact(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: int, now: float) -> None:
     """Take out of every earlier row of the group what this write forgets, inside the caller's transaction."""
+    _redact_rows(connection, forgetting, before_seq)
+    _redact_receipts(connection, forgetting.group_id, before_seq)
+    extractions.forget(connection, forgetting, before_seq, now)
+
+
+def _redact_rows(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: int) -> None:
     wanted = redaction.concerned(forgetting)
     listed = connection.execute(
         "SELECT seq, intent FROM writes JOIN contents USING (seq) WHERE group_id = ? AND seq < ?",
@@ -22,7 +29,6 @@ def redact(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: 
     )
     for seq in [seq for seq, intent in listed if any(uuid in intent for uuid in wanted)]:
         _redact_row(connection, forgetting, seq)
-    _redact_receipts(connection, forgetting.group_id, before_seq)
     connection.executemany(
         "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE entity_uuid = ?",
         [(uuid,) for uuid in forgetting.deletions.entities],
@@ -41,8 +47,14 @@ def redact_again(connection: sqlite3.Connection) -> None:
         WHERE state <> 'failed' AND json_extract(intent, '$.forgets') IS NOT NULL ORDER BY seq
         """
     ).fetchall()
+    last: dict[str, int] = {}
     for seq, *columns in forgetting:
-        redact(connection, decode(seq, *columns).intent, seq)
+        intent = decode(seq, *columns).intent
+        _redact_rows(connection, intent, seq)
+        extractions.forget_words(connection, intent, seq)
+        last[intent.group_id] = seq
+    for group_id, seq in last.items():  # a receipt loses the same by each of them
+        _redact_receipts(connection, group_id, seq)
 
 
 def _redact_row(connection: sqlite3.Connection, forgetting: WriteIntent, seq: int) -> None:
@@ -67,10 +79,7 @@ def _redact_receipts(connection: sqlite3.Connection, group_id: str, before_seq: 
         "SELECT seq, answer FROM writes JOIN contents USING (seq) WHERE group_id = ? AND seq < ? AND answer <> '{}'",
         (group_id, before_seq),
     ).fetchall()
-    left = [
-        (json.dumps(redaction.left_of_receipt(json.loads(answer)), ensure_ascii=False), seq, answer)
-        for seq, answer in receipts
-    ]
+    left = [(encode_answer(redaction.left_of_receipt(json.loads(answer))), seq, answer) for seq, answer in receipts]
     connection.executemany(
         "UPDATE contents SET answer = ? WHERE seq = ?", [(now, seq) for now, seq, before in left if now != before]
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from graphiti_pkm.domain.records import Vector, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import ConflictingContent
-from graphiti_pkm.journal.jobs import enqueue
+from graphiti_pkm.journal import extractions, jobs
 
 _FLOAT_BYTES = 4
 _SELECT = """
@@ -48,8 +48,13 @@ def encode(intent: WriteIntent, vectors: Vectors, answer: Mapping[str, object]) 
         vector_uuids=json.dumps(list(vectors), separators=(",", ":")),
         dimension=lengths.pop() if lengths else 0,
         vectors=b"".join(_little_endian(vector).tobytes() for vector in vectors.values()),
-        answer=json.dumps(dict(answer), ensure_ascii=False, separators=(",", ":")),
+        answer=encode_answer(answer),
     )
+
+
+def encode_answer(answer: Mapping[str, object]) -> str:
+    """A receipt as its column."""
+    return json.dumps(dict(answer), ensure_ascii=False, separators=(",", ":"))
 
 
 def decode(seq: int, intent: str, vector_uuids: str, dimension: int, vectors: bytes) -> Row:
@@ -98,7 +103,8 @@ def insert(
         """,
         [(intent.uuid, group_id, seq) for group_id in intent.deletions.groups],
     )
-    enqueue(connection, seq, intent.group_id, intent.jobs, at)
+    jobs.enqueue(connection, seq, intent.group_id, intent.jobs, at)
+    extractions.enqueue(connection, seq, intent.group_id, intent.extractions, at)
     return seq
 
 

@@ -82,10 +82,61 @@ _FORGETTING: Migration = ()
 _ATTEMPTS: Migration = ("ALTER TABLE writes ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0",)
 """Attempts to apply a write again that never ended: with the third the write itself may be what ends the process."""
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS, _FORGETTING, _ATTEMPTS)
+# Jobs that a person or a command asked for later hang on no write: seq is NULL. Open jobs are few beside the done ones,
+# so the index that claims read holds nothing else.
+_EXTRACTIONS: Migration = (
+    """
+    CREATE TABLE extractions (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        job TEXT NOT NULL UNIQUE,
+        seq INTEGER REFERENCES writes ON DELETE CASCADE,
+        group_id TEXT NOT NULL,
+        episode_uuid TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
+        attempts INTEGER NOT NULL DEFAULT 0,
+        not_before REAL NOT NULL,
+        owner TEXT,
+        lease_until REAL,
+        reason TEXT NOT NULL DEFAULT '',
+        remedy TEXT NOT NULL DEFAULT '',
+        queued_at REAL NOT NULL,
+        finished_at REAL,
+        calls INTEGER NOT NULL DEFAULT 0,
+        prompt_tokens INTEGER NOT NULL DEFAULT 0,
+        completion_tokens INTEGER NOT NULL DEFAULT 0
+    )
+    """,
+    "CREATE INDEX extractions_open ON extractions (group_id) WHERE state IN ('queued', 'running')",
+    "CREATE INDEX extractions_by_state ON extractions (state)",
+    "CREATE INDEX extractions_by_group ON extractions (group_id, state)",
+    "CREATE INDEX extractions_by_episode ON extractions (episode_uuid)",
+    "CREATE INDEX extractions_by_write ON extractions (seq)",
+    """
+    CREATE TABLE model_answers (
+        extraction_id INTEGER NOT NULL REFERENCES extractions ON DELETE CASCADE,
+        request_hash TEXT NOT NULL,
+        answer TEXT NOT NULL,
+        PRIMARY KEY (extraction_id, request_hash)
+    )
+    """,
+    """
+    CREATE TABLE model_usage (
+        day TEXT PRIMARY KEY,
+        calls INTEGER NOT NULL,
+        prompt_tokens INTEGER NOT NULL,
+        completion_tokens INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+    # One row while no job is to be started.
+    "CREATE TABLE extraction_pause (only INTEGER PRIMARY KEY CHECK (only = 1))",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS, _FORGETTING, _ATTEMPTS, _EXTRACTIONS)
 """The n-th turns version n into version n + 1; a published one never changes."""
 
-TABLES = ("writes", "contents", "episodes", "jobs")
+TABLES = ("writes", "contents", "episodes", "jobs", "extractions", "model_answers")
+"""Each after what it refers to. What was spent, and whether the queue is paused, are no part of the memory."""
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from graphiti_pkm.domain.records import Job, Vectors, WriteIntent
 from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
 from graphiti_pkm.journal import copies, jobs, redaction, rows
 from graphiti_pkm.journal.connection import Connection, JournalFile, Look, check, plain_errors
+from graphiti_pkm.journal.queue import SqliteExtractionQueue
 from graphiti_pkm.journal.rows import Row
 from graphiti_pkm.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
 
@@ -42,6 +43,7 @@ class SqliteJournal:
         self._durable = Connection(self._file, "FULL")
         self._quick = Connection(self._file, "NORMAL")
         self._look = Look(self._file)
+        self.extractions = SqliteExtractionQueue(self._durable, self._quick, now)
         self._owners: dict[int, str] = {}
         """Who claimed a job through this journal, so that a lease taken over elsewhere is noticed."""
 
@@ -70,7 +72,7 @@ class SqliteJournal:
                 refuse_newer(connection, "The journal", self._migrations)
                 seq = rows.insert(connection, intent, encoded, request_hash, at)
                 if intent.forgets is not None:
-                    redaction.redact(connection, intent, seq)
+                    redaction.redact(connection, intent, seq, at)
                 if self._look.found:  # what is known to be damaged may still take a row, but is not trusted with it
                     rows.read_back(connection, intent)
                 return seq

@@ -1,0 +1,62 @@
+"""What a model answered to the jobs of the queue, kept until they end, and what it cost."""
+
+import sqlite3
+
+from graphiti_pkm.domain.extraction import Usage
+
+
+def find(connection: sqlite3.Connection, job_id: int, request_hash: str) -> str | None:
+    """A kept answer."""
+    found = connection.execute(
+        "SELECT answer FROM model_answers WHERE extraction_id = ? AND request_hash = ?", (job_id, request_hash)
+    ).fetchone()
+    return None if found is None else str(found[0])
+
+
+def keep(connection: sqlite3.Connection, job_id: int, owner: str, request_hash: str, answer: str) -> None:
+    """Keep an answer, unless the job was taken from its owner: cancelling and forgetting do that."""
+    connection.execute(
+        """
+        INSERT OR REPLACE INTO model_answers SELECT id, :hash, :answer FROM extractions
+        WHERE id = :id AND state = 'running' AND owner = :owner
+        """,
+        {"id": job_id, "owner": owner, "hash": request_hash, "answer": answer},
+    )
+
+
+def count(connection: sqlite3.Connection, job_id: int, day: str, usage: Usage) -> None:
+    """Add what a call cost to its job and its day."""
+    cost = (usage.calls, usage.prompt_tokens, usage.completion_tokens)
+    connection.execute(
+        """
+        INSERT INTO model_usage VALUES (?, ?, ?, ?) ON CONFLICT (day) DO UPDATE SET calls = calls + excluded.calls,
+            prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+            completion_tokens = completion_tokens + excluded.completion_tokens
+        """,
+        (day, *cost),
+    )
+    connection.execute(
+        """
+        UPDATE extractions SET calls = calls + ?, prompt_tokens = prompt_tokens + ?,
+            completion_tokens = completion_tokens + ?
+        WHERE id = ?
+        """,
+        (*cost, job_id),
+    )
+
+
+def spent_by(connection: sqlite3.Connection, job_id: int) -> Usage:
+    """What the calls of one job cost, in all its attempts."""
+    columns = "SELECT calls, prompt_tokens, completion_tokens FROM extractions WHERE id = ?"
+    return _usage(connection.execute(columns, (job_id,)).fetchone())
+
+
+def spent_on(connection: sqlite3.Connection, day: str) -> Usage:
+    """What all jobs cost on a day."""
+    columns = "SELECT calls, prompt_tokens, completion_tokens FROM model_usage WHERE day = ?"
+    return _usage(connection.execute(columns, (day,)).fetchone())
+
+
+def _usage(row: tuple[int, int, int] | None) -> Usage:
+    calls, prompt, completion = row or (0, 0, 0)
+    return Usage(calls=calls, prompt_tokens=prompt, completion_tokens=completion)
