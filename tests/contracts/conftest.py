@@ -4,12 +4,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.embedding_service import EmbeddingService
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.ports import Embedder, Graph, GroupLocks, Journal
 from graphiti_pkm.graph.locks import FlockGroupLocks
 from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.models.api_embedder import ApiEmbedder
+from graphiti_pkm.models.api_embedder import EmbeddingService as EmbeddingServiceSettings
 from graphiti_pkm.models.local import LocalEmbedder
 
 
@@ -44,13 +47,23 @@ def locks(request: pytest.FixtureRequest, tmp_path: Path) -> GroupLocks:
     return FakeLocks() if request.param == "fake" else FlockGroupLocks(tmp_path)
 
 
-@pytest.fixture(params=["fake", "local"])
+@pytest.fixture(params=["fake", "local", "api"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     """An embedder that has its model."""
     if request.param == "fake":
         return FakeEmbedder()
-    found: Embedder = request.getfixturevalue("local_embedder")
+    found: Embedder = request.getfixturevalue(f"{request.param}_embedder")
     return found
+
+
+@pytest.fixture
+async def api_embedder() -> AsyncIterator[ApiEmbedder]:
+    """With a service of its own, over HTTP."""
+    service = EmbeddingService()
+    embedder = ApiEmbedder(EmbeddingServiceSettings("some-model", service.dimension, service.url, None, False))  # noqa: FBT003
+    yield embedder
+    await embedder.close()
+    service.close()
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ class FakeEmbedder:
     async def available(self) -> bool:
         return self.is_available
 
-    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+    async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:  # noqa: ARG002
         await asyncio.sleep(0)
         if not self.is_available:
             raise Unavailable("The embedding model has no weights.")

@@ -16,7 +16,8 @@ from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.ports import Embedder
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.models.local import _CACHED_TEXTS, LocalEmbedder, _Cache
+from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.models.vector_cache import _TEXTS, VectorCache
 from graphiti_pkm.models.weight_files import MINILM, find_weights
 from graphiti_pkm.models.wordpiece import WordPiece
 
@@ -150,9 +151,9 @@ def test_making_one_imports_no_numpy() -> None:
 
 
 def test_the_cache_forgets_the_least_recently_used_and_takes_no_long_texts() -> None:
-    cache = _Cache()
+    cache = VectorCache()
     vector: Vector = array("f", [1])
-    cache.put({str(number): vector for number in range(_CACHED_TEXTS)})
+    cache.put({str(number): vector for number in range(_TEXTS)})
     cache.get(["0"])
     cache.put({"new": vector, "long " * 100: vector})
     assert list(cache.get(["0", "1", "new", "long " * 100])) == ["0", "new"]

@@ -249,8 +249,11 @@ class Embedder(Protocol):
         """False when there are no weights: the product then works by full text alone."""
         ...
 
-    async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, in order. Raises Unavailable without weights."""
+    async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:
+        """One vector a text, in order. Raises Unavailable: no weights, or a service does not answer as it should.
+
+        ``patience``: seconds after which a service counts as not answering, as somebody waits.
+        """
         ...
 
 

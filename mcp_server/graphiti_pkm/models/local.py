@@ -4,8 +4,6 @@ import asyncio
 import logging
 import threading
 import time
-from array import array
-from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,13 +11,10 @@ from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.models.batching import Batcher, Encoder
+from graphiti_pkm.models.vector_cache import VectorCache
 from graphiti_pkm.models.weight_files import FETCH_COMMAND, MINILM, Weights, find_weights
 
 _DIMENSION = 384
-
-_CACHED_TEXTS = 4096
-_CACHED_LENGTH = 200
-"""Characters: names and facts are embedded again and again, sentences of an episode hardly ever."""
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +32,7 @@ class LocalEmbedder:
         self._decided = False
         self._directory: Path | None = None
         self._batcher = Batcher(self._load)
-        self._cache = _Cache()
+        self._cache = VectorCache()
 
     @property
     def model(self) -> str:
@@ -55,8 +50,10 @@ class LocalEmbedder:
         """
         return await self._find() is not None
 
-    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+    async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:  # noqa: ARG002
         """One unit vector a text, in order; of a long text the first 256 tokens count.
+
+        ``patience`` is for models that are reached over a network; this one never hangs.
 
         Raises:
             Unavailable: there are no weights, or the embedder is closed.
@@ -107,24 +104,3 @@ class LocalEmbedder:
             ) from error
         logger.info("%s loaded in %.0f ms", self.model, 1000 * (time.perf_counter() - started))
         return model
-
-
-class _Cache:
-    """Vectors of short texts, least recently used out first."""
-
-    def __init__(self) -> None:
-        self._vectors: OrderedDict[str, array[float]] = OrderedDict()
-
-    def get(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Those that are known."""
-        found = {text: self._vectors[text] for text in texts if text in self._vectors}
-        for text in found:
-            self._vectors.move_to_end(text)
-        return found
-
-    def put(self, vectors: dict[str, Vector]) -> None:
-        for text, vector in vectors.items():
-            if len(text) <= _CACHED_LENGTH:
-                self._vectors[text] = vector
-        while len(self._vectors) > _CACHED_TEXTS:
-            self._vectors.popitem(last=False)

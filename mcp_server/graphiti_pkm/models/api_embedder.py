@@ -1,0 +1,233 @@
+"""The ``Embedder`` port by a service that speaks OpenAI's ``/embeddings``: texts leave the machine.
+
+Nothing of a text, an answer or the key reaches a log or an error: what a service says may quote all three.
+"""
+
+import asyncio
+import importlib
+import logging
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.models.lanes import Lane, Outcome, closed
+from graphiti_pkm.models.vector_cache import VectorCache
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+MOST_CHARACTERS = 8_000
+"""Of one text; what is longer is cut. Sentences have at most 900."""
+BLANK = "."
+"""Embedded in the place of a blank text, which services refuse."""
+
+_CALLS_AT_ONCE = 4
+_SECONDS = 60.0
+_RETRIES = 5
+"""Of a call that nobody waits for: the client backs off exponentially, and waits as long as Retry-After says."""
+_RETRIES_IN_HASTE = 2
+_REFUSED = frozenset({400, 413, 422})
+_KEY_REFUSED = frozenset({401, 403})
+_UNKNOWN = 404
+_BUSY = 429
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class EmbeddingService:
+    """Where vectors are made, and which."""
+
+    model: str
+    dimension: int
+    base_url: str
+    key: SecretStr | None
+    """None for a service that asks for none."""
+    sends_dimension: bool
+    """Whether the model takes the wanted dimension; of any other it is checked."""
+
+    @property
+    def host(self) -> str:
+        """Where texts go."""
+        return urlsplit(self.base_url).hostname or self.base_url
+
+
+class ApiEmbedder:
+    """Cheap to make; the client is imported with the first text. For one event loop."""
+
+    def __init__(self, service: EmbeddingService) -> None:
+        self._service = service
+        self._client: AsyncOpenAI | None = None
+        self._opening = asyncio.Lock()
+        self._is_closed = False
+        self._cache = VectorCache()
+        self._patient = Lane(partial(self._send, _SECONDS, _RETRIES), _CALLS_AT_ONCE)
+        # A lane of its own: a search does not stand in line behind a thousand sentences.
+        self._hasty = Lane(partial(self._send, _SECONDS, _RETRIES_IN_HASTE), _CALLS_AT_ONCE)
+
+    @property
+    def model(self) -> str:
+        return self._service.model
+
+    @property
+    def dimension(self) -> int:
+        return self._service.dimension
+
+    async def available(self) -> bool:
+        """True: there is a service. Whether it answers is seen when it is asked."""
+        return True
+
+    async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:
+        """One unit vector a text, in order; of a text the first 8,000 characters count.
+
+        ``patience``: give up after so many seconds, for somebody waits.
+
+        Raises:
+            Unavailable: the service cannot be reached, refuses, or answers what does not fit; it says what to do.
+        """
+        vectors = self._cache.get(texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
+        if missing:
+            await self._open()  # not counted: importing takes its time once
+            try:
+                async with asyncio.timeout(patience):
+                    lane = self._patient if patience is None else self._hasty
+                    found = await lane.embed([_prepared(text) for text in missing])
+            except TimeoutError:
+                raise Unavailable(f"The embedding service at {self._service.host} did not answer in time.") from None
+            fresh = dict(zip(missing, found, strict=True))
+            self._cache.put(fresh)
+            vectors.update(fresh)
+        # Copies: a vector belongs to its caller, the same text may be in the cache and in the list twice.
+        return [vectors[text][:] for text in texts]
+
+    async def close(self) -> None:
+        """End the calls under way and fail who waits; harmless when repeated."""
+        self._is_closed = True
+        await asyncio.gather(self._patient.close(), self._hasty.close())
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
+
+    async def _open(self) -> "AsyncOpenAI":
+        async with self._opening:
+            if self._is_closed:
+                raise closed()
+            if self._client is None:
+                openai = await asyncio.to_thread(importlib.import_module, "openai")
+                self._client = _client(openai, self._service)
+            return self._client
+
+    async def _send(self, seconds: float, retries: int, texts: list[str]) -> list[Outcome]:
+        """One call, or several where the service refuses one of the texts: the others get their vectors."""
+        client = await self._open()
+        import openai  # noqa: PLC0415  (loaded by now)
+
+        ask = partial(self._ask, client.with_options(timeout=seconds, max_retries=retries))
+        try:
+            return list(await ask(texts))
+        except openai.APIStatusError as error:
+            if error.status_code not in _REFUSED or len(texts) == 1:
+                return [self._explained(error.status_code)] * len(texts)
+            refusal = self._explained(error.status_code)
+        except openai.OpenAIError as error:
+            _log.warning("the embedding service failed: %s", type(error).__name__)
+            return [
+                Unavailable(
+                    f"The embedding service at {self._service.host} cannot be reached ({type(error).__name__}); "
+                    "check the network and GRAPHITI_PKM_EMBEDDING_BASE_URL."
+                )
+            ] * len(texts)
+        except Unavailable as error:
+            return [error] * len(texts)
+        # Is it the kind of request, or one of the texts? The shortest tells.
+        shortest = min(range(len(texts)), key=lambda place: len(texts[place]))
+        (alone,) = await self._send(seconds, retries, [texts[shortest]])
+        if isinstance(alone, Unavailable):
+            return [refusal] * len(texts)
+        half = len(texts) // 2
+        return [
+            *await self._send(seconds, retries, texts[:half]),
+            *await self._send(seconds, retries, texts[half:]),
+        ]
+
+    async def _ask(self, client: "AsyncOpenAI", texts: list[str]) -> list[Vector]:
+        """Raises Unavailable for an answer that does not fit, and what the client raises."""
+        # Numbers as text: some compatible services do not know base64, which the client would ask for.
+        wanted: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "float"}
+        if self._service.sends_dimension:
+            wanted["dimensions"] = self.dimension
+        answer = await client.embeddings.create(**wanted)
+        try:
+            by_place = {one.index: array("f", one.embedding) for one in answer.data}
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            raise self._misfit("what is no list of vectors") from None
+        if len(answer.data) != len(texts) or by_place.keys() != set(range(len(texts))):
+            raise self._misfit(f"{len(answer.data)} vectors to {len(texts)} texts")
+        lengths = {len(vector) for vector in by_place.values()}
+        if lengths != {self.dimension}:
+            raise Unavailable(
+                f"{self.model} at {self._service.host} gives vectors of {max(lengths)} dimensions, not of "
+                f"{self.dimension}: set GRAPHITI_PKM_EMBEDDING_DIMENSION to what the model gives, "
+                "then run `graphiti-pkm reembed`."
+            )
+        return [self._unit(by_place[place]) for place in range(len(texts))]
+
+    def _unit(self, vector: Vector) -> Vector:
+        length = math.sqrt(math.fsum(value * value for value in vector))
+        if not math.isfinite(length) or length == 0:
+            raise self._misfit("a vector without a direction")
+        return array("f", [value / length for value in vector])
+
+    def _misfit(self, what: str) -> Unavailable:
+        return Unavailable(
+            f"The embedding service at {self._service.host} answers with {what}; check that "
+            f"{self.model} is an embedding model and GRAPHITI_PKM_EMBEDDING_BASE_URL leads to it."
+        )
+
+    def _explained(self, status: int) -> Unavailable:
+        """What a status means; the text of the answer may quote what was sent, or the key."""
+        _log.warning("the embedding service answered with HTTP %d", status)
+        host = self._service.host
+        if status in _KEY_REFUSED:
+            return Unavailable(
+                f"The embedding service at {host} refuses the key (HTTP {status}): set "
+                "GRAPHITI_PKM_EMBEDDING_API_KEY to a valid one and start the server again."
+            )
+        if status == _UNKNOWN:
+            return Unavailable(
+                f"The embedding service at {host} knows no model {self.model}, or its address is another (HTTP 404): "
+                "check GRAPHITI_PKM_EMBEDDING_MODEL and GRAPHITI_PKM_EMBEDDING_BASE_URL."
+            )
+        if status in _REFUSED:
+            return Unavailable(
+                f"The embedding service at {host} does not take the request (HTTP {status}): check that {self.model} "
+                f"is an embedding model that gives {self.dimension} dimensions."
+            )
+        why = "asks to wait, or its quota is spent" if status == _BUSY else "has a fault of its own"
+        return Unavailable(f"The embedding service at {host} {why} (HTTP {status}).")
+
+
+def _client(openai: Any, service: EmbeddingService) -> "AsyncOpenAI":
+    """Address and key are ours alone: left out, the client would take those of the environment."""
+    found: AsyncOpenAI = openai.AsyncOpenAI(
+        api_key=service.key.get_secret_value() if service.key else "none",
+        base_url=service.base_url,
+        # Whose account it is, from the environment, is nothing for another service.
+        default_headers={name: openai.Omit() for name in ("OpenAI-Organization", "OpenAI-Project")},
+    )
+    return found
+
+
+def _prepared(text: str) -> str:
+    """What is sent of a text: JSON has no lone surrogates."""
+    cut = text[:MOST_CHARACTERS].encode("utf-8", "replace").decode()
+    return cut if cut.strip() else BLANK
