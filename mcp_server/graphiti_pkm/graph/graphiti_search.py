@@ -70,7 +70,7 @@ class GraphitiSearch(SearchInterface):
     ) -> list[EntityEdge]:
         ends = {"edge_source_node_uuids": source_node_uuid, "edge_target_node_uuids": target_node_uuid}
         given = {name: [uuid] for name, uuid in ends.items() if uuid is not None}
-        matching = graphiti_filters.of_facts(search_filter.model_copy(update=given), group_ids)
+        matching = self._matching_facts(search_filter.model_copy(update=given), group_ids)
         return await self._facts(await self._near(FACTS, search_vector, matching, group_ids, limit, min_score))
 
     async def node_similarity_search(
@@ -93,7 +93,7 @@ class GraphitiSearch(SearchInterface):
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[EntityEdge]:
-        where, values = graphiti_filters.of_facts(search_filter, group_ids)
+        where, values = self._matching_facts(search_filter, group_ids)
         matched = (f"{queries_search.WORDED_FACTS} {where}", values)
         worded = queries_search.facts_worded(search_terms(query), await self._groups(group_ids), matched, limit)
         return await self._facts(list(await self._store.scores_of(worded)))
@@ -123,6 +123,9 @@ class GraphitiSearch(SearchInterface):
         uuids = list(await self._store.search_episodes(search_terms(query), wanted, limit))
         found = await self._records(_EPISODES, uuids)
         return [episodic_node_from_record(_episode(row)) for row in found]
+
+    def _matching_facts(self, wanted: SearchFilters, group_ids: Sequence[str] | None) -> Conditions:
+        return graphiti_filters.of_facts(wanted, group_ids)
 
     async def _near(
         self,

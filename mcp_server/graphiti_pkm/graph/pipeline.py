@@ -1,0 +1,175 @@
+"""The port ``Extractor``: Graphiti reads a stored episode, nothing is saved, and what it found comes back.
+
+A long episode is read in parts, each with the end of the one before it; later parts know what earlier ones found.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import traceback
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+from graphiti_pkm.domain.extraction import Extraction, ExtractionTask, ModelLedger
+from graphiti_pkm.domain.extraction_cost import PART_CHARACTERS, split_parts
+from graphiti_pkm.domain.labels import BASE
+from graphiti_pkm.domain.ports import Embedder
+from graphiti_pkm.domain.queries import EpisodeFilter, Window
+from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.errors import ModelNonsense, NotFound, PkmError
+from graphiti_pkm.graph.pipeline_result import extraction_of
+from graphiti_pkm.graph.pipeline_types import Ontology
+
+if TYPE_CHECKING:
+    from graphiti_pkm.graph.store import FalkorStore
+
+_log = logging.getLogger(__name__)
+
+_PREVIOUS_EPISODES = 10
+"""As many as Graphiti reads."""
+_PREVIOUS_CHARACTERS = 2_000
+"""Of one of them: they stand in every request."""
+_CONTEXT_CHARACTERS = 8_000
+"""Of all of them."""
+_SUPPLIED_FACTS = 60
+_SUPPLIED_CHARACTERS = 6_000
+
+
+class JobModel(Protocol):
+    """A client of Graphiti's for one job."""
+
+    async def finish(self) -> None:
+        """Wait for calls that were left running, refuse later ones, raise the first error of any."""
+        ...
+
+
+class LanguageModel(Protocol):
+    """A model that Graphiti's pipeline can be given; one a process."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def for_job(self, ledger: ModelLedger) -> JobModel:
+        """A client of Graphiti's whose calls go through the ledger. Raises ModelError."""
+        ...
+
+
+class GraphitiExtractor:
+    """Reads episodes of one store; the parts that take long to import are imported on first use, in a thread."""
+
+    def __init__(
+        self,
+        store: "FalkorStore",
+        embedder: Embedder,
+        language_model: LanguageModel,
+        types: Ontology,
+        *,
+        person: str,
+        parallel_calls: int = 4,
+        part_characters: int = PART_CHARACTERS,
+    ) -> None:
+        """``person``: what the one who writes the episodes is called; ``parallel_calls``: most of one job at once."""
+        self._store = store
+        self._embedder = embedder
+        self._language_model = language_model
+        self._types = types
+        self._person = person
+        self._parallel_calls = parallel_calls
+        self._part_characters = part_characters
+
+    @property
+    def model(self) -> str:
+        return self._language_model.name
+
+    async def extract(self, task: ExtractionTask, ledger: ModelLedger) -> Extraction:
+        episode = await self._episode(task)
+        excluded = self._types.left_out(task.excluded_entity_types)
+        if not {BASE, *self._types.entities} - set(excluded):
+            return Extraction()
+        previous = await self._previous(episode, task.previous_episode_uuids)
+        run_module, clients = await asyncio.gather(_imported("pipeline_run"), _imported("pipeline_clients"))
+        model = await self._language_model.for_job(ledger)
+        run = run_module.Run(self._store, clients.JobEmbedder(self._embedder), model, self._types, self._parallel_calls)
+        instructions = _instructions(task, self._person)
+        contents = split_parts(episode.content, self._part_characters)
+        contexts = [previous, *([*previous, _end_of(episode, before)] for before, _ in pairwise(contents))]
+        captured = []
+        try:
+            for content, context in zip(contents, contexts, strict=True):
+                part = run_module.Part(content, context, instructions)
+                captured.append(await run.read(episode, part, excluded))
+        except PkmError:
+            with contextlib.suppress(PkmError):
+                await model.finish()
+            raise
+        except Exception as error:  # noqa: BLE001 Graphiti's on an answer that it did not expect, of any type
+            await model.finish()
+            _log.warning("the pipeline failed on an answer of the model: %s", _place(error))
+            raise ModelNonsense("An answer of the model does not fit what Graphiti asked for.") from None
+        await model.finish()
+        return extraction_of(captured, run.seen, excluded)
+
+    async def _episode(self, task: ExtractionTask) -> Episode:
+        found = await self._store.get_episodes([task.episode_uuid], [task.group_id])
+        if not found:
+            raise NotFound("The episode is not there any more; nothing was asked of the model.")
+        return found[0]
+
+    async def _previous(self, episode: Episode, chosen: Sequence[str] | None) -> list[Episode]:
+        """What was told before the episode, oldest first, bounded; the same on every attempt.
+
+        Episodes of the same form, as Graphiti chooses them, unless somebody chose others.
+        """
+        group = episode.group_id
+        if chosen is not None:
+            found = await self._store.get_episodes(list(chosen)[:_PREVIOUS_EPISODES], [group])
+            latest = sorted(found, key=lambda one: (one.valid_at, one.created_at, one.uuid), reverse=True)
+        else:
+            wanted = EpisodeFilter(group_ids=(group,), recorded_until=episode.created_at)
+            after = (iso(episode.valid_at), iso(episode.created_at), episode.uuid)
+            page = await self._store.recent_episodes(wanted, Window(limit=_PREVIOUS_EPISODES, after=after))
+            latest = [one for one in page.episodes if one.source == episode.source]
+        kept: list[Episode] = []
+        left = _CONTEXT_CHARACTERS
+        for one in latest:
+            content = one.content[: min(_PREVIOUS_CHARACTERS, left)]
+            if one.uuid != episode.uuid and content:
+                kept.insert(0, one.model_copy(update={"content": content}))
+                left -= len(content)
+        return kept
+
+
+def _end_of(episode: Episode, part: str) -> Episode:
+    return episode.model_copy(update={"content": part[-_PREVIOUS_CHARACTERS:]})
+
+
+def _instructions(task: ExtractionTask, person: str) -> str:
+    """What a model is told besides Graphiti's own rules."""
+    parts = [task.instructions.strip()]
+    parts.append(
+        f'Whoever speaks of themselves as "I" or "me" without being named is called "{person}": an entity of exactly '
+        "this name, if the text says anything about them."
+    )
+    known: list[str] = []
+    left = _SUPPLIED_CHARACTERS
+    for text in task.supplied_facts[:_SUPPLIED_FACTS]:
+        left -= len(text)
+        if left >= 0:
+            known.append(f"- {text}")
+    if known:
+        parts.append("These facts are recorded already; do not return them again:\n" + "\n".join(known))
+    return "\n\n".join(part for part in parts if part)
+
+
+async def _imported(name: str) -> Any:
+    return await asyncio.to_thread(importlib.import_module, f"graphiti_pkm.graph.{name}")
+
+
+def _place(error: Exception) -> str:
+    """Without its text, which may quote the answer."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{where}"

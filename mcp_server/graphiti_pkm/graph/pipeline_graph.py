@@ -1,0 +1,218 @@
+"""What Graphiti's pipeline sees of the graph: reads, and nothing that a model should not be shown.
+
+Graphiti runs no query of its own here. Each of its reads goes through an interface of its driver, which is answered by
+the same code as our tools; whatever else it asks is refused, so that a version which asks or saves more is noticed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NoReturn
+
+from graphiti_core.driver.driver import GraphDriver, GraphDriverSession, GraphProvider
+from graphiti_core.driver.graph_operations.graph_operations import GraphOperationsInterface
+from graphiti_core.edges import EntityEdge
+from graphiti_core.nodes import EntityNode, EpisodicNode
+from graphiti_core.search.search_filters import SearchFilters
+from pydantic import PrivateAttr
+
+from graphiti_pkm.domain.labels import BASE
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.records import Entity
+from graphiti_pkm.errors import ConfigurationError, PkmError
+from graphiti_pkm.graph.graphiti_search import GraphitiSearch
+from graphiti_pkm.graph.queries import Conditions
+from graphiti_pkm.graph.store import FalkorStore
+
+_SHOWN_TO_A_MODEL = (
+    "NOT coalesce(e.kind, '') IN ['plan', 'reading'] AND coalesce(e.voided, false) <> true "
+    "AND coalesce(e.expired_at, '') = ''"
+)
+"""What a new fact may repeat or contradict: readings add up, plans end nothing, the rest is no longer said."""
+
+
+@dataclass
+class KnownFact:
+    """A fact of the graph as it was before Graphiti looked at it."""
+
+    valid_at: datetime | None
+    is_event: bool
+
+
+@dataclass
+class Seen:
+    """The records of the graph that a run was shown, by uuid, with what earlier parts of the episode made of them."""
+
+    entities: dict[str, EntityNode] = field(default_factory=dict)
+    """As they are in the graph."""
+    facts: dict[str, KnownFact] = field(default_factory=dict)
+    found: dict[str, EntityNode] = field(default_factory=dict)
+    """Entities that earlier parts named, known or new, as those parts left them; by key of the name and by uuid."""
+
+    def remember(self, nodes: Iterable[EntityNode]) -> None:
+        """For the next part, which names them again."""
+        for node in nodes:
+            self.found[name_key(node.group_id, node.name)] = self.found[node.uuid] = node
+
+
+class ModelSearch(GraphitiSearch):
+    """Graphiti's searches, without what a model is not to see: retired facts, plans, readings, our own attributes."""
+
+    _seen: Seen = PrivateAttr()
+
+    def __init__(self, store: FalkorStore, seen: Seen) -> None:
+        super().__init__(store)
+        self._seen = seen
+
+    def _matching_facts(self, wanted: SearchFilters, group_ids: Sequence[str] | None) -> Conditions:
+        where, values = super()._matching_facts(wanted, group_ids)
+        return f"{where} AND {_SHOWN_TO_A_MODEL}", values
+
+    async def _facts(self, uuids: Sequence[str]) -> list[EntityEdge]:
+        edges = await super()._facts(uuids)
+        for edge in edges:
+            known = KnownFact(edge.valid_at, is_event=edge.attributes.get("kind") == "event")
+            self._seen.facts.setdefault(edge.uuid, known)
+            edge.attributes = {}
+            # An unknown start: it is known to be true from then on. Graphiti ends nothing that has no start.
+            edge.valid_at = edge.valid_at or edge.reference_time
+        return edges
+
+    async def _entities(self, uuids: Sequence[str]) -> list[EntityNode]:
+        return [_shown(node, self._seen) for node in await super()._entities(uuids)]
+
+
+class ModelReads(GraphOperationsInterface):
+    """The rest of what ``add_episode`` reads: one episode, or a part of it, with those before it, and entities."""
+
+    _store: FalkorStore = PrivateAttr()
+    _group_id: str = PrivateAttr()
+    _episode: EpisodicNode = PrivateAttr()
+    _previous: list[EpisodicNode] = PrivateAttr()
+    _seen: Seen = PrivateAttr()
+    _failure: PkmError | None = PrivateAttr(default=None)
+
+    def __init__(self, store: FalkorStore, episode: EpisodicNode, previous: list[EpisodicNode], seen: Seen) -> None:
+        super().__init__()
+        self._store = store
+        self._episode = episode
+        self._previous = previous
+        self._seen = seen
+
+    @property
+    def failure(self) -> PkmError | None:
+        """The first error of a read that Graphiti does not pass on."""
+        return self._failure
+
+    async def episodic_node_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> EpisodicNode:  # noqa: ARG002
+        return self._episode
+
+    async def retrieve_episodes(self, driver: Any, reference_time: Any, *_: Any, **__: Any) -> list[EpisodicNode]:  # noqa: ARG002
+        """Those chosen before: Graphiti's own query compares dates with ``<=``, which matches everything here."""
+        return self._previous
+
+    async def node_get_by_names(
+        self,
+        _cls: Any,
+        driver: Any,  # noqa: ARG002 as in GraphitiSearch
+        names: list[str],
+        group_ids: list[str],  # noqa: ARG002 those of the episode
+    ) -> list[EntityNode]:
+        """By any spelling and alias, under the name asked: Graphiti compares it, and needs no model then.
+
+        What this raises is kept: Graphiti swallows it and would make an entity that is there already.
+        """
+        try:
+            return await self._named(names)
+        except PkmError as error:
+            self._failure = self._failure or error
+            raise
+
+    async def _named(self, names: Sequence[str]) -> list[EntityNode]:
+        group = self._episode.group_id
+        keys = {name: name_key(group, name) for name in names}
+        held = await self._store.get_names(list(dict.fromkeys(keys.values())))
+        entities = await self._store.get_entities([name.entity_uuid for name in held.values()], [group])
+        by_uuid = {entity.uuid: _shown(node_of(entity), self._seen) for entity in entities}
+        found = {
+            name: self._seen.found.get(key) or (by_uuid.get(held[key].entity_uuid) if key in held else None)
+            for name, key in keys.items()
+        }
+        return [
+            node if node.name == name else node.model_copy(update={"name": name})
+            for name, node in found.items()
+            if node is not None
+        ]
+
+    async def node_get_by_uuids(
+        self,
+        _cls: Any,
+        driver: Any,  # noqa: ARG002 as in GraphitiSearch
+        uuids: list[str],
+        group_id: str | None = None,  # noqa: ARG002 that of the episode
+    ) -> list[EntityNode]:
+        entities = await self._store.get_entities(uuids, [self._episode.group_id])
+        return [_shown(node_of(entity), self._seen) for entity in entities]
+
+
+class ModelDriver(GraphDriver):
+    """A driver for one run of the pipeline: the two interfaces above, and no query of Graphiti's own."""
+
+    provider = GraphProvider.FALKORDB
+
+    def __init__(self, search: ModelSearch, reads: ModelReads) -> None:
+        self._database = ""
+        self.search_interface = search
+        self.graph_operations_interface = reads
+        self.refusal: ConfigurationError | None = None
+        """Of the last query; some of its callers swallow the error."""
+
+    def clone(self, database: str) -> "ModelDriver":  # noqa: ARG002 the signature is Graphiti's
+        """Itself: a group is no other graph."""
+        return self
+
+    async def execute_query(self, cypher_query_: str, **_: Any) -> NoReturn:  # noqa: ARG002 the signature is Graphiti's
+        """Raises ConfigurationError."""
+        self._refuse()
+
+    def session(self, database: str | None = None) -> GraphDriverSession:  # noqa: ARG002 the signature is Graphiti's
+        """Raises ConfigurationError."""
+        self._refuse()
+
+    async def delete_all_indexes(self) -> NoReturn:
+        """Raises ConfigurationError."""
+        self._refuse()
+
+    async def build_indices_and_constraints(self, delete_existing: bool = False) -> NoReturn:  # noqa: ARG002 same
+        """Raises ConfigurationError."""
+        self._refuse()
+
+    async def close(self) -> None:
+        """Nothing: it has no connection."""
+
+    def _refuse(self) -> NoReturn:
+        self.refusal = ConfigurationError(
+            "The installed graphiti-core asks the database for what this product does not know. Nothing was changed. "
+            "Install the versions of requirements.lock."
+        )
+        raise self.refusal
+
+
+def node_of(entity: Entity) -> EntityNode:
+    """An entity as Graphiti holds it; attributes stay out, as they would stand in its prompts."""
+    return EntityNode(
+        uuid=entity.uuid,
+        name=entity.name,
+        group_id=entity.group_id,
+        labels=[BASE, entity.label] if entity.label else [BASE],
+        summary=entity.summary,
+        created_at=entity.created_at,
+    )
+
+
+def _shown(node: EntityNode, seen: Seen) -> EntityNode:
+    """As an earlier part left it, or as the graph has it."""
+    labels = [BASE, *sorted(label for label in node.labels if label != BASE)]
+    node = node.model_copy(update={"labels": labels, "attributes": {}})
+    seen.entities.setdefault(node.uuid, node.model_copy(deep=True))
+    return seen.found.get(node.uuid, node)

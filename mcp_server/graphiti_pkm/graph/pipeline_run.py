@@ -1,0 +1,194 @@
+"""Graphiti's ``add_episode`` without its saving: what it would have saved comes back.
+
+Slow to import (graphiti_core); ``pipeline`` does it in a thread, on first use.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphiti_core import Graphiti
+from graphiti_core.edges import EntityEdge, EpisodicEdge
+from graphiti_core.embedder import EmbedderClient
+from graphiti_core.graphiti_types import GraphitiClients
+from graphiti_core.llm_client import LLMClient
+from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
+from graphiti_core.utils.bulk_utils import resolve_edge_pointers
+from graphiti_core.utils.maintenance.edge_operations import extract_edges, resolve_extracted_edges
+from pydantic import BaseModel
+
+from graphiti_pkm.config import silence_dependencies
+from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.graph.pipeline_clients import CleaningModel, JobEmbedder, NoReranker, steady_prompts
+from graphiti_pkm.graph.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen
+from graphiti_pkm.graph.pipeline_types import Ontology
+from graphiti_pkm.graph.store import FalkorStore
+
+silence_dependencies()
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What ``add_episode`` would have saved of one part."""
+
+    nodes: list[EntityNode]
+    edges: list[EntityEdge]
+    """New facts and those of the graph that were told again."""
+    endings: list[tuple[EntityEdge, str]]
+    """Facts of the graph that were ended, each with the uuid of the fact that ended it."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of an episode and what is to be read with it."""
+
+    content: str
+    previous: Sequence[Episode]
+    instructions: str
+
+
+class Run:
+    """The pipeline on one episode, a part after the other."""
+
+    def __init__(
+        self,
+        store: FalkorStore,
+        embedder: JobEmbedder,
+        model: LLMClient,
+        types: Ontology,
+        parallel_calls: int,
+    ) -> None:
+        self.seen = Seen()
+        self._store = store
+        self._embedder = embedder
+        self._model = CleaningModel(model)
+        self._types = types
+        self._parallel_calls = parallel_calls
+
+    async def read(self, episode: Episode, part: Part, excluded: Sequence[str]) -> Captured:
+        """Raises whatever Graphiti raises on odd answers, and PkmErrors of the model and the database."""
+        node = _node(episode, part.content)
+        reads = ModelReads(self._store, node, [_node(one, one.content) for one in part.previous], self.seen)
+        driver = ModelDriver(ModelSearch(self._store, self.seen), reads)
+        graphiti = _Capturing(driver, self._model, self._embedder, self._parallel_calls)
+        await graphiti.add_episode(
+            name=episode.name,
+            episode_body=part.content,
+            source_description=episode.source_description,
+            reference_time=episode.valid_at,
+            source=node.source,
+            group_id=episode.group_id,
+            uuid=episode.uuid,
+            entity_types=self._types.entities or None,
+            excluded_entity_types=list(excluded) or None,
+            edge_types=self._types.facts or None,
+            edge_type_map=self._types.signatures or None,
+            custom_extraction_instructions=part.instructions or None,
+        )
+        for swallowed in (driver.refusal, reads.failure):
+            if swallowed is not None:
+                raise swallowed
+        if graphiti.captured is None:
+            raise RuntimeError("add_episode saved nothing")
+        self.seen.remember(graphiti.captured.nodes)
+        return graphiti.captured
+
+
+class _Capturing(Graphiti):
+    """Saves nothing; says which fact ended which."""
+
+    def __init__(self, driver: ModelDriver, model: LLMClient, embedder: EmbedderClient, parallel_calls: int) -> None:
+        super().__init__(
+            graph_driver=driver,
+            llm_client=model,
+            embedder=embedder,
+            cross_encoder=NoReranker(),
+            max_coroutines=parallel_calls,
+            prompt_library=steady_prompts(),
+        )
+        self.captured: Captured | None = None
+        self._invalidated: list[EntityEdge] = []
+        self._invalidated_by: dict[str, list[str]] = {}
+
+    def _capture_initialization_telemetry(self) -> None:
+        """Nothing: one is made for every part of an episode."""
+
+    async def _extract_and_resolve_edges(
+        self,
+        episode: EpisodicNode | list[EpisodicNode],
+        extracted_nodes: list[EntityNode],
+        previous_episodes: list[EpisodicNode],
+        edge_type_map: dict[tuple[str, str], list[str]],
+        group_id: str,
+        edge_types: dict[str, type[BaseModel]] | None,
+        nodes: list[EntityNode],
+        uuid_map: dict[str, str],
+        strict_edge_types: bool = False,
+        custom_extraction_instructions: str | None = None,
+        entity_types: dict[str, type[BaseModel]] | None = None,
+        clients: GraphitiClients | None = None,
+    ) -> tuple[list[EntityEdge], list[EntityEdge], list[EntityEdge]]:
+        """As Graphiti's own, which does not ask which fact ended which."""
+        clients = clients or self.clients
+        primary = episode[0] if isinstance(episode, list) else episode
+        extracted, materialized = await extract_edges(
+            clients,
+            episode,
+            extracted_nodes,
+            previous_episodes,
+            edge_type_map,
+            group_id,
+            edge_types,
+            strict_edge_types,
+            custom_extraction_instructions,
+        )
+        if materialized:
+            await self._merge_materialized_endpoint_nodes(
+                materialized, primary, previous_episodes, entity_types, nodes, uuid_map, clients=clients
+            )
+        resolved, self._invalidated, new = await resolve_extracted_edges(
+            clients,
+            resolve_edge_pointers(extracted, uuid_map),
+            primary,
+            nodes,
+            edge_types or {},
+            edge_type_map,
+            invalidated_by=self._invalidated_by,
+        )
+        return resolved, self._invalidated, new
+
+    async def _process_episode_data(
+        self,
+        episode: EpisodicNode | list[EpisodicNode],
+        nodes: list[EntityNode],
+        entity_edges: list[EntityEdge],
+        *_: Any,
+        **__: Any,
+    ) -> tuple[list[EpisodicEdge], EpisodicNode]:
+        """Keep what Graphiti's own would save; sagas are written by the call that tells the episode."""
+        resolved = entity_edges[: len(entity_edges) - len(self._invalidated)]
+        self.captured = Captured(nodes, resolved, _endings(self._invalidated, self._invalidated_by))
+        return [], episode[0] if isinstance(episode, list) else episode
+
+
+def _endings(
+    invalidated: Sequence[EntityEdge], invalidated_by: Mapping[str, Sequence[str]]
+) -> list[tuple[EntityEdge, str]]:
+    """Each with its cause: Graphiti lists both in the same order, a fact once for each that ended it."""
+    causes = defaultdict(deque, {uuid: deque(by) for uuid, by in invalidated_by.items()})
+    return [(edge, causes[edge.uuid].popleft()) for edge in invalidated]
+
+
+def _node(episode: Episode, content: str) -> EpisodicNode:
+    return EpisodicNode(
+        uuid=episode.uuid,
+        name=episode.name,
+        group_id=episode.group_id,
+        labels=[],
+        source=EpisodeType.from_str(episode.source),
+        content=content,
+        source_description=episode.source_description,
+        created_at=episode.created_at,
+        valid_at=episode.valid_at,
+    )

@@ -1,0 +1,64 @@
+"""Types of entities and facts from the settings, as Graphiti wants them: models that are named and described."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, create_model
+
+from graphiti_pkm.domain.labels import BASE, as_label
+from graphiti_pkm.domain.names import relation_name
+from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
+from graphiti_pkm.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class Ontology:
+    """What a model is told to look for; nothing: whatever it finds."""
+
+    entities: dict[str, type[BaseModel]]
+    """By label."""
+    facts: dict[str, type[BaseModel]]
+    """By relation."""
+    signatures: dict[tuple[str, str], list[str]]
+    """Relations by the labels they may connect."""
+    excluded: tuple[str, ...]
+
+    def left_out(self, more: Sequence[str]) -> list[str]:
+        """Labels that are not to be extracted, of those there are: Graphiti refuses others."""
+        asked = {BASE if name == BASE else as_label(name) for name in (*self.excluded, *more)}
+        return [label for label in (BASE, *self.entities) if label in asked]
+
+
+def read_types(
+    entity_types: Sequence[EntityTypeSetting], edge_types: Sequence[EdgeTypeSetting], excluded: Sequence[str]
+) -> Ontology:
+    """Check them once, at the start. Raises ConfigurationError."""
+    entities = {_label(one.name): _model(_label(one.name), one.description) for one in entity_types if one.name != BASE}
+    facts = {_relation(one.name): _model(_relation(one.name), one.description) for one in edge_types}
+    signatures: dict[tuple[str, str], list[str]] = {}
+    for one in edge_types:
+        for pair in one.between or ((BASE, BASE),):
+            source, target = (BASE if name == BASE else _label(name) for name in pair)
+            signatures.setdefault((source, target), []).append(_relation(one.name))
+    return Ontology(entities, facts, signatures, tuple(excluded))
+
+
+def _label(name: str) -> str:
+    label = as_label(name)
+    if label is None:
+        raise ConfigurationError(
+            f"entity_types: {name} is a word of the database itself. Give the type another name, for example My{name}."
+        )
+    return label
+
+
+def _relation(name: str) -> str:
+    relation = relation_name(name)
+    if not relation:
+        raise ConfigurationError(f"edge_types: {name!r} holds no letter. Give the type a name such as WORKS_AT.")
+    return relation
+
+
+def _model(name: str, description: str) -> type[BaseModel]:
+    words = name.replace("_", " ").lower()
+    return create_model(name, __doc__=description.strip() or f"Whatever is a case of {words}")
