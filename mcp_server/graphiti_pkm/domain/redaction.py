@@ -34,7 +34,7 @@ _SHELL: Mapping[str, object] = MappingProxyType(
 )
 _SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at")
 """What stays of a write whose group is cleared: that something was written, and when."""
-_OF_OTHERS = frozenset({"retired", "needs_attention", "related"})
+_OF_OTHERS = frozenset({"retired", "needs_attention", "related", "proposed", "not_found"})
 _OF_OTHER_FACTS = frozenset({"fact", "series"})
 
 _A_RECORD = TypeVar("_A_RECORD", Entity, Fact, FactUpdate, FactChange)

@@ -39,7 +39,7 @@ class Retirements:
         self._change(old, new_values, "retired", by)
         return True
 
-    def propose(self, old: Fact, at: datetime, by: Fact) -> bool:
+    def propose(self, old: Fact, at: datetime, by: Fact | None) -> bool:
         """Record that a fact may have ended and leave it as it is; False if it could not have ended then."""
         old = self.world.latest(old)
         new_values = rules.ended(old, at, self.now)

@@ -133,6 +133,11 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
     )
 
 
+def read_fact(given: FactInput, number: int, person: str, zone: tzinfo) -> ToldFact:
+    """Check and read one fact, as those of a call are. Raises InvalidInput."""
+    return _Reader(person, zone).fact(given, number)
+
+
 def request_hash(request: AddMemory, group_id: str) -> str:
     """The same for the same content in the same group, whatever its uuid."""
     content = request.model_dump(mode="json", exclude={"uuid", "group_id"})

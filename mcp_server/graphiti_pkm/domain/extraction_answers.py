@@ -1,0 +1,37 @@
+"""What the extraction of one episode came to: kept with its write in the journal, shown by its receipt."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from graphiti_pkm.domain.answers import Answer, EntityResult, RetiredFact
+
+
+class FoundFact(Answer):
+    """One fact of the graph, as far as an extraction is concerned."""
+
+    uuid: str
+    outcome: Literal["created", "known", "proposed", "not_found"]
+    """``proposed``: that it has ended; ``not_found``: by the extraction before, and not this time."""
+    fact: str | None = None
+    """None once something of its group was forgotten."""
+
+
+class ExtractionAnswer(Answer):
+    """Facts and entities that a model found, and what became of older facts."""
+
+    episode_uuid: str
+    model: str
+    facts: list[FoundFact] = Field(default_factory=list)
+    """Created, or known and supported by the episode from now on."""
+    retired: list[RetiredFact] = Field(default_factory=list)
+    """Older facts that were ended."""
+    proposed: list[FoundFact] = Field(default_factory=list)
+    """Older facts that may have ended and were left as they are."""
+    entities: list[EntityResult] = Field(default_factory=list)
+    attention: dict[str, int] = Field(default_factory=dict)
+    """What add_memory would have asked to look at, counted by kind."""
+    left_out: int = 0
+    """Entities and facts that cannot be stored: without a usable name, or corrected by a caller."""
+    not_found: list[FoundFact] = Field(default_factory=list)
+    """Facts of the extraction before this one that it no longer finds; they stay."""

@@ -1,0 +1,125 @@
+"""What becomes of the facts that a model found: the rules for told ones, but for what only a caller may do."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.services import fact_rules as rules
+from graphiti_pkm.services.attention import AttentionWriter
+from graphiti_pkm.services.fact_plan import FactPlanner, Occasion
+from graphiti_pkm.services.fact_world import FactWorld
+from graphiti_pkm.services.resolution import Resolution
+from graphiti_pkm.services.spelling import same_relation
+from graphiti_pkm.services.told import ToldFact
+
+
+class FoundFactPlanner(FactPlanner):
+    """Facts of an episode that is stored: what its caller told stands, and every ending is the server's choice."""
+
+    def __init__(
+        self,
+        occasion: Occasion,
+        resolution: Resolution,
+        world: FactWorld,
+        relations: Mapping[str, int],
+        measures: Mapping[str, Mapping[str, int]],
+        writer: AttentionWriter,
+        new_uuid: Callable[[], str],
+    ) -> None:
+        super().__init__(occasion, resolution, world, relations, measures, writer, new_uuid)
+        self._of_episode = {fact.uuid for fact in world.known if occasion.episode_uuid in fact.episodes}
+        """Facts that it supported before."""
+        self._found: set[str] = set()
+        """Those of them that the model has found."""
+
+    def take(self, told: ToldFact, known_uuid: str | None) -> Fact | None:
+        """Take in the next fact; ``known_uuid``: the one that the model says it repeats.
+
+        None if a caller has corrected the same: what never held is not found again.
+        """
+        held = self._told_by_episode(told)
+        if held is None and known_uuid is not None:
+            known = self._known(known_uuid)
+            if known is not None and known.kind != "state":
+                held = known
+            elif known is not None:
+                told = replace(told, text=known.text)
+        if held is None:
+            self.plan(told)
+        elif held.voided:
+            return None
+        else:
+            self._found_again(told, held)
+        return self._by_uuid(self.outcome.results[-1].uuid)
+
+    def end(self, old_uuid: str, by: Fact, at: datetime, settled: Collection[str]) -> None:
+        """End an older state, or only propose it; ``settled``: facts of which this episode has said so before.
+
+        What the episode tells itself stands, as does what has an end, and what holds only later.
+        """
+        old = self._known(old_uuid)
+        if old is None or old_uuid in settled or old.kind != "state" or old.invalid_at or not rules.is_open(old):
+            return
+        if old_uuid in self._of_episode or old_uuid == by.uuid:
+            return
+        end, start = rules.end_of(old, at, self._at.zone), rules.known_from(old)
+        if start is not None and end <= start:
+            return
+        if self._is_trusted(old, by):
+            self.retirements.retire(old, end, by)
+        else:
+            self._propose(old, by, end)
+
+    def _is_trusted(self, old: Fact, by: Fact) -> bool:
+        """One relation is not enough: Tom may well begin where Sarah still is."""
+        shares_end = {old.source_uuid, old.target_uuid} & {by.source_uuid, by.target_uuid}
+        is_free = self.retirements.policy == "automatic"
+        return self.retirements.is_done(old, by) and (is_free or bool(shares_end))
+
+    def _end_chosen(self, told: ToldFact, fact: Fact, chosen: list[Fact], start: datetime) -> None:
+        others = [old for old in chosen if old.uuid not in self._of_episode]
+        super()._end_chosen(told, fact, others, start)
+
+    def _close(self, told: ToldFact, closed: rules.Closed) -> None:
+        """The end of a known fact, told with it: between the same ends, so done unless all is to be proposed."""
+        closed = replace(closed, ended=tuple(old for old in closed.ended if old.uuid not in self._of_episode))
+        if self.retirements.policy != "propose":
+            super()._close(told, closed)
+        elif told.invalid_at is not None:
+            for old in closed.ended:
+                self.retirements.propose(old, rules.end_of(old, told.invalid_at, self._at.zone), None)
+
+    def _fulfil(self, told: ToldFact, fact: Fact, pool: list[Fact]) -> None:
+        """A model reads what is planned as if it were so: only a caller says that a plan has come about."""
+
+    def _told_by_episode(self, told: ToldFact) -> Fact | None:
+        """A fact of the episode from before with the same ends and relation, whatever its words; of statuses any."""
+        source, target = self._resolution.known(told.source), self._resolution.known(told.target)
+        alike = [
+            fact
+            for fact in self._world.known
+            if fact.uuid in self._of_episode
+            and fact.source_uuid == source
+            and same_relation(fact.relation, told.relation)
+            and (fact.target_uuid == target or told.word is not None)
+            and fact.uuid not in self._found
+        ]
+        same = [fact for fact in alike if rules.same_text(fact.text, told.text)]
+        chosen = next(iter((*same, *alike)), None)
+        if chosen is not None:
+            self._found.add(chosen.uuid)
+        return chosen
+
+    def _found_again(self, told: ToldFact, held: Fact) -> None:
+        """It gains the episode; a state also the start that it lacked."""
+        if held.kind != "state":
+            told = replace(told, valid_at=None, invalid_at=None)
+        fact = self._told_again(told, held)
+        self._answer(told, fact, held, is_updated=False)
+
+    def _known(self, uuid: str) -> Fact | None:
+        return next((fact for fact in self._world.known if fact.uuid == uuid), None)
+
+    def _by_uuid(self, uuid: str) -> Fact | None:
+        return next((fact for fact in (*self._world.created, *self._world.known) if fact.uuid == uuid), None)

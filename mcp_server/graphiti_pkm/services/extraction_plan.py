@@ -1,0 +1,210 @@
+"""One write from what a model found in a stored episode, decided under the group's lock: pure, as ``write_plan``."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphiti_pkm.domain.answers import EntityResult
+from graphiti_pkm.domain.extraction import ExtractedEnding, ExtractedEntity
+from graphiti_pkm.domain.extraction_answers import ExtractionAnswer, FoundFact
+from graphiti_pkm.domain.labels import as_label
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.records import (
+    Entity,
+    Episode,
+    Fact,
+    Job,
+    Mention,
+    Name,
+    Vector,
+    Vectors,
+    WriteIntent,
+    WriteKind,
+)
+from graphiti_pkm.services.attention import AttentionWriter
+from graphiti_pkm.services.backlinks import back_link
+from graphiti_pkm.services.extraction_facts import FoundFactPlanner
+from graphiti_pkm.services.extraction_read import ReadExtraction
+from graphiti_pkm.services.fact_plan import FactOutcome, Occasion
+from graphiti_pkm.services.fact_world import FactWorld
+from graphiti_pkm.services.resolution import Resolution, Resolved
+from graphiti_pkm.services.retirement import Retirements
+from graphiti_pkm.services.snapshot import Snapshot
+from graphiti_pkm.services.write_plan import Occurrence, new_uuid
+
+_MAX_SUMMARY = 2_000
+
+
+@dataclass(frozen=True)
+class Around:
+    """What the graph holds beside the snapshot, read under the same lock."""
+
+    known: Mapping[str, Entity]
+    """Entities that the model was shown and recognised, by uuid, as they are now."""
+    facts: tuple[Fact, ...]
+    """Those of the episode, and those that the model repeats or takes to be contradicted."""
+    settled: frozenset[str]
+    """Facts of which this episode has said before that they ended: done, proposed, or undone since."""
+    linked: frozenset[str]
+    """Entities that the episode mentions already."""
+
+
+@dataclass
+class ExtractionPlan:
+    """What one extraction stores and says, but for the links from earlier episodes."""
+
+    episode: Episode
+    now: datetime
+    model: str
+    resolved: list[Resolved]
+    facts: FactOutcome
+    retirements: Retirements
+    world: FactWorld
+    vectors: Vectors
+    linked: frozenset[str]
+    left_out: int
+
+    @property
+    def new_names(self) -> list[Name]:
+        return [name for resolved in self.resolved for name in resolved.new_names]
+
+    def intent(self, write_uuid: str, mentions: Sequence[Mention], jobs: Sequence[Job]) -> WriteIntent:
+        """The write; ``mentions`` and ``jobs`` are those of earlier episodes."""
+        named = (one.entity.uuid for one in self.resolved if one.entity.uuid not in self.linked)
+        own = {uuid: back_link(uuid, self.episode.uuid, self.now) for uuid in named}
+        others = [one for one in mentions if one.episode_uuid != self.episode.uuid or one.entity_uuid not in own]
+        return WriteIntent(
+            uuid=write_uuid,
+            group_id=self.episode.group_id,
+            kind=WriteKind.EXTRACT,
+            recorded_at=self.now,
+            entities=tuple(one.entity for one in self.resolved if one.is_new or one.is_changed),
+            names=tuple(self.new_names),
+            facts=self.world.created,
+            fact_updates=self.world.updates,
+            mentions=(*own.values(), *others),
+            changes=tuple(self.retirements.changes),
+            corrected_episodes=tuple(self.retirements.corrected_episodes),
+            jobs=tuple(jobs),
+        )
+
+    def answer(self, before: ExtractionAnswer | None, still_there: Mapping[str, Fact]) -> ExtractionAnswer:
+        """What is said of it; ``before``: the former extraction, with those of its facts that are still there."""
+        texts = {fact.uuid: fact.text for fact in (*self.world.known, *self.world.created)}
+        outcomes = {one.uuid: one.outcome == "created" for one in reversed(self.facts.results)}
+        counts = Counter(one.what for one in self.facts.attention)
+        proposed = dict.fromkeys(one.fact_uuid for one in self.retirements.changes if one.kind == "proposed")
+        gone = [one.uuid for one in (before.facts if before else ()) if one.uuid not in outcomes]
+        return ExtractionAnswer(
+            episode_uuid=self.episode.uuid,
+            model=self.model,
+            facts=[
+                FoundFact(uuid=uuid, outcome="created" if is_new else "known", fact=texts[uuid])
+                for uuid, is_new in reversed(outcomes.items())
+            ],
+            retired=self.retirements.answers,
+            proposed=[FoundFact(uuid=uuid, outcome="proposed", fact=texts[uuid]) for uuid in proposed],
+            entities=[
+                EntityResult(uuid=one.entity.uuid, name=one.entity.name, outcome="created" if one.is_new else "matched")
+                for one in self.resolved
+            ],
+            attention=dict(counts),
+            left_out=self.left_out,
+            not_found=[
+                FoundFact(uuid=uuid, outcome="not_found", fact=still_there[uuid].text)
+                for uuid in gone
+                if uuid in still_there and not still_there[uuid].voided
+            ],
+        )
+
+
+def plan_extraction(
+    read: ReadExtraction,
+    endings: Sequence[ExtractedEnding],
+    at: Occurrence,
+    episode: Episode,
+    snapshot: Snapshot,
+    around: Around,
+    vectors: Mapping[str, Vector],
+    model: str,
+    new_uuid: Callable[[], str] = new_uuid,
+) -> ExtractionPlan:
+    """Decide everything; ``vectors`` by text."""
+    names = {**snapshot.names, **_pinned(read.recognised, snapshot.names, at.group_id)}
+    entities = {**snapshot.entities, **around.known}
+    resolution = Resolution(at.group_id, at.person, at.now, names, entities, new_uuid)
+    for found, name in read.entities:
+        _describe(resolution.resolve(name, is_declared=True), found)
+    known = {fact.uuid: fact for fact in (*snapshot.facts, *around.facts)}
+    world = FactWorld(known.values(), snapshot.ended)
+    occasion = Occasion(
+        episode.uuid,
+        at.group_id,
+        episode.content,
+        episode.valid_at,
+        at.now,
+        at.zone,
+        at.caller,
+        at.policy,
+        read.told.facts,
+    )
+    writer = AttentionWriter(at.public_group, at.zone)
+    planner = FoundFactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
+    left_out = read.left_out
+    stored: dict[str, Fact] = {}
+    for one in read.facts:
+        fact = planner.take(one.told, one.found.uuid if one.found.is_known else None)
+        if fact is None:
+            left_out += 1
+            continue
+        stored[one.found.uuid] = fact
+        if world.is_new(fact.uuid) and one.found.attributes:
+            world.change(fact.model_copy(update={"attributes": {**one.found.attributes, **fact.attributes}}))
+    for ending in endings:
+        if by := stored.get(ending.by_uuid):
+            planner.end(ending.fact_uuid, world.latest(by), ending.invalid_at, around.settled)
+    resolved = resolution.all
+    texts = {one.entity.uuid: one.entity.name for one in resolved if one.gains_vector} | planner.outcome.texts
+    return ExtractionPlan(
+        episode=episode,
+        now=at.now,
+        model=model,
+        resolved=resolved,
+        facts=planner.outcome,
+        retirements=planner.retirements,
+        world=world,
+        vectors={uuid: vectors[text] for uuid, text in texts.items() if text in vectors},
+        linked=around.linked,
+        left_out=left_out,
+    )
+
+
+def _pinned(recognised: Mapping[str, str], names: Mapping[str, Name], group_id: str) -> dict[str, Name]:
+    """A name stands for the entity that was recognised, even where another one of that name holds it."""
+    pinned: dict[str, Name] = {}
+    for text, uuid in recognised.items():
+        key = name_key(group_id, text)
+        held = names.get(key)
+        if held is None or held.entity_uuid != uuid:
+            pinned[key] = Name(key=key, group_id=group_id, text=text, entity_uuid=uuid)
+    return pinned
+
+
+def _describe(resolved: Resolved, found: ExtractedEntity) -> None:
+    """What the model says of an entity, where no caller has said it, nor anyone since it was asked."""
+    entity = resolved.entity
+    changes: dict[str, object] = {}
+    label = as_label(found.label or "")
+    if label and not entity.label:
+        changes["label"] = label
+    summary = found.summary.strip()[:_MAX_SUMMARY]
+    is_as_shown = entity.summary == (found.summary_before if found.is_known else "")
+    if summary and summary != entity.summary and is_as_shown and (entity.summary_by_model or not entity.summary):
+        changes.update(summary=summary, summary_by_model=True)
+    attributes = {**entity.attributes, **found.attributes}
+    if attributes != entity.attributes:
+        changes["attributes"] = attributes
+    if changes:
+        resolved.entity = entity.model_copy(update=changes)
+        resolved.is_changed |= not resolved.is_new

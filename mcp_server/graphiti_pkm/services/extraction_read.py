@@ -1,0 +1,127 @@
+"""What a model found in an episode, read as if a caller had told it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+
+from graphiti_pkm.domain.extraction import ExtractedEntity, ExtractedFact, Extraction
+from graphiti_pkm.domain.labels import as_label
+from graphiti_pkm.domain.names import display_name, normalise_name
+from graphiti_pkm.domain.records import Entity, Episode
+from graphiti_pkm.domain.requests import FactInput
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.told import ME, Told, ToldEntity, ToldFact, is_me, read_fact
+
+_MAX_NAME = 200
+_MAX_TEXT = 2_000
+_SAME_MOMENT = timedelta(seconds=1)
+
+
+@dataclass(frozen=True)
+class ReadFact:
+    """One fact that the model found, in both forms."""
+
+    found: ExtractedFact
+    told: ToldFact
+
+
+@dataclass(frozen=True)
+class ReadExtraction:
+    """An extraction, ready to be planned."""
+
+    told: Told
+    entities: tuple[tuple[ExtractedEntity, str], ...]
+    """Each with the name it goes by here: that of the known entity it was recognised as, else the model's."""
+    facts: tuple[ReadFact, ...]
+    recognised: Mapping[str, str]
+    """Names of known entities, however the model spells them, with their uuids."""
+    left_out: int
+
+
+def read_extraction(
+    found: Extraction, episode: Episode, known: Mapping[str, Entity], person: str, person_uuid: str | None, zone: tzinfo
+) -> ReadExtraction:
+    """Read an extraction; ``known``: those of its entities that the graph holds by now, by uuid.
+
+    An entity that was recognised and has gone since is a new one under the model's name.
+    """
+    names: dict[str, str] = {}
+    for one in found.entities:
+        held = known.get(one.uuid)
+        name = ME if held and held.uuid == person_uuid else held.name if held else _name(one.name, person)
+        if name:
+            names[one.uuid] = name
+    facts = []
+    for number, fact in enumerate(found.facts):
+        if told := _fact(fact, number, names, episode.valid_at, person, zone):
+            facts.append(ReadFact(fact, told))
+    words = _status_words(facts, known)
+    entities = tuple((one, names[one.uuid]) for one in found.entities if one.uuid in names and one.uuid not in words)
+    return ReadExtraction(
+        told=_told(episode, entities, facts),
+        entities=entities,
+        facts=tuple(facts),
+        recognised={names[uuid]: uuid for uuid in reversed(names) if uuid in known and names[uuid] != ME},
+        left_out=len(found.entities) - len(names) + len(found.facts) - len(facts),
+    )
+
+
+def _name(text: str, person: str) -> str | None:
+    name = display_name(text)
+    if not normalise_name(name) or len(name) > _MAX_NAME:
+        return None
+    return ME if is_me(name, person) else name
+
+
+def _fact(
+    fact: ExtractedFact, number: int, names: Mapping[str, str], reference_time: datetime, person: str, zone: tzinfo
+) -> ToldFact | None:
+    """None for one without usable ends, relation or text."""
+    source, target = names.get(fact.source_uuid), names.get(fact.target_uuid)
+    text = display_name(fact.text)
+    if source is None or target is None or not normalise_name(text):
+        return None
+    start = fact.valid_at if fact.valid_at and not _is_now(fact.valid_at, reference_time) else None
+    given = FactInput(
+        source=source,
+        relation=fact.relation,
+        target=target,
+        fact=text[:_MAX_TEXT],
+        valid_at=iso(start) if start else None,
+        invalid_at=iso(fact.invalid_at) if fact.invalid_at else None,
+    )
+    try:
+        return read_fact(given, number, person, zone)
+    except InvalidInput:
+        return None
+
+
+def _is_now(start: datetime, reference_time: datetime) -> bool:
+    """A model puts the time of the episode to whatever is told in the present tense: no start is told by it."""
+    return abs(start - reference_time) < _SAME_MOMENT
+
+
+def _status_words(facts: Sequence[ReadFact], known: Mapping[str, Entity]) -> set[str]:
+    """Entities that the model made of the word of a status, such as "approved", and of nothing else."""
+    words = {one.found.target_uuid for one in facts if one.told.word is not None and not one.told.has_target}
+    ends = {one.found.source_uuid for one in facts}
+    ends |= {one.found.target_uuid for one in facts if one.told.word is None or one.told.has_target}
+    return words - ends - known.keys()
+
+
+def _told(episode: Episode, entities: Sequence[tuple[ExtractedEntity, str]], facts: Sequence[ReadFact]) -> Told:
+    return Told(
+        uuid=episode.uuid,
+        name=episode.name,
+        has_name=True,
+        body=episode.content,
+        source=episode.source,
+        source_description=episode.source_description,
+        reference_time=episode.valid_at,
+        is_dated=True,
+        entities=tuple(ToldEntity(name, as_label(one.label or ""), None, ()) for one, name in entities),
+        facts=tuple(one.told for one in facts),
+        steering={},
+        ignored_types=(),
+    )

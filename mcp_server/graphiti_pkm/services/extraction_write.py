@@ -1,0 +1,183 @@
+"""From what a model found to the graph: read around it, plan and commit under the group's lock."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from graphiti_pkm.domain.extraction import Extraction, ExtractionTask
+from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.queries import Window
+from graphiti_pkm.domain.records import Entity, Episode, ExtractJob, Fact, Vector
+from graphiti_pkm.errors import KeptButPending
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.embedding import embed_by_text
+from graphiti_pkm.services.extraction_plan import Around, ExtractionPlan, plan_extraction
+from graphiti_pkm.services.extraction_read import ReadExtraction, read_extraction
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.known_names import KnownNames, NameBooks
+from graphiti_pkm.services.linking import first_back_links
+from graphiti_pkm.services.resolution import names_given
+from graphiti_pkm.services.snapshot import SnapshotReader
+from graphiti_pkm.services.told import ME
+from graphiti_pkm.services.write_plan import Occurrence
+
+_MOST_SUPPLIED = 100
+_MOST_OF_EPISODE = 1_000
+"""Facts of one episode, and entities that it mentions: more than a model finds."""
+_MOST_EVENTS = 20
+_ENDED_KINDS = frozenset({"retired", "voided", "proposed"})
+
+
+class OutdatedError(Exception):
+    """What the model was shown has gone, or reads otherwise by now: it has to read again."""
+
+
+@dataclass(frozen=True)
+class FoundInEpisode:
+    """What a model found, and the episode as it read it."""
+
+    job: ExtractJob
+    episode: Episode
+    found: Extraction
+    model: str
+    former: ExtractionAnswer | None = None
+
+
+class ExtractionWriting:
+    """Stores extractions; nothing slow happens while a group's lock is held."""
+
+    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._committer = committer
+        self._books = NameBooks(context.graph)
+        self._reader = SnapshotReader(context.graph, self._books)
+
+    async def task_of(self, group_id: str, job: ExtractJob) -> ExtractionTask:
+        """What a model is asked, with the facts that the caller told already."""
+        receipt = await self._context.journal.receipt(job.episode_uuid)
+        told = [str(one["uuid"]) for one in _told_facts(receipt[1] if receipt else {})]
+        facts = await self._graph.get_facts(told[:_MOST_SUPPLIED], [group_id]) if told else []
+        return ExtractionTask(
+            group_id=group_id,
+            episode_uuid=job.episode_uuid,
+            excluded_entity_types=job.excluded_entity_types,
+            instructions=job.instructions,
+            previous_episode_uuids=job.previous_episode_uuids,
+            supplied_facts=tuple(fact.text for fact in facts if not fact.voided),
+        )
+
+    async def episode(self, group_id: str, episode_uuid: str) -> Episode | None:
+        """The episode as it is now; None if it has gone."""
+        found = await self._graph.get_episodes([episode_uuid], [group_id])
+        return found[0] if found else None
+
+    async def is_written(self, job: ExtractJob) -> bool:
+        """Whether the journal has the job's write: then it reaches the graph, whoever ended meanwhile."""
+        return bool(await self._context.journal.find([job.uuid]))
+
+    async def store(self, given: FoundInEpisode, may_write: Callable[[], Awaitable[bool]]) -> ExtractionAnswer | None:
+        """Write what was found, once; None if ``may_write``, asked last, says no, or it was written before.
+
+        Raises:
+            OutdatedError: the graph has changed under the model.
+            Unavailable: the graph cannot be reached; nothing was written.
+            NotKept: nothing was written.
+        """
+        group_id, settings = given.episode.group_id, self._context.settings
+        person = settings.person
+        read = await self._read(given, await self._known(given))
+        texts = list(dict.fromkeys((*names_given(read.told, person), *(one.told.text for one in read.facts))))
+        vectors = await embed_by_text(self._context.embedder, texts) if texts else {}
+        async with self._context.locks.hold(group_id):
+            await self._committer.finish(group_id)
+            if await self.is_written(given.job):
+                return None
+            plan, known = await self._plan(given, vectors or {})
+            former = await self._former(given)
+            try:
+                mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, known, plan.now)
+                intent = plan.intent(given.job.uuid, mentions, jobs)
+                answer = plan.answer(given.former, former)
+                if not await may_write():
+                    self._books.forget(group_id)
+                    return None
+                await self._committer.commit(intent, plan.vectors, answer=answer.model_dump(mode="json"))
+            except KeptButPending:
+                return answer
+            except BaseException:
+                self._books.forget(group_id)  # it may hold names that were not stored
+                raise
+        return answer
+
+    async def _plan(self, given: FoundInEpisode, vectors: Mapping[str, Vector]) -> tuple[ExtractionPlan, KnownNames]:
+        group_id, settings, now = given.episode.group_id, self._context.settings, self._context.now()
+        episode = await self.episode(group_id, given.job.episode_uuid)
+        if episode is None or episode.content != given.episode.content:
+            raise OutdatedError
+        known = await self._known(given)
+        if any(one.is_known and one.uuid not in known for one in given.found.entities):
+            raise OutdatedError
+        read = await self._read(given, known)
+        snapshot, around = await asyncio.gather(
+            self._reader.read(group_id, read.told, settings.person, vectors, now), self._around(given, known)
+        )
+        there = {fact.uuid for fact in around.facts}
+        if any(one.is_known and one.uuid not in there for one in given.found.facts):
+            raise OutdatedError
+        public = self._groups.public(group_id)
+        named = None if public == settings.default_group else public
+        caller = f"extraction ({given.model})"
+        at = Occurrence(group_id, named, settings.person, now, settings.zone, caller, settings.retirement)
+        plan = plan_extraction(read, given.found.endings, at, episode, snapshot, around, vectors, given.model)
+        return plan, snapshot.known
+
+    async def _known(self, given: FoundInEpisode) -> dict[str, Entity]:
+        uuids = [one.uuid for one in given.found.entities if one.is_known]
+        found = await self._graph.get_entities(uuids, [given.episode.group_id]) if uuids else []
+        return {entity.uuid: entity for entity in found}
+
+    async def _read(self, given: FoundInEpisode, known: Mapping[str, Entity]) -> ReadExtraction:
+        settings, group_id = self._context.settings, given.episode.group_id
+        keys = [name_key(group_id, text) for text in (ME, settings.person)]
+        names = await self._graph.get_names(keys)
+        held = next((names[key] for key in keys if key in names), None)
+        return read_extraction(
+            given.found, given.episode, known, settings.person, held.entity_uuid if held else None, settings.zone
+        )
+
+    async def _around(self, given: FoundInEpisode, known: Mapping[str, Entity]) -> Around:
+        episode_uuid, groups = given.job.episode_uuid, [given.episode.group_id]
+        ended = sorted({one.fact_uuid for one in given.found.endings})
+        named = sorted({*ended, *(one.uuid for one in given.found.facts if one.is_known)})
+        told, facts, events, mentioned = await asyncio.gather(
+            self._graph.episode_facts(episode_uuid, groups, _MOST_OF_EPISODE),
+            self._graph.get_facts(named, groups),
+            self._graph.fact_changes(ended, groups, _MOST_EVENTS),
+            self._graph.episode_entities([episode_uuid], groups, Window(limit=_MOST_OF_EPISODE)),
+        )
+        settled = {
+            uuid
+            for uuid, changes in events.items()
+            if any(one.episode_uuid == episode_uuid and one.kind in _ENDED_KINDS for one in changes)
+        }
+        return Around(
+            known=known,
+            facts=tuple({fact.uuid: fact for fact in (*told, *facts)}.values()),
+            settled=frozenset(settled),
+            linked=frozenset(entity.uuid for entity in mentioned[0]),
+        )
+
+    async def _former(self, given: FoundInEpisode) -> dict[str, Fact]:
+        uuids = [fact.uuid for fact in given.former.facts] if given.former else []
+        facts = await self._graph.get_facts(uuids, [given.episode.group_id]) if uuids else []
+        return {fact.uuid: fact for fact in facts}
+
+
+def _told_facts(answer: Mapping[str, object]) -> list[dict[str, object]]:
+    """Facts of an add_memory's answer, which holds fewer once something of it was forgotten."""
+    facts = answer.get("facts")
+    return [one for one in facts if isinstance(one, dict) and "uuid" in one] if isinstance(facts, list) else []
