@@ -2,8 +2,9 @@
 
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.extractions import FakeExtractionQueue
 from tests.fakes.graph import FakeGraph
 from tests.fakes.journal import FakeJournal
 from tests.fakes.locks import FakeLocks
 
-__all__ = ["FakeClock", "FakeEmbedder", "FakeGraph", "FakeJournal", "FakeLocks"]
+__all__ = ["FakeClock", "FakeEmbedder", "FakeExtractionQueue", "FakeGraph", "FakeJournal", "FakeLocks"]

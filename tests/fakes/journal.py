@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
+from tests.fakes.extractions import FakeExtractionQueue
 
 from graphiti_pkm.domain.ports import JournalRow
 from graphiti_pkm.domain.records import BackLinkJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
@@ -62,6 +63,7 @@ class FakeJournal:
         """Rows by write uuid, in order; withdrawn ones are gone."""
         self.jobs: dict[int, FakeJob] = {}
         """Jobs by id; finished ones are gone."""
+        self.extractions = FakeExtractionQueue(self.now, self._check, self._answer_of)
         self.found: str | None = None
         """What ``damage`` answers."""
         self._faults: list[PkmError] = []
@@ -90,6 +92,7 @@ class FakeJournal:
             self._last_job += 1
             start = self.now() + (ERASE_DELAY if isinstance(job, EraseJob) else timedelta())
             self.jobs[self._last_job] = FakeJob(self._last_job, intent.uuid, intent.group_id, job, start)
+        self.extractions.add(intent.group_id, intent.extractions, intent.uuid)
         return self._last_seq
 
     async def written(self, write_uuid: str) -> None:
@@ -98,6 +101,7 @@ class FakeJournal:
     async def withdraw(self, write_uuid: str) -> None:
         self._check()
         self.table.pop(write_uuid, None)
+        self.extractions.withdraw(write_uuid)
         self.jobs = {id_: job for id_, job in self.jobs.items() if job.write_uuid != write_uuid}
 
     async def fail(self, write_uuid: str, reason: str) -> None:
@@ -203,7 +207,7 @@ class FakeJournal:
 
     async def backup(self, path: Path) -> None:
         self._check()
-        _save(path, self.table, self.jobs)
+        _save(path, self.table, self.jobs, self.extractions)
 
     async def verify_backup(self, path: Path) -> int:
         self._check()
@@ -211,7 +215,8 @@ class FakeJournal:
 
     async def restore(self, path: Path) -> int:
         self._check()
-        rows, jobs = _load(path, self.now())
+        rows, jobs, extractions = _load(path, self.now())
+        self.extractions.load(extractions)
         self.table = {row.intent.uuid: row for row in rows}
         self.jobs = {job.id: job for job in jobs}
         self._last_seq = max((row.seq for row in rows), default=0)
@@ -237,6 +242,11 @@ class FakeJournal:
             if not (isinstance(job.job, BackLinkJob) and job.job.entity_uuid in gone)
             and job.group_id not in forgetting.deletions.groups
         }
+        self.extractions.forget(forgetting)
+
+    def _answer_of(self, write_uuid: str) -> dict[str, object] | None:
+        row = self.table.get(write_uuid)
+        return None if row is None or row.state == "failed" else row.answer
 
     def _receipt(self, episode_uuid: str) -> FakeRow | None:
         """The add_memory in force for an episode: not failed, not deleted since."""
@@ -282,27 +292,31 @@ def _row_in(row: dict[str, Any]) -> FakeRow:
     return FakeRow(**{**row, "intent": WriteIntent.model_validate(row["intent"]), "vectors": vectors})
 
 
-def _save(path: Path, rows: Mapping[str, FakeRow], jobs: Mapping[int, FakeJob]) -> None:
+def _save(
+    path: Path, rows: Mapping[str, FakeRow], jobs: Mapping[int, FakeJob], extractions: FakeExtractionQueue
+) -> None:
     content = {
         "rows": [_row_out(row) for row in rows.values()],
         "jobs": [[job.id, job.write_uuid, _JOB.dump_python(job.job, mode="json")] for job in jobs.values()],
+        "extractions": extractions.save(),
     }
     if path.exists():
         raise InvalidInput("There is a file of this name already; nothing was written.")
     path.write_text(json.dumps(content))
 
 
-def _load(path: Path, now: datetime) -> tuple[list[FakeRow], list[FakeJob]]:
+def _load(path: Path, now: datetime) -> tuple[list[FakeRow], list[FakeJob], list[dict[str, Any]]]:
     try:
         content = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise InvalidInput("There is no backup of a journal here; the journal is unchanged.") from error
     try:
         rows = [_row_in(row) for row in content["rows"]]
+        extractions = content["extractions"]
         groups = {row.intent.uuid: row.intent.group_id for row in rows}
         jobs = [
             FakeJob(id_, write, groups[write], _JOB.validate_python(job), now) for id_, write, job in content["jobs"]
         ]
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedStore("The backup is damaged; the journal is unchanged.") from error
-    return rows, jobs
+    return rows, jobs, extractions
