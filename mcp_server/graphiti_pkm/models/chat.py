@@ -1,0 +1,153 @@
+"""One call of a chat model: what is asked, what came back, and what it cost."""
+
+import asyncio
+import hashlib
+import json
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import openai
+from openai.types.chat import ChatCompletion
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.config_keys import is_openai
+from graphiti_pkm.domain.extraction import Usage
+from graphiti_pkm.errors import ModelError, ModelRefused, ModelUnavailable
+from graphiti_pkm.models.service import open_client
+from graphiti_pkm.models.service_errors import RETRY, declined, service_error, status_error
+
+_CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question to a model, whole."""
+
+    model: str
+    messages: tuple[dict[str, str], ...]
+    response_format: dict[str, Any]
+    max_tokens: int
+    temperature: float | None
+
+    @property
+    def hash(self) -> str:
+        """Names the question: the same in every process."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+    def followed_by(self, *messages: dict[str, str]) -> "Request":
+        """The same question, and what was said after it."""
+        return replace(self, messages=(*self.messages, *messages))
+
+
+@dataclass(frozen=True)
+class Said:
+    """A model's answer."""
+
+    text: str
+    is_cut: bool
+    """It was stopped at its limit of tokens."""
+    usage: Usage
+    declined: bool = False
+
+
+class Chat:
+    """A model's server; one for a process, for one event loop."""
+
+    def __init__(self, settings: Settings, **http: Any) -> None:
+        key = settings.llm_api_key
+        self._seconds = settings.llm_timeout_seconds
+        self._is_openai = is_openai(settings.llm_base_url)
+        self._has_key = key is not None
+        self._base_url = settings.llm_base_url
+        self.client = open_client(
+            settings.llm_base_url,
+            key.get_secret_value() if key else None,
+            self._seconds,
+            is_openai=self._is_openai,
+            **http,
+        )
+
+    async def ask(self, request: Request) -> Said:
+        """Ask once.
+
+        Raises:
+            ModelUnavailable: not reached, too slow, or asked to wait.
+            ModelRefused: key, model, address or request are not taken.
+        """
+        if self._is_openai and not self._has_key:
+            raise ModelRefused(
+                f"There is no key for {self._base_url}.",
+                f"Set OPENAI_API_KEY or GRAPHITI_PKM_LLM_API_KEY, start the server again, {RETRY}.",
+            )
+        try:
+            async with asyncio.timeout(self._seconds):
+                answer: object = await self.client.chat.completions.create(**self._arguments(request))
+        except (openai.OpenAIError, TimeoutError, ValueError) as error:
+            problem = service_error(error, request.model, self._seconds)
+        else:
+            return _said(answer, request)
+        raise problem  # here, so that it does not drag the server's words along
+
+    async def close(self) -> None:
+        await self.client.close()
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        # OpenAI's newer models refuse the older name, other servers know no newer one.
+        limit = "max_completion_tokens" if self._is_openai else "max_tokens"
+        arguments = {
+            "model": request.model,
+            "messages": list(request.messages),
+            "response_format": request.response_format,
+            limit: request.max_tokens,
+        }
+        if request.temperature is not None:
+            arguments["temperature"] = request.temperature
+        return arguments
+
+
+def _said(answer: object, request: Request) -> Said:
+    """Raises ModelError for an answer that is none."""
+    if not isinstance(answer, ChatCompletion):
+        raise ModelRefused(
+            f"What answers for {request.model} is no OpenAI-compatible API.",
+            f"Check llm_base_url, which ends in /v1 with most servers, {RETRY}.",
+        )
+    if not answer.choices:
+        raise _error_in(answer, request.model)
+    choice = answer.choices[0]
+    text = choice.message.content or ""
+    usage = _usage(answer, request, text)
+    # Servers that are not OpenAI's may leave out what its types promise.
+    refused = bool(getattr(choice.message, "refusal", None)) or choice.finish_reason == "content_filter"
+    return Said(text, choice.finish_reason == "length", usage, refused)
+
+
+def _error_in(answer: ChatCompletion, model: str) -> ModelError:
+    """OpenRouter reports some errors with HTTP 200 and no answer."""
+    error = (answer.model_extra or {}).get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, int) and code >= 400:  # noqa: PLR2004
+        return status_error(code, model)
+    return ModelUnavailable(f"The server of {model} sent an answer with nothing in it.")
+
+
+def _usage(answer: ChatCompletion, request: Request, text: str) -> Usage:
+    """As the server counts; estimated if it does not, so that a budget holds all the same."""
+    counted = answer.usage
+    prompt = getattr(counted, "prompt_tokens", None)
+    completion = getattr(counted, "completion_tokens", None)
+    if not isinstance(prompt, int):
+        prompt = _estimated("".join(message["content"] for message in request.messages))
+    if not isinstance(completion, int):
+        completion = _estimated(text)
+    return Usage(calls=1, prompt_tokens=prompt, completion_tokens=completion)
+
+
+def _estimated(text: str) -> int:
+    return math.ceil(len(text) / _CHARACTERS_A_TOKEN)
+
+
+def refusal(request: Request) -> ModelRefused:
+    """The error for an answer that declines."""
+    return declined(request.model)

@@ -1,0 +1,74 @@
+"""The JSON in a model's answer. Local models put fences, thoughts or courtesies around it."""
+
+import json
+import re
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+_THOUGHTS = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+_FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
+_MOST_PROBLEMS = 5
+
+
+class Unusable(Exception):
+    """An answer that does not fit."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        """``reason`` holds nothing of the answer; ``detail`` may, it is for the model that gave it."""
+        super().__init__(reason)
+        self.reason = reason
+        self.detail = detail or reason
+
+
+def read_answer(text: str, form: type[BaseModel] | None, *, is_cut: bool = False) -> dict[str, Any]:
+    """The object that an answer holds, checked.
+
+    Args:
+        text: as the model gave it.
+        form: what it has to fit; None: any object.
+        is_cut: the model was stopped at its limit of tokens.
+
+    Raises:
+        Unusable: empty, cut off, no JSON, or of another shape.
+    """
+    if not text.strip():
+        raise Unusable("cut off before it began" if is_cut else "empty")
+    found = _object(text)
+    if found is None:
+        raise Unusable("cut off" if is_cut else "no JSON")
+    if not isinstance(found, dict):
+        raise Unusable("no JSON object", "The answer is JSON, but not an object.")
+    if form is not None:
+        _check(found, form)
+    return found
+
+
+def _object(text: str) -> Any:
+    """JSON in a text: all of it, in a fence, or from the first brace that begins an object; None if there is none."""
+    rest = _THOUGHTS.sub("", text, count=1).strip()
+    fenced = _FENCE.search(rest)
+    for candidate in (rest, fenced[1] if fenced else ""):
+        try:
+            return json.loads(candidate)
+        except ValueError:
+            continue
+    start = rest.find("{")
+    try:
+        return json.JSONDecoder().raw_decode(rest, start)[0] if start >= 0 else None
+    except ValueError:
+        return None
+
+
+def _check(found: dict[str, Any], form: type[BaseModel]) -> None:
+    """Raises Unusable if it does not fit the form."""
+    known = {name for field, info in form.model_fields.items() for name in (field, info.alias)}
+    if found and known and not known.intersection(found):
+        # A form of optional fields would take any object and read nothing from it.
+        raise Unusable("of another shape", f"The answer has none of the fields {', '.join(form.model_fields)}.")
+    try:
+        form.model_validate(found)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False, include_context=False)[:_MOST_PROBLEMS]
+        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in problems)
+        raise Unusable("of another shape", told) from None
