@@ -161,6 +161,13 @@ class FakeExtractionQueue:
         self._check()
         return [self._shown(row) for row in self.table.values() if row.id in job_ids]
 
+    async def former(self, job_id: int) -> ExtractionRecord | None:
+        self._check()
+        episode = self.table[job_id].job.episode_uuid if job_id in self.table else None
+        rows = (row for row in self.table.values() if row.job.episode_uuid == episode and row.id < job_id)
+        done = [row for row in rows if row.state == "done"]
+        return self._shown(max(done, key=lambda row: row.id)) if done else None
+
     async def of_episodes(self, episode_uuids: Sequence[str]) -> list[ExtractionRecord]:
         self._check()
         latest = {row.job.episode_uuid: row for row in self.table.values()}

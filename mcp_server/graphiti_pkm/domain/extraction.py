@@ -249,6 +249,10 @@ class ExtractionQueue(Protocol):
         """Those jobs, by id; unknown ones are left out."""
         ...
 
+    async def former(self, job_id: int) -> ExtractionRecord | None:
+        """The latest done job of the same episode before this one."""
+        ...
+
     async def of_episodes(self, episode_uuids: Sequence[str]) -> list[ExtractionRecord]:
         """The latest job of each episode that has one."""
         ...

@@ -36,6 +36,8 @@ class Committer:
         """Groups with a write this process had to leave in the journal; a background loop tries them again."""
         self.on_jobs: Callable[[], None] = lambda: None
         """Called when a write has put jobs into the queue."""
+        self.on_extractions: Callable[[], None] = lambda: None
+        """Likewise, of a model that reads episodes."""
 
     async def commit(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str = "", answer: Mapping[str, object] = _NO_ANSWER
@@ -95,6 +97,8 @@ class Committer:
         await self._mark_written(intent.uuid)
         if intent.jobs:
             self.on_jobs()
+        if intent.extractions:
+            self.on_extractions()
 
     async def _withdraw(self, intent: WriteIntent, refusal: NotKept) -> PkmError:
         try:

@@ -1,7 +1,7 @@
 """From what a model found to the graph: read around it, plan and commit under the group's lock."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.domain.extraction import Extraction, ExtractionTask
@@ -26,6 +26,7 @@ from graphiti_pkm.services.write_plan import Occurrence
 _MOST_SUPPLIED = 100
 _MOST_OF_EPISODE = 1_000
 """Facts of one episode, and entities that it mentions: more than a model finds."""
+_MOST_PREVIOUS = 50
 _MOST_EVENTS = 20
 _ENDED_KINDS = frozenset({"retired", "voided", "proposed"})
 
@@ -66,9 +67,17 @@ class ExtractionWriting:
             episode_uuid=job.episode_uuid,
             excluded_entity_types=job.excluded_entity_types,
             instructions=job.instructions,
-            previous_episode_uuids=job.previous_episode_uuids,
+            previous_episode_uuids=await self._whole(group_id, job.previous_episode_uuids),
             supplied_facts=tuple(fact.text for fact in facts if not fact.voided),
         )
+
+    async def _whole(self, group_id: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
+        """Uuids of episodes of which a caller may have sent the start; one that fits none, or several, is left out."""
+        if given is None:
+            return None
+        read = self._graph.find_uuids
+        found = await asyncio.gather(*(read("episode", text, [group_id], 2) for text in given[:_MOST_PREVIOUS]))
+        return tuple(uuids[0] for uuids in found if len(uuids) == 1)
 
     async def episode(self, group_id: str, episode_uuid: str) -> Episode | None:
         """The episode as it is now; None if it has gone."""
@@ -79,11 +88,16 @@ class ExtractionWriting:
         """Whether the journal has the job's write: then it reaches the graph, whoever ended meanwhile."""
         return bool(await self._context.journal.find([job.uuid]))
 
+    async def finish(self, group_id: str) -> None:
+        """Bring the group's journalled writes into the graph. Raises as ``Committer.finish``."""
+        async with self._context.locks.hold(group_id):
+            await self._committer.finish(group_id)
+
     async def store(self, given: FoundInEpisode, may_write: Callable[[], Awaitable[bool]]) -> ExtractionAnswer | None:
-        """Write what was found, once; None if ``may_write``, asked last, says no, or it was written before.
+        """Write what was found, once: None if it was written before.
 
         Raises:
-            OutdatedError: the graph has changed under the model.
+            OutdatedError: the graph has changed under the model, or ``may_write``, asked last, says no.
             Unavailable: the graph cannot be reached; nothing was written.
             NotKept: nothing was written.
         """
@@ -102,9 +116,7 @@ class ExtractionWriting:
                 mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, known, plan.now)
                 intent = plan.intent(given.job.uuid, mentions, jobs)
                 answer = plan.answer(given.former, former)
-                if not await may_write():
-                    self._books.forget(group_id)
-                    return None
+                await _confirm(may_write)
                 await self._committer.commit(intent, plan.vectors, answer=answer.model_dump(mode="json"))
             except KeptButPending:
                 return answer
@@ -181,3 +193,8 @@ def _told_facts(answer: Mapping[str, object]) -> list[dict[str, object]]:
     """Facts of an add_memory's answer, which holds fewer once something of it was forgotten."""
     facts = answer.get("facts")
     return [one for one in facts if isinstance(one, dict) and "uuid" in one] if isinstance(facts, list) else []
+
+
+async def _confirm(may_write: Callable[[], Awaitable[bool]]) -> None:
+    if not await may_write():
+        raise OutdatedError

@@ -1,0 +1,237 @@
+"""The background work of a model that reads episodes: groups in parallel, within a group one after the other.
+
+A job is held by a lease that beats while the model thinks. Whoever loses it, be it to a cancelling, a forgetting or
+another process, writes nothing. What goes wrong is told by the job, with what to do about it.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta, tzinfo
+from uuid import uuid4
+
+from graphiti_pkm.domain.extraction import Budget, ClaimedExtraction, ExtractionQueue, Extractor
+from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
+from graphiti_pkm.errors import (
+    BudgetSpent,
+    ModelError,
+    ModelNonsense,
+    ModelUnavailable,
+    NotFound,
+    PkmError,
+    Unavailable,
+)
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.extraction_write import ExtractionWriting, FoundInEpisode, OutdatedError
+
+_log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 30.0
+BEAT_SECONDS = 10.0
+MAX_NONSENSE = 3
+"""Attempts whose answers do not fit: a model that cannot answer in this form will not learn it."""
+LONGEST_DELAY = 3_600.0
+_POLL_SECONDS = 5.0
+"""How soon jobs of other processes, and the database's return, are noticed."""
+_FIRST_DELAY = 2.0
+_FACTOR = 4.0
+_GONE = "its episode was deleted"
+_CHANGED = "what the model was shown has changed; it reads again"
+_STOPPED = "the server was stopped; it goes on with the next one"
+_SEE_LOG = "See the server's log; then `graphiti-pkm queue retry`."
+
+
+class Signal:
+    """Wakes whoever waits for the next change of any job."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def send(self) -> None:
+        self._event.set()
+        self._event = asyncio.Event()
+
+    @property
+    def next(self) -> asyncio.Event:
+        """Set when the next change comes."""
+        return self._event
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long to wait; tests choose both."""
+
+    beat_seconds: float = BEAT_SECONDS
+    jitter: Callable[[], float] = random.random
+    """From 0 to 1."""
+
+    def delay(self, attempts: int, retry_after: float | None = None) -> float:
+        """Seconds after another failed attempt: longer each time, never the same for all, at least what was asked."""
+        grown = min(_FIRST_DELAY * _FACTOR**attempts, LONGEST_DELAY) * (0.5 + self.jitter())
+        return min(max(grown, retry_after or 0.0), LONGEST_DELAY)
+
+
+class Extracting:
+    """Works off the queue of extractions with one model."""
+
+    def __init__(
+        self,
+        context: Context,
+        queue: ExtractionQueue,
+        extractor: Extractor,
+        writing: ExtractionWriting,
+        pace: Pace | None = None,
+    ) -> None:
+        settings = context.settings
+        self._now = context.now
+        self._zone: tzinfo = settings.zone
+        self._parallel = settings.extraction_parallel
+        self._budget = Budget(
+            calls_per_day=settings.llm_calls_per_day,
+            tokens_per_day=settings.llm_tokens_per_day,
+            calls_per_episode=settings.llm_calls_per_episode,
+            tokens_per_episode=settings.llm_tokens_per_episode,
+        )
+        self._queue = queue
+        self._extractor = extractor
+        self._writing = writing
+        self._pace = pace or Pace()
+        self._fresh = asyncio.Event()
+        self.changed = Signal()
+
+    def notify(self) -> None:
+        """A job was enqueued: start at once. To be called on the event loop."""
+        self._fresh.set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until told to stop; what is under way then is put back."""
+        running: set[asyncio.Task[None]] = set()
+        stopping = asyncio.ensure_future(stop.wait())
+        try:
+            while not stop.is_set():
+                self._fresh.clear()
+                while len(running) < self._parallel and (task := await self._start_one()):
+                    running.add(task)
+                fresh = asyncio.ensure_future(self._fresh.wait())
+                await asyncio.wait(
+                    {stopping, fresh, *running}, timeout=_POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                fresh.cancel()
+                running = {task for task in running if not task.done()}
+        finally:
+            stopping.cancel()
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def run_once(self) -> bool:
+        """The oldest job that may start, to its end; False if there is none."""
+        task = await self._start_one()
+        if task is None:
+            return False
+        await task
+        return True
+
+    async def _start_one(self) -> "asyncio.Task[None] | None":
+        owner = str(uuid4())
+        try:
+            claimed = await self._queue.claim(owner, LEASE_SECONDS)
+        except PkmError as error:  # the journal itself
+            _log.warning("the queue of extractions cannot be used: %s", error.code)
+            return None
+        return asyncio.create_task(self._work(claimed, owner), name=f"extraction {claimed.id}") if claimed else None
+
+    async def _work(self, claimed: ClaimedExtraction, owner: str) -> None:
+        """One job under its lease; the lease lost, the work stops."""
+        work = asyncio.create_task(self._attempt(claimed, owner))
+        lease = asyncio.create_task(self._hold(claimed.id, owner))
+        try:
+            await asyncio.wait({work, lease}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            lease.cancel()
+            work.cancel()
+            results = await asyncio.gather(work, lease, return_exceptions=True)
+            self.changed.send()
+            self._fresh.set()
+        if isinstance(results[0], Exception):  # the journal did not take the outcome: the lease runs out
+            _log.warning("extraction %d ended without its outcome: %s", claimed.id, type(results[0]).__name__)
+
+    async def _hold(self, job_id: int, owner: str) -> None:
+        """Beat until the lease is lost."""
+        while True:
+            await asyncio.sleep(self._pace.beat_seconds)
+            try:
+                if not await self._queue.beat(job_id, owner, LEASE_SECONDS):
+                    return
+            except PkmError as error:  # asked again before anything is written
+                _log.warning("extraction %d could not prolong its lease: %s", job_id, error.code)
+
+    async def _attempt(self, claimed: ClaimedExtraction, owner: str) -> None:
+        try:
+            await self._extract(claimed, owner)
+        except asyncio.CancelledError:
+            await self._queue.put_back(claimed.id, owner, _STOPPED, 0.0, counts=False)
+            raise
+        except NotFound:
+            await self._queue.drop(claimed.id, owner, _GONE)
+        except OutdatedError:
+            await self._queue.put_back(claimed.id, owner, _CHANGED, 0.0, counts=False)
+        except ModelError as error:
+            _log.warning("extraction %d: %s", claimed.id, error.code)
+            await self._model_failed(claimed, owner, error)
+        except Unavailable as error:  # no fault of the job, which keeps all its attempts
+            await self._queue.put_back(claimed.id, owner, error.message, _POLL_SECONDS, counts=False)
+        except Exception as error:  # noqa: BLE001 a boundary: one broken job must not stop the others
+            reason = error.message if isinstance(error, PkmError) else f"unexpected: {type(error).__name__}"
+            _log.warning("extraction %d failed: %s", claimed.id, type(error).__name__)
+            delay = self._pace.delay(claimed.attempts)
+            await self._queue.put_back(claimed.id, owner, reason, delay, counts=True, remedy=_SEE_LOG)
+        else:
+            await self._queue.finish(claimed.id, owner)
+
+    async def _extract(self, claimed: ClaimedExtraction, owner: str) -> None:
+        """Read and write; returns once the journal has the job's write."""
+        await self._writing.finish(claimed.group_id)
+        if await self._writing.is_written(claimed.job):
+            return
+        episode = await self._writing.episode(claimed.group_id, claimed.job.episode_uuid)
+        if episode is None:
+            raise NotFound(_GONE)
+        task = await self._writing.task_of(claimed.group_id, claimed.job)
+        today = self._now().astimezone(self._zone).date().isoformat()
+        found = await self._extractor.extract(task, self._queue.ledger(claimed.id, self._budget, today))
+        former = await self._queue.former(claimed.id)
+        given = FoundInEpisode(
+            job=claimed.job,
+            episode=episode,
+            found=found,
+            model=self._extractor.model,
+            former=ExtractionAnswer.model_validate(former.answer) if former and former.answer else None,
+        )
+        await self._writing.store(given, lambda: self._queue.beat(claimed.id, owner, LEASE_SECONDS))
+
+    async def _model_failed(self, claimed: ClaimedExtraction, owner: str, error: ModelError) -> None:
+        reason, remedy = error.message, error.remedy
+        if isinstance(error, BudgetSpent) and error.is_of_day:
+            wait = _until_tomorrow(self._now(), self._zone)
+            await self._queue.put_back(claimed.id, owner, reason, wait, counts=False, remedy=remedy)
+            return
+        is_worth_trying = isinstance(error, ModelUnavailable) or (
+            isinstance(error, ModelNonsense) and claimed.attempts + 1 < MAX_NONSENSE
+        )
+        if not is_worth_trying:
+            await self._queue.fail(claimed.id, owner, reason, remedy)
+            return
+        delay = self._pace.delay(claimed.attempts, error.retry_after if isinstance(error, ModelUnavailable) else None)
+        await self._queue.put_back(claimed.id, owner, reason, delay, counts=True, remedy=remedy)
+        if delay < _POLL_SECONDS:
+            asyncio.get_running_loop().call_later(delay, self.notify)
+
+
+def _until_tomorrow(now: datetime, zone: tzinfo) -> float:
+    """Seconds to the next midnight of a zone."""
+    here = now.astimezone(zone)
+    midnight = datetime.combine(here.date() + timedelta(days=1), time(), zone)
+    return (midnight - now).total_seconds()
