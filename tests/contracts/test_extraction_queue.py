@@ -280,3 +280,15 @@ async def test_an_episode_is_shown_with_its_latest_job(queue: ExtractionQueue) -
         (third, one, GROUP),
     ]
     assert await queue.of_episodes([]) == await queue.find([]) == []
+
+
+async def test_the_former_job_is_the_latest_of_the_episode_that_was_done(queue: ExtractionQueue) -> None:
+    episode = new_uuid()
+    jobs = [a_job(), *(a_job(episode_uuid=episode) for _ in range(4))]
+    other, first, second, third, fourth = await queue.enqueue(GROUP, jobs)
+    for job_id in (other, first, second):
+        assert (await claimed(queue)).id == job_id
+        await queue.finish(job_id, "me")
+    await queue.fail((await claimed(queue)).id, "me", "refused", "")
+    former = [await queue.former(job_id) for job_id in (other, first, second, third, fourth, 99)]
+    assert [record and record.id for record in former] == [None, None, first, second, second, None]

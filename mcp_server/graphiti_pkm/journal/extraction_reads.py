@@ -45,6 +45,15 @@ def of_episodes(connection: sqlite3.Connection, episode_uuids: Sequence[str]) ->
     )
 
 
+def former(connection: sqlite3.Connection, job_id: int) -> ExtractionRecord | None:
+    """The latest done job of the same episode before this one."""
+    where = """
+        WHERE episode_uuid = (SELECT episode_uuid FROM extractions WHERE id = :id) AND state = 'done' AND id < :id
+        ORDER BY id DESC LIMIT 1
+    """
+    return next(iter(_records(connection, where, {"id": job_id})), None)
+
+
 def page(
     connection: sqlite3.Connection,
     states: Sequence[ExtractionState],

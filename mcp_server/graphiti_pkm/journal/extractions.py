@@ -22,16 +22,14 @@ _IS_WRITTEN = "EXISTS (SELECT 1 FROM writes WHERE writes.uuid = extractions.job 
 
 # The head of each group is found by a jump in the index from one group to the next, however many jobs wait in each.
 # A job that was retried by hand is older than one of its group that runs.
+_OPEN_JOBS = f"extractions INDEXED BY extractions_open WHERE {_OPEN}"
 _NEXT = f"""
     WITH RECURSIVE waiting(name) AS (
-        SELECT min(group_id) FROM extractions WHERE {_OPEN}
+        SELECT min(group_id) FROM {_OPEN_JOBS}
         UNION ALL
-        SELECT (SELECT min(group_id) FROM extractions WHERE {_OPEN} AND group_id > name)
-        FROM waiting WHERE name IS NOT NULL
+        SELECT (SELECT min(group_id) FROM {_OPEN_JOBS} AND group_id > name) FROM waiting WHERE name IS NOT NULL
     ),
-    heads(id) AS (
-        SELECT (SELECT min(id) FROM extractions WHERE {_OPEN} AND group_id = name) FROM waiting WHERE name IS NOT NULL
-    )
+    heads(id) AS (SELECT (SELECT min(id) FROM {_OPEN_JOBS} AND group_id = name) FROM waiting WHERE name IS NOT NULL)
     SELECT min(head.id) FROM heads JOIN extractions AS head USING (id)
     WHERE head.state = 'queued' AND head.not_before <= :now AND NOT EXISTS (
         SELECT 1 FROM extractions AS other WHERE other.group_id = head.group_id AND other.state = 'running'

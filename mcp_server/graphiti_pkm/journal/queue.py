@@ -83,6 +83,9 @@ class SqliteExtractionQueue:
     async def of_episodes(self, episode_uuids: Sequence[str]) -> list[ExtractionRecord]:
         return await self._quick.run(lambda c: extraction_reads.of_episodes(c, episode_uuids))
 
+    async def former(self, job_id: int) -> ExtractionRecord | None:
+        return await self._quick.run(lambda c: extraction_reads.former(c, job_id))
+
     async def page(
         self, states: Sequence[ExtractionState], group_ids: Sequence[str] | None, limit: int, before_id: int | None
     ) -> list[ExtractionRecord]:
