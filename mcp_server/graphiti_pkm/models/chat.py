@@ -14,7 +14,7 @@ from graphiti_pkm.config import Settings
 from graphiti_pkm.config_keys import is_openai
 from graphiti_pkm.domain.extraction import Usage
 from graphiti_pkm.errors import ModelError, ModelRefused, ModelUnavailable
-from graphiti_pkm.models.service import open_client
+from graphiti_pkm.models.service import WITHOUT_KEY, open_client
 from graphiti_pkm.models.service_errors import RETRY, declined, service_error, status_error
 
 _CHARACTERS_A_TOKEN = 4
@@ -95,12 +95,14 @@ class Chat:
     def _arguments(self, request: Request) -> dict[str, Any]:
         # OpenAI's newer models refuse the older name, other servers know no newer one.
         limit = "max_completion_tokens" if self._is_openai else "max_tokens"
-        arguments = {
+        arguments: dict[str, Any] = {
             "model": request.model,
             "messages": list(request.messages),
             "response_format": request.response_format,
             limit: request.max_tokens,
         }
+        if not self._has_key:
+            arguments["extra_headers"] = WITHOUT_KEY
         if request.temperature is not None:
             arguments["temperature"] = request.temperature
         return arguments

@@ -15,7 +15,7 @@ from graphiti_core.cross_encoder.client import CrossEncoderClient
 from graphiti_core.llm_client.config import LLMConfig, ModelSize
 from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 from graphiti_core.prompts.models import Message
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.extraction import ModelLedger, Usage
@@ -42,10 +42,8 @@ def llm_client(settings: Settings, **http: Any) -> "LanguageModel":
     return LanguageModel(settings, settings.llm_model, Chat(settings, **http))
 
 
-class _Probe(BaseModel):
+class Probe(BaseModel):
     """The form of the answer to a question that does not tell it."""
-
-    model_config = ConfigDict(title="Probe")
 
     is_understood: bool
 
@@ -115,21 +113,21 @@ class LanguageModel:
 
     async def _understands(self, model: str, form: Form) -> Usage:
         """Ask in a form, twice before an answer counts as none. Raises Unusable, ModelRefused, ModelUnavailable."""
-        schema = json.dumps(_Probe.model_json_schema())
+        schema = json.dumps(Probe.model_json_schema())
         question = "Do you understand this? Answer with a JSON object."
         if form == "json_object":
             question += f"\n\nRespond with a JSON object in the following format:\n\n{schema}"
         request = Request(
             model=model,
             messages=({"role": "user", "content": question},),
-            response_format=_response_format(_Probe, form),
+            response_format=_response_format(Probe, form),
             max_tokens=self.settings.llm_max_tokens,
             temperature=self.settings.llm_temperature,
         )
         for last in (False, True):
             said = await self.chat.ask(request)
             try:
-                read_answer(said.text, _Probe, is_cut=said.is_cut)
+                read_answer(said.text, Probe, is_cut=said.is_cut)
             except Unusable:
                 if last:
                     raise

@@ -1,12 +1,16 @@
 """The JSON in a model's answer. Local models put fences, thoughts or courtesies around it."""
 
+import contextlib
 import json
 import re
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-_THOUGHTS = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+_THOUGHT = r"(?:think|thinking|reasoning)"
+_THOUGHTS = re.compile(rf"\A(?![\s]*[{{\[`]).*?</{_THOUGHT}>", re.DOTALL)
+"""Up to their end: some servers leave out how they begin."""
+_ONLY_THOUGHTS = re.compile(rf"\A\s*<{_THOUGHT}>")
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
 _MOST_PROBLEMS = 5
 
@@ -45,18 +49,25 @@ def read_answer(text: str, form: type[BaseModel] | None, *, is_cut: bool = False
 
 
 def _object(text: str) -> Any:
-    """JSON in a text: all of it, in a fence, or from the first brace that begins an object; None if there is none."""
-    rest = _THOUGHTS.sub("", text, count=1).strip()
-    fenced = _FENCE.search(rest)
-    for candidate in (rest, fenced[1] if fenced else ""):
-        try:
-            return json.loads(candidate)
-        except ValueError:
-            continue
-    start = rest.find("{")
+    """The JSON in a text, behind thoughts if there are any; None if there is none."""
+    whole = text.strip()
+    answered = _THOUGHTS.sub("", whole, count=1).strip()
+    if _ONLY_THOUGHTS.match(answered):
+        return None
+    found = _json(answered)
+    return _json(whole) if found is None and not _ONLY_THOUGHTS.match(whole) else found
+
+
+def _json(text: str) -> Any:
+    """All of a text, in a fence, or from the first brace on; None if none of it is JSON."""
+    fenced = _FENCE.search(text)
+    start = text.find("{")
     try:
-        return json.JSONDecoder().raw_decode(rest, start)[0] if start >= 0 else None
-    except ValueError:
+        for candidate in (text, fenced[1] if fenced else ""):
+            with contextlib.suppress(ValueError):
+                return json.loads(candidate)
+        return json.JSONDecoder().raw_decode(text, start)[0] if start >= 0 else None
+    except (ValueError, RecursionError):
         return None
 
 

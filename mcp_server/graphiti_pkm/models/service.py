@@ -7,7 +7,9 @@ import openai
 
 _CONNECT_SECONDS = 10.0
 _NO_KEY = "none"
-"""The client insists on one; a server without keys is not sent it."""
+"""The client insists on one."""
+WITHOUT_KEY = {"Authorization": openai.Omit()}
+"""Extra headers of a request to a server that asks for no key."""
 _TALKATIVE = ("openai", "httpx", "httpx2", "httpcore", "httpcore2")
 
 
@@ -25,7 +27,7 @@ def open_client(base_url: str, key: str | None, seconds: float, *, is_openai: bo
         # At debug and info level they log what is sent and where; OPENAI_LOG would turn that on.
         logging.getLogger(name).setLevel(logging.WARNING)
     # Given in any case, so that no header of OPENAI_CUSTOM_HEADERS takes its place.
-    headers: dict[str, Any] = {"Authorization": f"Bearer {key}" if key else openai.Omit()}
+    headers = {"Authorization": f"Bearer {key or _NO_KEY}"}
     client = openai.AsyncOpenAI(
         api_key=key or _NO_KEY,
         base_url=base_url,
