@@ -32,4 +32,5 @@ def _json(text: str) -> object:
     return json.loads(text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8"))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -83,7 +83,7 @@ class Answering:
                 self._wait(fault.seconds)
             reply = self._faulty(request, fault, authorization or "", behaviour)
         with self.changed:
-            self.counter.went(request, reply.status, fault)
+            self.counter.went(request, reply, fault)
             self.changed.notify_all()
         return reply
 
@@ -95,20 +95,18 @@ class Answering:
             if request.endpoint == "embeddings":
                 reply = _spoilt_vectors(replies.embedded(request, behaviour.dimensions), fault)
             else:
-                said = _limited(_spoilt(_said(request, behaviour), request, fault), request)
-                with self.changed:
-                    self.counter.cost(request, *replies.usage(request, said))
-                reply = replies.spoken(request, said)
+                reply = replies.spoken(request, _limited(_spoilt(_said(request, behaviour), request, fault), request))
         except Exception as error:  # noqa: BLE001 whatever is wrong with a script has to be seen
-            return self._script_error(request, error)
+            message = f"{request.schema_name}: {type(error).__name__}: {error}"
+            self.note_error(message)
+            return script_error(message)
         sends = _SENDS.get(fault.kind if fault else "", "whole")
         return Reply(reply.status, reply.body, reply.headers, sends)  # type: ignore[arg-type]
 
-    def _script_error(self, request: ModelRequest, error: Exception) -> Reply:
-        message = f"{request.schema_name}: {type(error).__name__}: {error}"
+    def note_error(self, message: str) -> None:
+        """Remember a mistake of the script, or of this server."""
         with self.changed:
             self.counter.stats.script_errors.append(message)
-        return script_error(message)
 
 
 def _not_served(request: ModelRequest, authorization: str | None, behaviour: Behaviour) -> Reply | None:
@@ -119,6 +117,8 @@ def _not_served(request: ModelRequest, authorization: str | None, behaviour: Beh
         return replies.unknown_model(request.model)
     if request.endpoint == "responses" and not behaviour.supports_responses:
         return refused(404, "Not Found", code="not_found")
+    if request.body.get("stream"):
+        return refused(400, "This server does not stream.", code="invalid_request_error")
     supported = {"json_schema": behaviour.supports_json_schema, "json_object": behaviour.supports_json_object}
     if not supported.get(request.mode, True):
         message = f"This response_format type ({request.mode}) is unavailable now."

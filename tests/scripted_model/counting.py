@@ -2,10 +2,12 @@
 
 import hashlib
 from collections import deque
+from http import HTTPStatus
 
 from pydantic import BaseModel, Field
 from tests.scripted_model.faults import Fault
 from tests.scripted_model.model_request import ModelRequest
+from tests.scripted_model.replies import Reply
 
 KEPT_REQUESTS = 500
 
@@ -64,18 +66,16 @@ class Counter:
             digest = hashlib.sha256(authorization.encode()).hexdigest()
             stats.authorizations = sorted({*stats.authorizations, digest})
 
-    def cost(self, request: ModelRequest, prompt_tokens: int, completion_tokens: int) -> None:
-        tally = self._tally(request)
-        tally.prompt_tokens += prompt_tokens
-        tally.completion_tokens += completion_tokens
-
-    def went(self, request: ModelRequest, status: int, fault: Fault | None) -> None:
+    def went(self, request: ModelRequest, reply: Reply, fault: Fault | None) -> None:
         stats = self.stats
-        stats.statuses[status] = stats.statuses.get(status, 0) + 1
+        stats.statuses[reply.status] = stats.statuses.get(reply.status, 0) + 1
         if fault is not None:
             stats.faults[fault.kind] = stats.faults.get(fault.kind, 0) + 1
-        if status == 200 and (fault is None or fault.kind == "delay"):
+        if reply.status == HTTPStatus.OK and (fault is None or fault.kind == "delay"):
             stats.answered[request.hash] = stats.answered.get(request.hash, 0) + 1
+        tally, usage = self._tally(request), reply.body.get("usage", {})
+        tally.prompt_tokens += usage.get("prompt_tokens", usage.get("input_tokens", 0))
+        tally.completion_tokens += usage.get("completion_tokens", usage.get("output_tokens", 0))
 
     def entered(self) -> None:
         self.stats.in_flight += 1

@@ -16,7 +16,7 @@ FaultKind = Literal[
     "rate_limited",  # 429, Retry-After in seconds
     "rate_limited_date",  # 429, Retry-After as a date
     "server_error",  # 500
-    "unavailable",  # 503
+    "unavailable",  # 503, Retry-After in seconds
     "disconnect",  # half of the answer, then the connection is closed
     "hang",  # the head of an answer and nothing after it, until the client or ``ScriptedModel.release`` ends it
     "refusal",  # the model declines and quotes what it declines

@@ -15,8 +15,12 @@ Mode = Literal["json_schema", "json_object", "text"]
 EMBEDDINGS = "embeddings"
 """Stands for the schema's name in counts and schedules of embedding calls."""
 
-_SUBJECT_TAGS = ("CURRENT MESSAGE", "CURRENT MESSAGES", "CURRENT_MESSAGE", "TEXT", "JSON", "NEW FACT", "FACT", "FACTS")
-_CONTEXT_TAGS = ("MESSAGES", "EPISODES")
+_SUBJECT = re.compile(
+    r"^[ \t]*<(CURRENT MESSAGES?|CURRENT_MESSAGE|TEXT|JSON|NEW FACT|FACTS?|MESSAGES|EPISODES)>\n"
+    r"(?P<text>.*)\n[ \t]*</\1>[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+"""The first section that holds a text in question, to its last end: the text itself may look like a prompt."""
 _UNTAGGED = re.compile(r"^\s*Summar(?:y|ies):\n\s*(?P<json>.+)$", re.MULTILINE)
 
 
@@ -76,14 +80,14 @@ class ModelRequest:
 
         Earlier episodes stand in the same prompt as context and are no part of it.
         """
-        for tag in _SUBJECT_TAGS:
-            if (text := self.section(tag)) is not None:
-                return text
-        for tag in _CONTEXT_TAGS:
-            if (text := self.section(tag)) is not None:
-                return _current(text)
-        found = [match["json"] for _, text in self.messages if (match := _UNTAGGED.search(text))]
-        return _summaries(found[0]) if found else self.prompt
+        asked = [text for role, text in self.messages if role == "user"]
+        for text in asked:
+            if section := _SUBJECT.search(text):
+                return _current(section["text"].strip())
+        for text in asked:
+            if summaries := _UNTAGGED.search(text):
+                return _summaries(summaries["json"])
+        return self.prompt
 
     def section(self, tag: str) -> str | None:
         """What stands between the lines ``<tag>`` and ``</tag>`` of the user's prompt."""

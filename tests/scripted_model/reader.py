@@ -4,6 +4,7 @@ Its answer is a function of the request alone, so that a run in which calls fail
 none does. Each function answers one of Graphiti's schemas, named as in ``graphiti_core.prompts``.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,12 +15,14 @@ from tests.scripted_model.model_request import Json, ModelRequest
 _LONGEST_SUMMARY = 900
 """Characters; Graphiti cuts at 1,000."""
 
+_RECORDED = re.compile(r"^- (.+)$", re.MULTILINE)
+"""A fact that the prompt's instructions ask not to be returned again, as ``graph/pipeline.py`` lists them."""
 _STRICT_TYPES = "Do not derive a new relation_type."
 
 
 def read(request: ModelRequest) -> Json:
     """The answer to a request for JSON."""
-    answer = _ANSWERS.get(request.schema_name)
+    answer = READ_SCHEMAS.get(request.schema_name)
     return answer(request) if answer else _attributes(request)
 
 
@@ -29,8 +32,11 @@ def _extracted_entities(request: ModelRequest) -> Json:
 
 def _extracted_edges(request: ModelRequest) -> Json:
     listed = {key(one["name"]): one["name"] for one in request.data("ENTITIES") or []}
+    recorded = {key(text) for text in _RECORDED.findall(request.prompt)}
     edges = []
     for statement in understand(request.subject).statements:
+        if key(statement.sentence) in recorded:
+            continue
         ends = [listed[end] for name in (statement.source, statement.target) if (end := key(name)) in listed]
         relation = _relation(request, statement, "FACT_TYPES")
         if len(ends) == 2 and relation is not None:
@@ -165,7 +171,7 @@ def _attributes(request: ModelRequest) -> Json:
     return filled(request.schema or {}, stated)
 
 
-_ANSWERS: Mapping[str, Callable[[ModelRequest], Json]] = {
+READ_SCHEMAS: Mapping[str, Callable[[ModelRequest], Json]] = {
     "ExtractedEntities": _extracted_entities,
     "ExtractedEdges": _extracted_edges,
     "CombinedExtraction": _combined_extraction,

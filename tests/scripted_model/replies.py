@@ -40,7 +40,7 @@ def tokens(text: str) -> int:
     return math.ceil(len(text) / 4)
 
 
-def usage(request: ModelRequest, said: Said) -> tuple[int, int]:
+def _usage(request: ModelRequest, said: Said) -> tuple[int, int]:
     """Tokens of the prompt and of the answer."""
     return tokens(request.prompt), tokens(said.text or said.refusal or "")
 
@@ -51,7 +51,7 @@ def spoken(request: ModelRequest, said: Said) -> Reply:
 
 
 def _completion(request: ModelRequest, said: Said) -> Json:
-    prompt, answer = usage(request, said)
+    prompt, answer = _usage(request, said)
     message = {"role": "assistant", "content": said.text, "refusal": said.refusal}
     return {
         "id": f"chatcmpl-{request.hash[:12]}",
@@ -64,7 +64,7 @@ def _completion(request: ModelRequest, said: Said) -> Json:
 
 
 def _response(request: ModelRequest, said: Said) -> Json:
-    prompt, answer = usage(request, said)
+    prompt, answer = _usage(request, said)
     part: Json = {"type": "output_text", "text": said.text or "", "annotations": []}
     if said.refusal is not None:
         part = {"type": "refusal", "refusal": said.refusal}
@@ -133,7 +133,7 @@ def failed(fault: Fault, request: ModelRequest, key: str) -> Reply | None:
         "rate_limited": refused(429, "Rate limit reached.", code="rate_limit_exceeded", headers=wait),
         "rate_limited_date": refused(429, "Rate limit reached.", code="rate_limit_exceeded", headers=wait),
         "server_error": refused(500, "The server had an error.", code="server_error"),
-        "unavailable": refused(503, "The engine is currently overloaded.", code="overloaded"),
+        "unavailable": refused(503, "The engine is currently overloaded.", code="overloaded", headers=wait),
         "unauthorized": unauthorized(key),
         "unknown_model": unknown_model(request.model),
         "too_long": refused(400, f"The context is too small for {quoted} ...", code="context_length_exceeded"),
@@ -142,7 +142,7 @@ def failed(fault: Fault, request: ModelRequest, key: str) -> Reply | None:
 
 
 def _retry_after(fault: Fault) -> str:
-    if fault.kind == "rate_limited":
+    if fault.kind != "rate_limited_date":
         return f"{fault.seconds:g}"
     then = datetime.now(UTC) + timedelta(seconds=fault.seconds)
     return format_datetime(then.replace(microsecond=0), usegmt=True)

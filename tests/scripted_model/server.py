@@ -3,6 +3,7 @@
 import json
 import select
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -61,6 +62,11 @@ class ScriptedModel:
         with self._answering.changed:
             return list(self._answering.counter.requests)
 
+    @property
+    def is_closing(self) -> bool:
+        """Nothing is answered any more, not even what was asked before."""
+        return self._closing.is_set()
+
     def start(self) -> Self:
         self._thread.start()
         return self
@@ -118,6 +124,9 @@ class ScriptedModel:
             return replies.models(self._answering.behaviour.models or ("scripted",))
         return refused(404, f"Unknown path {path}.", code="not_found")
 
+    def note_error(self, message: str) -> None:
+        self._answering.note_error(message)
+
     def entered(self) -> None:
         with self._answering.changed:
             self._answering.counter.entered()
@@ -174,8 +183,11 @@ class _HttpServer(ThreadingHTTPServer):
         self._connections.discard(request)
         super().shutdown_request(request)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Nothing: a client that goes away is no error here; what is wrong with a script is counted."""
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 the signature is the base class's
+        """A client that goes away is no error here; a mistake of this server is."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            self.model.note_error(f"{type(error).__name__}: {error}")
 
     def cut_connections(self) -> None:
         for connection in list(self._connections):
@@ -210,6 +222,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: the standard error is the tests'."""
 
     def _send(self, reply: Reply) -> None:
+        if self.server.model.is_closing:
+            self.close_connection = True
+            return
         body = json.dumps(reply.body).encode()
         self.send_response(reply.status)
         for name, value in {"content-type": "application/json", **reply.headers}.items():
