@@ -11,6 +11,7 @@ from tests.builders import an_episode, an_intent
 
 from graphiti_pkm.domain.records import EmbedPassagesJob, EpisodeText, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NewerSchema, Unavailable
+from graphiti_pkm.journal import redaction
 from graphiti_pkm.journal.store import SqliteJournal
 
 
@@ -183,6 +184,22 @@ async def test_what_was_forgotten_after_a_backup_is_taken_out_of_it_again_when_b
     assert await journal.restore(tmp_path / "backup") == 2
     assert [one.content for intent in await intents(journal) for one in intent.episodes] == ["[forgotten]"]
     await journal.close()
+
+
+async def test_joined_journals_have_the_receipts_of_a_group_looked_through_once(journal: SqliteJournal) -> None:
+    notes = []
+    for _ in range(3):
+        notes.append(await an_append(journal))
+        await journal.append(an_intent(kind=WriteKind.FORGET, forgets=Forgetting()), {}, "", {})
+    notes.append(await an_append(journal))
+    asked: list[str] = []
+    with closing(sqlite3.connect(journal.path, isolation_level=None)) as file:
+        file.execute("UPDATE contents SET answer = '{\"related\":[\"a secret\"]}' WHERE request_hash = 'hash'")
+        file.set_trace_callback(asked.append)
+        redaction.redact_again(file)
+    assert sum("SELECT seq, answer" in query for query in asked) == 1
+    told = [await journal.receipt(note.episodes[0].uuid) for note in notes]
+    assert told == [("hash", {"related": []})] * 3 + [("hash", {"related": ["a secret"]})]
 
 
 async def test_another_process_notices_that_the_file_was_replaced(journal: SqliteJournal, tmp_path: Path) -> None:
