@@ -69,6 +69,7 @@ async def test_what_cannot_be_used_is_paid_for_and_not_kept(queue: ExtractionQue
     (found,) = await queue.find([job.id])
     assert found.usage == await queue.spent(DAY) == COST
     assert await queue.spent("2026-03-02") == Usage()
+    assert await queue.spent(None) == COST
 
 
 async def test_a_failed_job_is_retried_with_what_was_paid_for(queue: ExtractionQueue) -> None:

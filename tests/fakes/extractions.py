@@ -226,9 +226,9 @@ class FakeExtractionQueue:
         self._check()
         return self.is_paused
 
-    async def spent(self, day: str) -> Usage:
+    async def spent(self, day: str | None) -> Usage:
         self._check()
-        return self.usage.get(day, Usage())
+        return sum(self.usage.values(), Usage()) if day is None else self.usage.get(day, Usage())
 
     def ledger(self, job_id: int, budget: Budget, day: str) -> ModelLedger:
         return _FakeLedger(self, job_id, budget, day)

@@ -7,7 +7,7 @@ from graphiti_pkm.cli.directories import holds_memory, no_memory
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import StatusResponse
+from graphiti_pkm.domain.status_answers import StatusResponse
 from graphiti_pkm.errors import NotFound
 
 

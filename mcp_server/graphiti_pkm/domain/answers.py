@@ -216,6 +216,43 @@ class Attention(Answer):
     """The call that settles it, ready to send; or that nothing is needed."""
 
 
+class FoundFact(Answer):
+    """One fact of the graph, as far as an extraction is concerned."""
+
+    uuid: str
+    outcome: Literal["created", "known", "proposed", "not_found"]
+    """``proposed``: that it has ended; ``not_found``: by the extraction before, and not this time."""
+    fact: str | None = None
+    """None once something of its group was forgotten."""
+
+
+class ExtractionReceipt(Answer):
+    """How far a model has read one episode, what it found and what that cost."""
+
+    episode_uuid: str
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    reason: str | None = None
+    remedy: str | None = None
+    attempts: int | None = None
+    """That failed."""
+    next_attempt: str | None = None
+    model: str | None = None
+    facts: list[FoundFact] = Field(default_factory=list)
+    facts_total: int | None = None
+    """Only if there are more than are listed."""
+    retired: list[RetiredFact] = Field(default_factory=list)
+    proposed: list[FoundFact] = Field(default_factory=list)
+    """Facts that may have ended: retire_fact or restore_fact settles it."""
+    not_found: list[FoundFact] = Field(default_factory=list)
+    """Found by the extraction before this one and not this time; they stay."""
+    entities: list[EntityResult] = Field(default_factory=list)
+    attention: dict[str, int] = Field(default_factory=dict)
+    left_out: int | None = None
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+
 class AddMemoryResponse(Answer):
     message: str
     episode_uuid: str
@@ -236,6 +273,8 @@ class AddMemoryResponse(Answer):
     next_steps: str | None = None
     unused: list[str] | None = None
     """Parameters kept but not used, because no model is configured."""
+    extraction: ExtractionReceipt | None = None
+    """Only where a model is configured and the call waited for it."""
 
 
 class EpisodeEntitiesResponse(Page):
@@ -355,22 +394,3 @@ class DeleteResponse(Answer):
     """What the episode shared with others and is still there: entities, facts."""
     kept_because: list[str]
     """E.g. "Sarah: 3 other mentions" (at most 20)."""
-
-
-class StatusResponse(Answer):
-    status: Literal["ok", "degraded", "unavailable"]
-    message: str
-    version: str
-    backend: str
-    search: str
-    """"full text and meaning" or "full text only: …" with the remedy."""
-    model: str | None
-    dimension: int | None
-    groups: dict[str, str]
-    """Public group name to what it holds."""
-    writes: dict[str, int]
-    """Journal rows by state: waiting, written, applied, failed."""
-    jobs: dict[str, int]
-    failures: list[str]
-    data_directory: str
-    uptime_seconds: int

@@ -284,8 +284,8 @@ class ExtractionQueue(Protocol):
 
     async def paused(self) -> bool: ...
 
-    async def spent(self, day: str) -> Usage:
-        """What all jobs cost on a day, as ``YYYY-MM-DD``."""
+    async def spent(self, day: str | None) -> Usage:
+        """What all jobs cost on a day, as ``YYYY-MM-DD``; None: so far."""
         ...
 
     def ledger(self, job_id: int, budget: Budget, day: str) -> ModelLedger:

@@ -1,20 +1,8 @@
 """What the extraction of one episode came to: kept with its write in the journal, shown by its receipt."""
 
-from typing import Literal
-
 from pydantic import Field
 
-from graphiti_pkm.domain.answers import Answer, EntityResult, RetiredFact
-
-
-class FoundFact(Answer):
-    """One fact of the graph, as far as an extraction is concerned."""
-
-    uuid: str
-    outcome: Literal["created", "known", "proposed", "not_found"]
-    """``proposed``: that it has ended; ``not_found``: by the extraction before, and not this time."""
-    fact: str | None = None
-    """None once something of its group was forgotten."""
+from graphiti_pkm.domain.answers import Answer, EntityResult, FoundFact, RetiredFact
 
 
 class ExtractionAnswer(Answer):

@@ -57,6 +57,12 @@ def spent_on(connection: sqlite3.Connection, day: str) -> Usage:
     return _usage(connection.execute(columns, (day,)).fetchone())
 
 
+def spent_in_all(connection: sqlite3.Connection) -> Usage:
+    """What all jobs have cost so far."""
+    sums = ", ".join(f"coalesce(sum({name}), 0)" for name in ("calls", "prompt_tokens", "completion_tokens"))
+    return _usage(connection.execute(f"SELECT {sums} FROM model_usage").fetchone())  # noqa: S608 our own columns
+
+
 def _usage(row: tuple[int, int, int] | None) -> Usage:
     calls, prompt, completion = row or (0, 0, 0)
     return Usage(calls=calls, prompt_tokens=prompt, completion_tokens=completion)

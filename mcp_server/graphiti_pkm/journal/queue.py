@@ -108,7 +108,9 @@ class SqliteExtractionQueue:
     async def paused(self) -> bool:
         return await self._quick.run(extractions.is_paused)
 
-    async def spent(self, day: str) -> Usage:
+    async def spent(self, day: str | None) -> Usage:
+        if day is None:
+            return await self._quick.run(model_answers.spent_in_all)
         return await self._quick.run(lambda c: model_answers.spent_on(c, day))
 
     def ledger(self, job_id: int, budget: Budget, day: str) -> "_Ledger":

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphiti_pkm.domain.answers import EntityResult
+from graphiti_pkm.domain.answers import EntityResult, FoundFact
 from graphiti_pkm.domain.extraction import ExtractedEnding, ExtractedEntity
-from graphiti_pkm.domain.extraction_answers import ExtractionAnswer, FoundFact
+from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
 from graphiti_pkm.domain.labels import as_label
 from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.records import (

@@ -10,6 +10,7 @@ MAX_BODY = 2_000_000
 """Characters of an episode."""
 
 _MAX_ITEMS = 500
+_MAX_STEERING = 10_000
 _MAX_LENGTHS = {"name": 500, "source_description": 2_000}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -27,6 +28,9 @@ def check_texts(request: AddMemory) -> None:
     for field in ("entities", "facts"):
         if len(getattr(request, field)) > _MAX_ITEMS:
             raise InvalidInput(f"{field}: at most {_MAX_ITEMS} in one call.")
+    for field, given in request.steering.items():
+        if isinstance(given, str) and len(given) > _MAX_STEERING:
+            raise InvalidInput(f"{field} has more than {_MAX_STEERING:,} characters.")
     for path, text in _texts(request.model_dump(), ""):
         check_text(text, path)
 

@@ -3,13 +3,15 @@
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
+from typing import Any
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import StatusResponse
 from graphiti_pkm.domain.queries import GroupSize
-from graphiti_pkm.errors import PkmError, Unavailable
+from graphiti_pkm.domain.status_answers import StatusResponse
+from graphiti_pkm.errors import NotFound, PkmError, Unavailable
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.receipts import Receipts, in_words
 from graphiti_pkm.services.views import size_in_words
 
 _DISTRIBUTION = "graphiti-pkm"
@@ -38,16 +40,23 @@ class Status:
         groups: Groups,
         repairs: Callable[[], Sequence[str]] = tuple,
         backend: str = "embedded FalkorDB",
+        receipts: Receipts | None = None,
     ) -> None:
         """``repairs`` tells what start-up had to repair or could not, one sentence each."""
+        self._receipts = receipts
         self._context = context
         self._groups = groups
         self._repairs = repairs
         self._backend = backend
         self._started = context.now()
 
-    async def get_status(self, caller: Caller) -> StatusResponse:
-        """State of database, search, writes and jobs, and the sizes of the caller's groups."""
+    async def get_status(self, caller: Caller, receipt: str | None = None) -> StatusResponse:
+        """State of database, search, writes and jobs, and the sizes of the caller's groups.
+
+        With a receipt: how far a model has read that episode, and what it found. Raises NotFound, InvalidInput.
+        """
+        if receipt is not None:
+            return await self._of_receipt(caller, receipt)
         failures: list[str] = []
         sizes = await self._sizes(caller, failures)
         counts = await self._counts(failures)
@@ -73,10 +82,33 @@ class Status:
             groups={self._groups.public(group): size_in_words(size) for group, size in (sizes or {}).items()},
             writes=writes,
             jobs=jobs,
+            **await self._extractions(list(sizes or {}), failures),
             failures=failures,
             data_directory=str(self._context.settings.data_dir) if caller.is_local else "",
             uptime_seconds=max(0, int((self._context.now() - self._started).total_seconds())),
         )
+
+    async def _of_receipt(self, caller: Caller, receipt: str) -> StatusResponse:
+        if self._receipts is None:
+            raise NotFound("Nothing was given to a model to read.")
+        found = await self._receipts.of(caller, receipt)
+        return StatusResponse(
+            status="degraded" if found.state == "failed" else "ok", message=in_words(found), extraction=found
+        )
+
+    async def _extractions(self, group_ids: Sequence[str], failures: list[str]) -> dict[str, Any]:
+        """What models read, failed at and cost; nothing where none ever did."""
+        found: dict[str, Any] = {"extraction_model": self._context.settings.llm_model}
+        if self._receipts is None:
+            return found
+        try:
+            found["extractions"] = await self._receipts.sizes(group_ids)
+            found["extraction_failures"] = await self._receipts.failures(group_ids)
+            found["spent"] = await self._receipts.spent()
+        except PkmError as error:
+            if error.message not in failures:
+                failures.append(error.message)
+        return found
 
     async def _sizes(self, caller: Caller, failures: list[str]) -> dict[str, GroupSize] | None:
         """What each of the caller's groups holds; None if the database does not answer."""

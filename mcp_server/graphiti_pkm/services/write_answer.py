@@ -15,6 +15,12 @@ from graphiti_pkm.services.write_plan import WritePlan, related_facts
 _MOST_RELATED = 5
 _MOST_LINKED = 50
 _MOST_ATTENTION = 20
+_FOR_A_MODEL = {
+    "excluded_entity_types",
+    "custom_extraction_instructions",
+    "previous_episode_uuids",
+    "update_communities",
+}
 
 _HOW_TO_ADD = (
     "Only the text was stored. Call add_memory again with what it says: entities (name, type) and facts (source, "
@@ -41,8 +47,10 @@ def write_answer(
     public_group: str,
     zone: tzinfo,
     note: str | None,
+    *,
+    has_model: bool = False,
 ) -> AddMemoryResponse:
-    """The answer to one call; ``note`` says what the store could not do."""
+    """The answer to one call; ``note`` says what the store could not do, ``has_model`` that a model will read it."""
     entities = _entities(plan)
     writer = AttentionWriter(None, zone)
     related = related_facts(plan, snapshot.newest, _MOST_RELATED)
@@ -62,8 +70,8 @@ def write_answer(
         related=[writer.sentence(fact) for fact in related],
         linked=linked.episodes,
         linking=linked.entities_waiting,
-        next_steps=_next_steps(told, plan, snapshot),
-        unused=sorted(told.steering) or None,
+        next_steps=_next_steps(told, plan, snapshot, has_model=has_model),
+        unused=sorted(told.steering.keys() - (_FOR_A_MODEL if has_model else set())) or None,
     )
 
 
@@ -121,8 +129,8 @@ def _quoted(texts: Iterable[str]) -> list[str]:
     return [repr(text) for text in texts]
 
 
-def _next_steps(told: Told, plan: WritePlan, snapshot: Snapshot) -> str | None:
+def _next_steps(told: Told, plan: WritePlan, snapshot: Snapshot, *, has_model: bool) -> str | None:
     if not told.entities and not told.facts:
-        return _HOW_TO_ADD
+        return None if has_model else _HOW_TO_ADD
     is_joined = bool(plan.linked) or any(not one.is_new and not one.is_derived for one in plan.resolved)
     return None if is_joined or not snapshot.had_names else _NOTHING_KNOWN

@@ -11,6 +11,7 @@ from graphiti_pkm.domain.passages import Span
 from graphiti_pkm.domain.records import (
     EmbedPassagesJob,
     Episode,
+    ExtractJob,
     Fact,
     Job,
     Mention,
@@ -154,6 +155,21 @@ def plan_write(
     )
     plan.vectors = _vectors_of(plan, vectors)
     return plan
+
+
+def extract_job(told: Told, episode: Episode, new_uuid: Callable[[], str]) -> ExtractJob:
+    """Let a model read the episode, with what the call says about how."""
+    asked = told.steering
+    return ExtractJob.model_validate(
+        {
+            "uuid": new_uuid(),
+            "episode_uuid": episode.uuid,
+            "excluded_entity_types": asked.get("excluded_entity_types", ()),
+            "instructions": asked.get("custom_extraction_instructions", ""),
+            "previous_episode_uuids": asked.get("previous_episode_uuids"),
+            "update_communities": asked.get("update_communities", False),
+        }
+    )
 
 
 def missing_vectors(plan: WritePlan, vectors: Mapping[str, Vector]) -> bool:

@@ -10,13 +10,14 @@ from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.passages import Span, split_passages
 from graphiti_pkm.domain.records import Name, Vector
 from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.errors import ConflictingContent, NotAllowed, NotKept, Unavailable
+from graphiti_pkm.errors import ConflictingContent, NotAllowed, NotKept, PkmError, Unavailable
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.embedding import embed_by_text
+from graphiti_pkm.services.embedding import embed_by_text, why_no_vectors
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.known_names import NameBooks
 from graphiti_pkm.services.linking import first_back_links
+from graphiti_pkm.services.receipts import Progress, Receipts, in_words, tell_nobody
 from graphiti_pkm.services.replacement import CURRENT
 from graphiti_pkm.services.resolution import names_given
 from graphiti_pkm.services.snapshot import LONG_TEXT, SnapshotReader
@@ -25,19 +26,24 @@ from graphiti_pkm.services.write_answer import Linked, write_answer
 from graphiti_pkm.services.write_plan import (
     EMBEDDED_AT_ONCE,
     Occurrence,
+    extract_job,
     missing_vectors,
     new_uuid,
     plan_write,
 )
 
 _UNNAMED_PERSON = "me"
-_WORDS_ONLY = "found by words only: no embedding model, see get_status"
+_QUEUED = " A model will read it: get_status with its episode_uuid as receipt tells what it finds."
 
 
 class Writing:
     """Adds to the memory; nothing slow happens while a group's lock is held."""
 
-    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+    def __init__(
+        self, context: Context, groups: Groups, committer: Committer, receipts: Receipts | None = None
+    ) -> None:
+        """``receipts`` given: each episode is queued for a model to read."""
+        self._receipts = receipts
         self._context = context
         self._graph = context.graph
         self._groups = groups
@@ -45,8 +51,12 @@ class Writing:
         self._books = NameBooks(context.graph)
         self._reader = SnapshotReader(context.graph, self._books)
 
-    async def add_memory(self, caller: Caller, request: AddMemory) -> AddMemoryResponse:
+    async def add_memory(
+        self, caller: Caller, request: AddMemory, wait_seconds: float = 0, progress: Progress = tell_nobody
+    ) -> AddMemoryResponse:
         """Store an episode with the entities and facts told; durable and searchable when it returns.
+
+        ``wait_seconds``: how long to wait besides for what a model finds, with ``progress``; at once without one.
 
         Raises:
             InvalidInput: nothing was stored.
@@ -61,11 +71,27 @@ class Writing:
         told = read_request(request, person, self._context.now(), self._context.settings.zone)
         digest = request_hash(request, group_id)
         try:
-            if earlier := await self._earlier(told, digest):
-                return earlier
-            return await self._store(told, group_id, caller, digest)
+            answer = await self._earlier(told, digest) or await self._store(told, group_id, caller, digest)
         except Unavailable as error:
             raise NotKept(f"Nothing was stored; send it again later. {error.message}") from error
+        return await self._with_extraction(answer, wait_seconds, progress)
+
+    async def _with_extraction(
+        self, answer: AddMemoryResponse, wait_seconds: float, progress: Progress
+    ) -> AddMemoryResponse:
+        """The answer with what is known of the extraction, which can no longer make the call fail."""
+        if self._receipts is None:
+            return answer
+        if wait_seconds <= 0:
+            told = _QUEUED if answer.status == "stored" else ""
+            return answer.model_copy(update={"message": answer.message + told})
+        try:
+            receipt = await self._receipts.wait(answer.episode_uuid, wait_seconds, progress)
+        except PkmError:
+            return answer.model_copy(update={"message": answer.message + _QUEUED})
+        if receipt is None:
+            return answer
+        return answer.model_copy(update={"message": f"{answer.message} {in_words(receipt)}", "extraction": receipt})
 
     def _person(self, caller: Caller) -> str:
         """What the group's one person is called: by the setting, else by the principal."""
@@ -128,9 +154,12 @@ class Writing:
             try:
                 mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, snapshot.known, now)
                 linked = Linked(len(mentions), len(jobs))
-                note = None if vectors is not None else _WORDS_ONLY
-                answer = write_answer(told, plan, snapshot, linked, public, settings.zone, note)
+                note = None if vectors is not None else await why_no_vectors(self._context.embedder)
+                has_model = self._receipts is not None
+                answer = write_answer(told, plan, snapshot, linked, public, settings.zone, note, has_model=has_model)
                 intent = plan.intent(told, mentions, jobs, new_uuid)
+                if has_model:
+                    intent = intent.model_copy(update={"extractions": (extract_job(told, plan.episode, new_uuid),)})
                 await self._committer.commit(intent, plan.vectors, digest, answer.model_dump(mode="json"))
             except BaseException:
                 self._books.forget(group_id)  # it may hold names that were not stored

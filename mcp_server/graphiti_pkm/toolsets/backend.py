@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Self, TypeAlias
@@ -19,12 +19,18 @@ Start: TypeAlias = Callable[[], AbstractAsyncContextManager[Services]]
 NOT_INITIALIZED = "Graphiti service not initialized"
 
 
+async def _tell_nobody(_done: float, _most: float, _what: str) -> None:
+    """The progress of what no client waits for."""
+
+
 @dataclass(frozen=True)
 class Call:
     """What a tool needs besides its arguments."""
 
     services: Services
     caller: Caller
+    progress: Callable[[float, float, str], Awaitable[None]] = _tell_nobody
+    """Tells a client that asked for it how far a long call is."""
 
 
 class Backend:

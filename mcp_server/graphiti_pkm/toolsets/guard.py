@@ -83,7 +83,7 @@ class GuardedTool(Tool):
                 services = await backend_of(context).services()
             except PkmError as error:
                 return error_result(error.message, error.code)
-            return result_of(await self.fn(call=Call(services, caller), **values))
+            return result_of(await self.fn(call=Call(services, caller, context.report_progress), **values))
         except PkmError as error:
             return error_result(self.failure + error.message + self._kept_nothing(error), error.code)
         except Exception:  # the edge: whatever went wrong inside, its text may hold content

@@ -9,9 +9,9 @@ from graphiti_pkm.domain.answers import (
     EpisodeEntitiesResponse,
     EpisodeSearchResponse,
     FactResponse,
-    StatusResponse,
     TimelineResponse,
 )
+from graphiti_pkm.domain.status_answers import StatusResponse
 from graphiti_pkm.services import paging
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.parameters import (
@@ -140,9 +140,12 @@ async def get_entity_edge(call: Call, uuid: Annotated[str, Field(description="fa
     return await call.services.exploring.get_entity_edge(call.caller, uuid)
 
 
-async def get_status(call: Call) -> StatusResponse:
+async def get_status(
+    call: Call,
+    receipt: Annotated[str | None, Field(description="episode_uuid from add_memory: what a model found in it")] = None,
+) -> StatusResponse:
     """Get whether the memory works: database, search, groups with their sizes, waiting and failed writes.
 
     Use when calls fail or to see which groups exist. For what is in a group use search_nodes instead.
     """
-    return await call.services.status.get_status(call.caller)
+    return await call.services.status.get_status(call.caller, receipt)

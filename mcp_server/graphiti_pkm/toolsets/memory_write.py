@@ -29,6 +29,7 @@ async def add_memory(
     update_communities: bool = False,
     saga: str | None = None,
     saga_previous_episode_uuid: str | None = None,
+    wait_seconds: Annotated[int, Field(ge=0, le=45, description="wait for what a configured model finds")] = 0,
 ) -> AddMemoryResponse:
     """Store what was said as an episode, with the entities and facts you found in it; the one way to add knowledge.
 
@@ -57,7 +58,7 @@ async def add_memory(
         facts=tuple(facts or ()),
         steering={key: value for key, value in given.items() if value is not None},
     )
-    return await call.services.writing.add_memory(call.caller, request)
+    return await call.services.writing.add_memory(call.caller, request, wait_seconds, call.progress)
 
 
 async def delete_episode(

@@ -1,0 +1,142 @@
+"""What became of an episode that a model was to read: its receipt is the episode's uuid."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import ExtractionReceipt
+from graphiti_pkm.domain.extraction import ExtractionQueue, ExtractionRecord, Usage
+from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.errors import NotFound
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.uuids import resolve_within
+from graphiti_pkm.services.waiting import wait_for_any
+
+Progress: TypeAlias = Callable[[float, float, str], Awaitable[None]]
+"""Tells whoever waits how far it is: seconds waited, seconds at most, and in words."""
+
+MOST_FACTS = 50
+_MOST_FAILURES = 5
+_LOOK_SECONDS = 0.5
+"""How soon a job that another process has ended is noticed."""
+_TELL_SECONDS = 5.0
+_ENDED = frozenset({"done", "failed", "cancelled"})
+_MILLION = 1_000_000
+
+
+async def tell_nobody(_waited: float, _most: float, _what: str) -> None:
+    """The progress of a call that asks for none."""
+
+
+class Receipts:
+    """Looks jobs up, and waits for them."""
+
+    def __init__(
+        self,
+        context: Context,
+        groups: Groups,
+        queue: ExtractionQueue,
+        changed: Callable[[], asyncio.Event] = asyncio.Event,
+    ) -> None:
+        """``changed`` gives an event that is set at the next change of a job in this process."""
+        self._context = context
+        self._groups = groups
+        self._queue = queue
+        self._changed = changed
+
+    async def of(self, caller: Caller, receipt: str) -> ExtractionReceipt:
+        """How far the episode's latest job is. Raises NotFound, InvalidInput, AmbiguousUuid."""
+        visible = await self._groups.visible(caller)
+        episode_uuid = await resolve_within(self._context.graph, visible, "episode", receipt)
+        records = await self._queue.of_episodes([episode_uuid])
+        if not records or records[0].group_id not in visible:
+            raise NotFound(
+                f"No model was asked to read an episode '{episode_uuid}': its receipt is the episode_uuid that "
+                "add_memory answered, and there is one only where a model is configured (llm_model)."
+            )
+        return self._shown(records[0])
+
+    async def wait(self, episode_uuid: str, seconds: float, progress: Progress) -> ExtractionReceipt | None:
+        """The receipt once the job has ended, or after so many seconds as it is then; None if there is none."""
+        clock = asyncio.get_running_loop().time
+        start = clock()
+        told = 0.0
+        while True:
+            changed = self._changed()
+            records = await self._queue.of_episodes([episode_uuid])
+            waited = clock() - start
+            if not records or records[0].state in _ENDED or waited >= seconds:
+                return self._shown(records[0]) if records else None
+            if waited >= told:
+                await progress(round(waited, 1), seconds, f"extraction {records[0].state}")
+                told = waited + _TELL_SECONDS
+            await wait_for_any(changed, seconds=min(_LOOK_SECONDS, seconds - waited))
+
+    async def sizes(self, group_ids: Sequence[str]) -> dict[str, int]:
+        """Jobs of these groups by state, without those of which there are none."""
+        return {state: count for state, count in (await self._queue.sizes(group_ids)).items() if count}
+
+    async def failures(self, group_ids: Sequence[str]) -> list[ExtractionReceipt]:
+        """The newest that failed."""
+        return [self._shown(one) for one in await self._queue.page(["failed"], group_ids, _MOST_FAILURES, None)]
+
+    async def spent(self) -> dict[str, str]:
+        """What calls have cost, of all groups; empty before the first."""
+        settings = self._context.settings
+        today = self._context.now().astimezone(settings.zone).date().isoformat()
+        found = {"today": await self._queue.spent(today), "in all": await self._queue.spent(None)}
+        return {when: self._in_words(usage) for when, usage in found.items()} if found["in all"].calls else {}
+
+    def _in_words(self, usage: Usage) -> str:
+        cost = self._cost(usage)
+        return f"{usage.calls:,} calls, {usage.tokens:,} tokens" + ("" if cost is None else f", {cost:.4f}")
+
+    def _cost(self, usage: Usage) -> float | None:
+        """None where the settings name no prices."""
+        settings = self._context.settings
+        if settings.llm_price_input is None or settings.llm_price_output is None:
+            return None
+        cost = usage.prompt_tokens * settings.llm_price_input + usage.completion_tokens * settings.llm_price_output
+        return round(cost / _MILLION, 6)
+
+    def _shown(self, record: ExtractionRecord) -> ExtractionReceipt:
+        found = ExtractionAnswer.model_validate(record.answer) if record.answer else None
+        is_later = record.state == "queued" and record.not_before > self._context.now()
+        facts = found.facts if found else []
+        return ExtractionReceipt(
+            episode_uuid=record.episode_uuid,
+            state=record.state,
+            reason=record.reason or None,
+            remedy=record.remedy or None,
+            attempts=record.attempts or None,
+            next_attempt=iso(record.not_before) if is_later else None,
+            model=found.model if found else None,
+            facts=facts[:MOST_FACTS],
+            facts_total=len(facts) if len(facts) > MOST_FACTS else None,
+            retired=found.retired[:MOST_FACTS] if found else [],
+            proposed=found.proposed[:MOST_FACTS] if found else [],
+            not_found=found.not_found[:MOST_FACTS] if found else [],
+            entities=found.entities[:MOST_FACTS] if found else [],
+            attention=found.attention if found else {},
+            left_out=(found.left_out if found else None) or None,
+            calls=record.usage.calls or None,
+            tokens=record.usage.tokens or None,
+            cost=self._cost(record.usage) if record.usage.calls else None,
+        )
+
+
+def in_words(receipt: ExtractionReceipt) -> str:
+    """One sentence on it."""
+    if receipt.state == "done":
+        facts = receipt.facts_total or len(receipt.facts)
+        ended = f", {len(receipt.retired)} ended" if receipt.retired else ""
+        return f"A model has read it: {facts} fact(s){ended}."
+    if receipt.state == "failed":
+        return f"Extraction failed: {receipt.reason} The text is stored and searchable. {receipt.remedy or ''}".rstrip()
+    if receipt.state == "cancelled":
+        return "Extraction was cancelled; the text is stored and searchable."
+    why = f" ({receipt.reason})" if receipt.reason else ""
+    return f"A model reads it: {receipt.state}{why}."
