@@ -52,8 +52,8 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def for_job(self, ledger: ModelLedger) -> JobModel:
-        """A client of Graphiti's whose calls go through the ledger. Raises ModelError."""
+    def for_job(self, ledger: ModelLedger) -> JobModel:
+        """A client of Graphiti's whose calls go through the ledger."""
         ...
 
 
@@ -91,9 +91,9 @@ class GraphitiExtractor:
             return Extraction()
         previous = await self._previous(episode, task.previous_episode_uuids)
         run_module, clients = await asyncio.gather(_imported("pipeline_run"), _imported("pipeline_clients"))
-        model = await self._language_model.for_job(ledger)
+        model = self._language_model.for_job(ledger)
         run = run_module.Run(self._store, clients.JobEmbedder(self._embedder), model, self._types, self._parallel_calls)
-        instructions = _instructions(task, self._person)
+        instructions = _instructions(task, self._person, self._types.described(excluded))
         contents = split_parts(episode.content, self._part_characters)
         contexts = [previous, *([*previous, _end_of(episode, before)] for before, _ in pairwise(contents))]
         captured = []
@@ -146,13 +146,15 @@ def _end_of(episode: Episode, part: str) -> Episode:
     return episode.model_copy(update={"content": part[-_PREVIOUS_CHARACTERS:]})
 
 
-def _instructions(task: ExtractionTask, person: str) -> str:
+def _instructions(task: ExtractionTask, person: str, excluded: str) -> str:
     """What a model is told besides Graphiti's own rules."""
     parts = [task.instructions.strip()]
     parts.append(
         f'Whoever speaks of themselves as "I" or "me" without being named is called "{person}": an entity of exactly '
         "this name, if the text says anything about them."
     )
+    if excluded:
+        parts.append(f"Leave out every entity that is one of these: {excluded}. Do not take it for anything else.")
     known: list[str] = []
     left = _SUPPLIED_CHARACTERS
     for text in task.supplied_facts[:_SUPPLIED_FACTS]:

@@ -48,11 +48,18 @@ class Seen:
     facts: dict[str, KnownFact] = field(default_factory=dict)
     found: dict[str, EntityNode] = field(default_factory=dict)
     """Entities that earlier parts named, known or new, as those parts left them; by key of the name and by uuid."""
+    told: dict[str, EntityEdge] = field(default_factory=dict)
+    """New facts of earlier parts."""
 
-    def remember(self, nodes: Iterable[EntityNode]) -> None:
-        """For the next part, which names them again."""
+    def remember(self, nodes: Iterable[EntityNode], edges: Iterable[EntityEdge]) -> None:
+        """For the next part, which may name and tell them again."""
         for node in nodes:
             self.found[name_key(node.group_id, node.name)] = self.found[node.uuid] = node
+        self.told.update((edge.uuid, edge) for edge in edges if edge.uuid not in self.facts)
+
+    def told_between(self, uuids: Sequence[str]) -> list[EntityEdge]:
+        """New facts between those entities."""
+        return [edge for edge in self.told.values() if {edge.source_node_uuid, edge.target_node_uuid} <= set(uuids)]
 
 
 class ModelSearch(GraphitiSearch):
@@ -63,6 +70,18 @@ class ModelSearch(GraphitiSearch):
     def __init__(self, store: FalkorStore, seen: Seen) -> None:
         super().__init__(store)
         self._seen = seen
+
+    async def edge_fulltext_search(
+        self,
+        driver: Any,
+        query: str,
+        search_filter: SearchFilters,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+    ) -> list[EntityEdge]:
+        """With what earlier parts told of the same two entities, so that it is not told twice."""
+        told = self._seen.told_between(search_filter.edge_source_node_uuids or ())
+        return [*told, *await super().edge_fulltext_search(driver, query, search_filter, group_ids, limit)]
 
     def _matching_facts(self, wanted: SearchFilters, group_ids: Sequence[str] | None) -> Conditions:
         where, values = super()._matching_facts(wanted, group_ids)

@@ -40,9 +40,15 @@ def extraction_of(captured: Sequence["Captured"], seen: "Seen", excluded: Sequen
         (edge.uuid, by): ExtractedEnding(fact_uuid=edge.uuid, by_uuid=by, invalid_at=as_utc(edge.invalid_at))
         for part in captured
         for edge, by in part.endings
-        if by in facts and edge.invalid_at is not None and not seen.facts[edge.uuid].is_event
+        if by in facts and edge.invalid_at is not None and _can_end(edge, seen)
     }
     return Extraction(entities=tuple(entities.values()), facts=tuple(facts.values()), endings=tuple(endings.values()))
+
+
+def _can_end(edge: "EntityEdge", seen: "Seen") -> bool:
+    """Not events; the end of a fact that an earlier part told stands on that fact itself."""
+    known = seen.facts.get(edge.uuid)
+    return known is not None and not known.is_event
 
 
 def _edges(captured: Sequence["Captured"]) -> Iterable["EntityEdge"]:

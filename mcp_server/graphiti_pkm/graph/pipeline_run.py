@@ -91,7 +91,7 @@ class Run:
                 raise swallowed
         if graphiti.captured is None:
             raise RuntimeError("add_episode saved nothing")
-        self.seen.remember(graphiti.captured.nodes)
+        self.seen.remember(graphiti.captured.nodes, graphiti.captured.edges)
         return graphiti.captured
 
 

@@ -25,8 +25,12 @@ class Ontology:
 
     def left_out(self, more: Sequence[str]) -> list[str]:
         """Labels that are not to be extracted, of those there are: Graphiti refuses others."""
-        asked = {BASE if name == BASE else as_label(name) for name in (*self.excluded, *more)}
-        return [label for label in (BASE, *self.entities) if label in asked]
+        asked = {name.casefold() for given in (*self.excluded, *more) for name in (given, as_label(given) or "")}
+        return [label for label in (BASE, *self.entities) if label.casefold() in asked]
+
+    def described(self, labels: Sequence[str]) -> str:
+        """What is left out, in words: Graphiti does not offer those types, and a model would take another."""
+        return "; ".join(f"{label} ({self.entities[label].__doc__})" for label in labels if label in self.entities)
 
 
 def read_types(
