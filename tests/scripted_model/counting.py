@@ -13,7 +13,7 @@ KEPT_REQUESTS = 500
 
 
 class Tally(BaseModel):
-    """Calls of one schema and what they cost; calls that end in an error cost nothing."""
+    """Calls of one kind and what they cost; calls that end in an error cost nothing."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -25,8 +25,8 @@ class Stats(BaseModel):
 
     calls: int = 0
     by_schema: dict[str, Tally] = Field(default_factory=dict)
-    by_hash: dict[str, int] = Field(default_factory=dict)
-    """How often each request came, by ``ModelRequest.hash``."""
+    by_hash: dict[str, Tally] = Field(default_factory=dict)
+    """Of each request, by ``ModelRequest.hash``."""
     answered: dict[str, int] = Field(default_factory=dict)
     """How often each request got a usable answer: more than once has been paid for more than once."""
     by_mode: dict[str, int] = Field(default_factory=dict)
@@ -59,9 +59,9 @@ class Counter:
         stats = self.stats
         self.requests.append(request)
         stats.calls += 1
-        self._tally(request).calls += 1
-        for counts, name in ((stats.by_hash, request.hash), (stats.by_mode, request.mode)):
-            counts[name] = counts.get(name, 0) + 1
+        stats.by_mode[request.mode] = stats.by_mode.get(request.mode, 0) + 1
+        for tally in self._tallies(request):
+            tally.calls += 1
         if authorization is not None:
             digest = hashlib.sha256(authorization.encode()).hexdigest()
             stats.authorizations = sorted({*stats.authorizations, digest})
@@ -73,9 +73,10 @@ class Counter:
             stats.faults[fault.kind] = stats.faults.get(fault.kind, 0) + 1
         if reply.status == HTTPStatus.OK and (fault is None or fault.kind == "delay"):
             stats.answered[request.hash] = stats.answered.get(request.hash, 0) + 1
-        tally, usage = self._tally(request), reply.body.get("usage", {})
-        tally.prompt_tokens += usage.get("prompt_tokens", usage.get("input_tokens", 0))
-        tally.completion_tokens += usage.get("completion_tokens", usage.get("output_tokens", 0))
+        usage = reply.body.get("usage", {})
+        for tally in self._tallies(request):
+            tally.prompt_tokens += usage.get("prompt_tokens", usage.get("input_tokens", 0))
+            tally.completion_tokens += usage.get("completion_tokens", usage.get("output_tokens", 0))
 
     def entered(self) -> None:
         self.stats.in_flight += 1
@@ -84,5 +85,6 @@ class Counter:
     def left(self) -> None:
         self.stats.in_flight -= 1
 
-    def _tally(self, request: ModelRequest) -> Tally:
-        return self.stats.by_schema.setdefault(request.schema_name, Tally())
+    def _tallies(self, request: ModelRequest) -> tuple[Tally, Tally]:
+        by_schema = self.stats.by_schema.setdefault(request.schema_name, Tally())
+        return by_schema, self.stats.by_hash.setdefault(request.hash, Tally())
