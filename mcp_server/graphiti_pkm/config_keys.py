@@ -1,5 +1,6 @@
 """Which key goes to which address. A key given for one is never sent to another by accident."""
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,14 @@ def choose_key(given: GivenKey, yaml_origin: str, yaml_url: object, variables: M
 def is_openai(url: str) -> bool:
     """Whether an address is OpenAI's own."""
     return same_server(url, OPENAI_URL)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine by its address."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def same_server(one: str, other: str) -> bool:

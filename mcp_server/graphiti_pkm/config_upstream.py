@@ -3,13 +3,12 @@
 Nothing that server accepts is refused here: whoever comes from it starts with the file that is there.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphiti_pkm.config_keys import OPENAI_URL, is_openai
+from graphiti_pkm.config_keys import OPENAI_URL, is_loopback, is_openai
 from graphiti_pkm.domain.ontology import NAME_PATTERN
 
 BLOCKS = frozenset({"server", "llm", "embedder", "database", "graphiti", "destroy_graph"})
@@ -83,7 +82,7 @@ def _llm(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
 def _server(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
     values.update(transport=block.get("transport"), port=block.get("port"))
     host = block.get("host")
-    if host is not None and _is_loopback(str(host)):
+    if host is not None and is_loopback(str(host)):
         values["host"] = host
     elif host is not None:
         yield f"server.host {host}: not used, only this machine may connect"
@@ -134,10 +133,3 @@ def _part(block: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _parts(block: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     parts = block.get(name)
     return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -1,6 +1,5 @@
 """Streamable HTTP and SSE on a loopback address, with the endpoints a supervisor asks."""
 
-import ipaddress
 import socket
 
 import uvicorn
@@ -12,6 +11,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphiti_pkm.config import Settings
+from graphiti_pkm.config_keys import is_loopback
 from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.errors import ConfigurationError, PkmError
 from graphiti_pkm.toolsets.backend import Backend
@@ -26,11 +26,7 @@ def check_host(host: str) -> None:
     Raises:
         ConfigurationError: the address is reachable from elsewhere.
     """
-    try:
-        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
+    if not is_loopback(host):
         raise ConfigurationError(
             f"Host {host} can be reached from other machines, and this version has no tokens to tell callers apart. "
             "Use --host 127.0.0.1 (default), and a reverse proxy that authenticates if others must connect."

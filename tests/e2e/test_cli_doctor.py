@@ -25,6 +25,7 @@ CHECKS = [
     "socket path",
     "journal",
     "model",
+    "extraction",
     "database",
 ]
 

@@ -176,7 +176,6 @@ async def test_a_form_that_could_not_be_tried_for_an_outage_is_tried_again(
     assert await ask(model.for_job(await Job().ledger())) == FOUND
 
 
-@requirement("T26")
 async def test_what_was_paid_for_is_not_asked_again_by_the_next_process(
     make: Make, scripted_model: ScriptedModel
 ) -> None:
@@ -238,7 +237,6 @@ async def test_an_answer_that_is_unusable_twice_is_nonsense_and_both_are_counted
     assert await ask(make(llm_structured_output="json_schema").for_job(await job.ledger())) == FOUND
 
 
-@requirement("T25")
 @pytest.mark.parametrize(("kind", "least", "most"), [("rate_limited", 40, 40), ("rate_limited_date", 30, 40)])
 async def test_a_server_that_asks_to_wait_is_not_asked_again_here(
     make: Make, scripted_model: ScriptedModel, kind: FaultKind, least: float, most: float

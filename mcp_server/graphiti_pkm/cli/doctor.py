@@ -4,18 +4,22 @@ Where there is no memory yet it makes none: the database is tried in a directory
 """
 
 import asyncio
+import time
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
+from urllib.parse import urlsplit
 
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.config import LoadedSettings, Settings
+from graphiti_pkm.config_keys import OPENAI_KEY, is_loopback, is_openai
 from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.errors import PkmError
+from graphiti_pkm.errors import ModelError, PkmError
 from graphiti_pkm.graph.preflight import preflight
 from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.models.language_model import language_model
 from graphiti_pkm.models.local import LocalEmbedder
 
 _IDLE_SECONDS = 0.2
@@ -31,12 +35,12 @@ class Line:
     remedy: str = ""
 
 
-def doctor(loaded: LoadedSettings, *, as_json: bool) -> int:
-    """Check everything; 0 if all is well, 1 otherwise."""
+def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -> int:
+    """Check everything; 0 if all is well, 1 otherwise. ``asks_model``: the configured one is sent a question."""
     checks = preflight(loaded.settings.data_dir)
     can_start = all(check.ok or not check.stops for check in checks)
     lines = [Line(check.name, check.ok, check.detail, check.remedy) for check in checks]
-    lines += asyncio.run(_checks(loaded, can_start=can_start))
+    lines += asyncio.run(_checks(loaded, can_start=can_start, asks_model=asks_model))
     bad = sum(not line.ok for line in lines)
     if as_json:
         say_json({
@@ -54,9 +58,9 @@ def doctor(loaded: LoadedSettings, *, as_json: bool) -> int:
     return 1 if bad else 0
 
 
-async def _checks(loaded: LoadedSettings, *, can_start: bool) -> list[Line]:
+async def _checks(loaded: LoadedSettings, *, can_start: bool, asks_model: bool) -> list[Line]:
     settings = loaded.settings
-    lines = [await _journal(loaded), await _model(settings)]
+    lines = [await _journal(loaded), await _model(settings), await _extraction(loaded, asks_model=asks_model)]
     if not can_start:
         return lines
     if holds_memory(settings.data_dir):
@@ -100,6 +104,35 @@ async def _model(settings: Settings) -> Line:
         detail="no weights: search works on full text only",
         remedy="graphiti-pkm fetch-model, or name a directory with --model-dir",
     )
+
+
+async def _extraction(loaded: LoadedSettings, *, asks_model: bool) -> Line:
+    """The model that reads episodes; nothing is sent unless asked for."""
+    settings = loaded.settings
+    model = language_model(settings)
+    if model is None:
+        return Line("extraction", ok=True, detail="no model reads episodes; no text leaves this machine for it")
+    key = f"key from {loaded.origins['llm_api_key']}" if settings.llm_api_key else "no key"
+    detail = f"{model.name} at {settings.llm_base_url}, {key}{_unencrypted(settings)}"
+    if not asks_model:
+        if is_openai(settings.llm_base_url) and not settings.llm_api_key:
+            return Line("extraction", ok=False, detail=detail, remedy=f"set {OPENAI_KEY}; see DOCS/models.md")
+        return Line("extraction", ok=True, detail=f"{detail}; doctor --probe asks it")
+    started = time.perf_counter()
+    try:
+        form, _ = await model.probe()
+    except ModelError as error:
+        remedy = f"{error.message} {error.remedy}".strip()
+        return Line("extraction", ok=False, detail=f"{detail}; does not answer", remedy=remedy)
+    finally:
+        await model.close()
+    return Line("extraction", ok=True, detail=f"{detail}; answers in {form}, {time.perf_counter() - started:.1f} s")
+
+
+def _unencrypted(settings: Settings) -> str:
+    parts = urlsplit(settings.llm_base_url)
+    is_open = parts.scheme == "http" and not is_loopback(parts.hostname or "")
+    return "; texts and key go there unencrypted" if is_open else ""
 
 
 async def _database(settings: Settings, *, where: str = "", told: AbstractSet[str] = frozenset()) -> list[Line]:

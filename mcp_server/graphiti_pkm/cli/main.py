@@ -48,7 +48,12 @@ def build_parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--examples", type=Path, metavar="DIR", help="folder of groups of Markdown episodes with front matter"
     )
-    _command(commands, "doctor", "Check platform, directories, database and model, each with its remedy.", json=True)
+    check = _command(
+        commands, "doctor", "Check platform, directories, database and models, each with its remedy.", json=True
+    )
+    check.add_argument(
+        "--probe", action="store_true", help="ask the model that reads episodes, if one is set, a question"
+    )
     _command(commands, "status", "Say what the memory holds and whether anything waits or failed.", json=True)
     backup = _command(commands, "backup", "Write everything to one file while servers go on.")
     backup.add_argument("file", type=Path, metavar="FILE", help="file to write; it must not exist")
@@ -182,7 +187,7 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
         case "doctor":
             from graphiti_pkm.cli.doctor import doctor  # noqa: PLC0415
 
-            code = doctor(loaded, as_json=options.json)
+            code = doctor(loaded, as_json=options.json, asks_model=options.probe)
         case "status":
             from graphiti_pkm.cli.status import status  # noqa: PLC0415
 
