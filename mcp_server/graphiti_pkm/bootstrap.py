@@ -10,13 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graphiti_pkm.config import Settings, leave_processors
+from graphiti_pkm.domain.extraction import Extractor
 from graphiti_pkm.domain.ports import Embedder, Graph
 from graphiti_pkm.errors import EmbeddingMismatch
 from graphiti_pkm.graph.embedded import EmbeddedDatabase
 from graphiti_pkm.graph.locks import FlockGroupLocks
+from graphiti_pkm.graph.pipeline import GraphitiExtractor
+from graphiti_pkm.graph.pipeline_types import read_types
 from graphiti_pkm.graph.preflight import require
 from graphiti_pkm.graph.store import FalkorStore
 from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.models.language_model import ModelOnDemand, language_model
 from graphiti_pkm.models.local import LocalEmbedder
 from graphiti_pkm.services.changes import Changes
 from graphiti_pkm.services.clearing import Clearing
@@ -26,10 +30,13 @@ from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.exploring import Exploring
+from graphiti_pkm.services.extracting import Extracting
+from graphiti_pkm.services.extraction_write import ExtractionWriting
 from graphiti_pkm.services.forgetting import Forgetting
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.jobs import Jobs
 from graphiti_pkm.services.paths import Paths
+from graphiti_pkm.services.receipts import Receipts
 from graphiti_pkm.services.recovery import Recovery
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
@@ -52,6 +59,8 @@ class Memory:
     jobs: Jobs
     database: EmbeddedDatabase
     journal: SqliteJournal
+    extracting: Extracting | None = None
+    """Only with a model that reads episodes."""
 
 
 def _utc_now() -> datetime:
@@ -92,7 +101,10 @@ async def open_memory(
         stack.push_async_callback(journal.close)
         stack.push_async_callback(graph.close)
         await _check_embedding(graph, embedder)
-        memory = _assemble(context, database, journal)
+        model = language_model(settings)
+        if model is not None:
+            stack.push_async_callback(model.close)
+        memory = _assemble(context, database, journal, _reader(model, graph, embedder, settings))
         connection.on_restart = memory.recovery.after_restart
         if not replays:
             yield memory
@@ -104,6 +116,8 @@ async def open_memory(
             asyncio.create_task(memory.jobs.run(stop), name="jobs"),
             asyncio.create_task(graph.keep_vector_indexes(stop), name="vector indexes"),
         ]
+        if memory.extracting is not None:
+            work.append(asyncio.create_task(memory.extracting.run(stop), name="extractions"))
         stack.push_async_callback(_finish, stop, work)
         yield memory
 
@@ -129,7 +143,19 @@ class _Connection:
         return path
 
 
-def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJournal) -> Memory:
+def _reader(
+    model: ModelOnDemand | None, graph: FalkorStore, embedder: Embedder, settings: Settings
+) -> GraphitiExtractor | None:
+    """What reads episodes with the configured model. Raises ConfigurationError for types that cannot be used."""
+    if model is None:
+        return None
+    types = read_types(settings.entity_types, settings.edge_types, settings.excluded_entity_types)
+    return GraphitiExtractor(graph, embedder, model, types, person=settings.person)
+
+
+def _assemble(
+    context: Context, database: EmbeddedDatabase, journal: SqliteJournal, extractor: Extractor | None
+) -> Memory:
     groups = Groups(context.graph, context.settings)
     committer = Committer(context)
     erasing = Erasing(context, database)
@@ -138,7 +164,13 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
         repair = database.last_repair()
         return [repair] if repair else []
 
-    writing = Writing(context, groups, committer)
+    extracting = receipts = None
+    if extractor is not None:
+        extractions = ExtractionWriting(context, groups, committer)
+        extracting = Extracting(context, journal.extractions, extractor, extractions)
+        committer.on_extractions = extracting.notify
+        receipts = Receipts(context, groups, journal.extractions, lambda: extracting.changed.next)
+    writing = Writing(context, groups, committer, receipts)
     services = Services(
         writing=writing,
         searching=Searching(context, groups),
@@ -152,10 +184,10 @@ def _assemble(context: Context, database: EmbeddedDatabase, journal: SqliteJourn
         retiring=Retiring(context, groups, committer),
         deleting=Deleting(context, groups, committer, erasing),
         forgetting=Forgetting(context, groups, committer, erasing),
-        status=Status(context, groups, repairs),
+        status=Status(context, groups, repairs, receipts=receipts or Receipts(context, groups, journal.extractions)),
     )
     jobs = Jobs(context, committer, erasing)
-    return Memory(context, services, Recovery(context, committer, database), jobs, database, journal)
+    return Memory(context, services, Recovery(context, committer, database), jobs, database, journal, extracting)
 
 
 async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:
