@@ -64,6 +64,10 @@ async def tell(memory: Memory) -> AddMemoryResponse:
     return told
 
 
+async def add(memory: Memory, **told: object) -> AddMemoryResponse:
+    return await memory.services.writing.add_memory(LOCAL, AddMemory.model_validate(told))
+
+
 async def forget(memory: Memory, told: AddMemoryResponse) -> ForgetResponse:
     (maria,) = [entity.uuid for entity in told.entities if entity.name == "Maria"]
     preview = await memory.services.forgetting.forget(LOCAL, entity_uuid=maria)
@@ -86,6 +90,33 @@ async def test_the_words_leave_every_file_and_those_beside_them_stay(data_dir: P
         assert await memory.journal.open_erasures() == []
     await end_database(data_dir)
     assert files_with(data_dir, HIDDEN) == []
+
+
+async def test_notes_with_the_first_name_alone_go_too_and_a_shared_surname_is_asked_about(data_dir: Path) -> None:
+    async with opened(data_dir) as memory:
+        uncompressed(data_dir)
+        people = [{"name": "Tobias Wenger", "type": "Person"}, {"name": "Ida Wenger", "type": "Person"}]
+        await add(memory, episode_body="Tobias Wenger moved in. So did Ida Wenger.", entities=people)
+        for body in ("Tobias's car broke down. Henrik helped.", "Again TOBIAS was late.", "The Wenger family left."):
+            await add(memory, episode_body=body)
+        took = {"source": "Henrik", "relation": "TOOK", "target": "night rota", "fact": "Henrik took it from Tobias"}
+        await add(memory, episode_body="Rota changed.", facts=[took])
+        (tobias,) = (await memory.services.searching.search_nodes(LOCAL, names=["Tobias Wenger"])).nodes
+        preview = await memory.services.forgetting.forget(LOCAL, entity_uuid=tobias.uuid)
+        assert preview.removed == {"sentences": 3, "facts": 1, "entities": 1, "mentions": 1}
+        assert [line.split("] ")[1] for line in preview.ask_user or []] == ["The Wenger family left."]
+        done = await memory.services.forgetting.forget(LOCAL, entity_uuid=tobias.uuid, confirm=preview.confirm)
+        assert done.found_afterwards is not None
+        assert [line.split(": ")[1] for line in done.found_afterwards] == ["may still speak of it"]
+        assert files_with(data_dir, "Tobias") == []
+        contents = [one.content for one in (await memory.services.exploring.get_episodes(LOCAL)).episodes]
+        assert sorted(contents) == [
+            "Rota changed.",
+            "The Wenger family left.",
+            "[forgotten]",
+            "[forgotten] Henrik helped.",
+            "[forgotten] So did Ida Wenger.",
+        ]
 
 
 async def test_the_words_of_a_deleted_episode_leave_every_file(data_dir: Path) -> None:

@@ -35,6 +35,7 @@ _JOINER = "\u200d"
 _SKIN_TONES = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 _FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 _FIRST_EMOJI = "\u2000"
+_SHORTEST_PART = 3
 _NEW_PARAGRAPH = re.compile(r"\n\s*\n")
 
 STOP_WORDS = words_of(
@@ -137,6 +138,25 @@ class MentionFinder:
 def mentions_name(text: str, name: str) -> bool:
     """Whether a text names this one name, no other name being known."""
     return bool(MentionFinder([Name(key="", group_id="", text=name, entity_uuid="it")]).find(text))
+
+
+def word_forms(text: str) -> set[str]:
+    """The compared forms of all words of a text."""
+    return {_folded(word.group()) for word in _words(_composed(text))}
+
+
+def capitalised_words(text: str) -> dict[str, str]:
+    """Words that may be a part of a name, as written, by their compared form; in order, no stop words."""
+    text = _composed(text)
+    found: dict[str, str] = {}
+    for word in _words(text):
+        raw = _POSSESSIVE.sub("", word.group())
+        form = _folded(raw)
+        if len(form) < _SHORTEST_PART or form in found or form in STOP_WORDS or not form.isalpha():
+            continue
+        if raw != raw.lower() and _is_capitalised(raw, "") and _stands_alone(text, word.start(), word.end()):
+            found[form] = raw
+    return found
 
 
 def _fits(pattern: _Pattern, starts: dict[int, str]) -> bool:

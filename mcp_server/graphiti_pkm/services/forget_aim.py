@@ -11,10 +11,13 @@ from graphiti_pkm.domain.records import Entity, Episode, Fact, Name
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.forget_text import Says, Sentence
+from graphiti_pkm.services.name_parts import name_parts
 
 MOST_EPISODES = 2_000
 MOST_FACTS = 10_000
 _FOUND = 1_000
+_ASKED_EACH = 200
+"""Episodes looked at for each word that may mean the entity; the user is shown some."""
 _PAGE = 500
 _NAMES = 50
 _VALUE = 4
@@ -50,39 +53,53 @@ class Aims:
         self._context = context
         self._graph: GraphReader = context.graph
 
-    async def finder(self, group_id: str) -> MentionFinder:
-        """All names of a group."""
+    async def names(self, group_id: str) -> Sequence[Name]:
+        """All linkable names of a group."""
         book = await self._graph.name_book(group_id, None)
-        return MentionFinder(book.names if book else ())
+        return book.names if book else ()
 
-    async def of_entity(self, entity: Entity, finder: MentionFinder) -> Aim:
-        """Every sentence that names it by the rules of mentions, every fact with it or naming it."""
+    async def of_entity(self, entity: Entity, known: Sequence[Name], finder: MentionFinder) -> Aim:
+        """Every sentence that names it by the rules of mentions, every fact with it or naming it.
+
+        A word of its names that is no one else's names it, too. ``finder`` knows all names, and learns those.
+        """
         group = entity.group_id
         await self._refuse_person(entity)
         aliases = (await self._graph.aliases([entity.uuid], _NAMES)).get(entity.uuid, [])
         names = [entity.name, *aliases]
-        finder.add(Name(key="", group_id=group, text=entity.name, entity_uuid=entity.uuid))
+        parts = name_parts(entity, names, known, self._context.settings.person)
+        finder.add(_meaning(entity, entity.name, *parts.own))
+        doubting = MentionFinder([*known, _meaning(entity, *parts.doubtful)] if parts.doubtful else ())
+        folded = [form for name in names if (form := fold(name))]
 
         def says(text: str) -> bool:
             return entity.uuid in finder.find(text)
 
+        def hints(text: str) -> bool:
+            form = f" {fold(text)} "
+            return any(f" {name} " in form for name in folded) or (
+                bool(parts.doubtful) and entity.uuid in doubting.find(text)
+            )
+
         mentioning = await self._mentioning(entity)
         found = {episode.uuid: episode for episode in mentioning}
-        for name in names:
+        for name in (*names, *parts.own):
             listed = await self._graph.episodes_naming(group, name, self._context.now(), None, MOST_EPISODES)
             found |= {episode.uuid: episode for episode in listed if says(episode.content)}
         _bounded(len(found))
-        folded = [form for name in names if (form := fold(name))]
+        for name in (*names, *parts.doubtful):
+            listed = await self._graph.episodes_naming(group, name, self._context.now(), None, _ASKED_EACH)
+            found |= {episode.uuid: episode for episode in listed if hints(episode.content)}
         return Aim(
             group_id=group,
             picks=lambda _, __, named: [place for place, named_ in enumerate(named) if entity.uuid in named_],
             says=says,
-            hints=lambda text: any(f" {form} " in f" {fold(text)} " for form in folded),
+            hints=hints,
             words=tuple(search_terms(" ".join(names))),
             episodes=list(found.values()),
-            facts=[*await self._facts(entity), *await self._naming(group, names, says)],
+            facts=[*await self._facts(entity), *await self._naming(group, (*names, *parts.own), says)],
             entity=entity,
-            unnamed=[episode for episode in mentioning if not says(episode.content)],
+            unnamed=[one for one in mentioning if not says(one.content) and not hints(one.content)],
         )
 
     async def of_fact(self, fact: Fact) -> Aim:
@@ -207,6 +224,11 @@ class Aims:
                 "Nothing was forgotten: this is the person the memory belongs to. Forget facts, episodes or words of "
                 "a query instead."
             )
+
+
+def _meaning(entity: Entity, *texts: str) -> Name:
+    """A name of it with all these spellings."""
+    return Name(key="", group_id=entity.group_id, text=texts[0], spellings=texts[1:], entity_uuid=entity.uuid)
 
 
 def words_of_fact(fact: Fact) -> str:

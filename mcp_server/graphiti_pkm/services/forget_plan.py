@@ -27,6 +27,8 @@ class Material:
     aim: Aim
     redactions: Sequence[Redaction]
     """Episodes of which a sentence goes."""
+    unsaid: Sequence[Redaction]
+    """Episodes that stay as they are and may speak of it."""
     facts: Mapping[str, Fact]
     """All facts of those episodes, and those that the aim names."""
     mentioned: Mapping[str, frozenset[str]]

@@ -7,17 +7,18 @@ from datetime import datetime
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.forget_answers import EpisodesMode, ForgetResponse
 from graphiti_pkm.domain.mentions import MentionFinder
-from graphiti_pkm.domain.names import name_key, search_terms, words_of
+from graphiti_pkm.domain.names import name_key, words_of
 from graphiti_pkm.domain.ports import RecordKind
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
-from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.domain.queries import EntityFilter, Window
+from graphiti_pkm.domain.records import Episode, Name
 from graphiti_pkm.domain.times import show_time
-from graphiti_pkm.errors import InvalidInput, NotAllowed, Unavailable
+from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.confirmation import confirmation
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
 from graphiti_pkm.services.forget_aim import MOST_FACTS, Aim, Aims, words_of_fact
+from graphiti_pkm.services.forget_check import Afterwards
 from graphiti_pkm.services.forget_plan import ForgetPlan, Material, plan_forgetting
 from graphiti_pkm.services.forget_text import Redaction, Sentence, sentences_of
 from graphiti_pkm.services.groups import Groups
@@ -30,7 +31,6 @@ _MOST_PASSAGES = 25_000
 _MOST_REASONS = 10_000
 _SHOWN = 50
 _TOLD = 20
-_FOUND = 10
 _TERMS = 64
 _TEXT = 200
 _UUID = 8
@@ -48,6 +48,7 @@ class Forgetting:
         self._committer = committer
         self._erasing = erasing or Erasing(context)
         self._aims = Aims(context)
+        self._afterwards = Afterwards(context)
         self._views = Views(groups, context.settings.zone, context.now)
 
     async def forget(
@@ -100,7 +101,7 @@ class Forgetting:
             stays=self._stays(plan) or None,
             ask_user=hints or None,
             restorable=restorable or None,
-            found_afterwards=await self._found(plan),
+            found_afterwards=await self._afterwards.found(plan),
         )
 
     async def _what(self, caller: Caller, kind: str, text: str, group_id: str | None) -> tuple[str, str, str]:
@@ -122,25 +123,19 @@ class Forgetting:
 
     async def _plan(self, what: tuple[str, str, str], mode: EpisodesMode) -> ForgetPlan:
         kind, text, group = what
-        finder = await self._aims.finder(group)
-        aim = await self._aim(kind, text, group, finder)
-        redactions = (
-            []
-            if mode == "keep"
-            else [
-                redaction
-                for episode in aim.episodes
-                if (redaction := await self._redaction(aim, episode, finder, mode)).gone
-            ]
-        )
-        redactions.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
-        return plan_forgetting(await self._material(aim, redactions, mode))
+        names = await self._aims.names(group)
+        finder = MentionFinder(names)
+        aim = await self._aim(kind, text, group, names, finder)
+        read = [] if mode == "keep" else [await self._redaction(aim, one, finder, mode) for one in aim.episodes]
+        read.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
+        unsaid = [one for one in read if aim.entity and not one.gone]
+        return plan_forgetting(await self._material(aim, [one for one in read if one.gone], unsaid, mode))
 
-    async def _aim(self, kind: str, text: str, group: str, finder: MentionFinder) -> Aim:
+    async def _aim(self, kind: str, text: str, group: str, names: Sequence[Name], finder: MentionFinder) -> Aim:
         """Raises NotFound if it went meanwhile."""
         if kind == "entity":
             for entity in await self._graph.get_entities([text], [group]):
-                return await self._aims.of_entity(entity, finder)
+                return await self._aims.of_entity(entity, names, finder)
             raise unknown("entity", text)
         if kind == "fact":
             for fact in await self._graph.get_facts([text], [group]):
@@ -162,7 +157,9 @@ class Forgetting:
             episode, sentences, frozenset(range(len(sentences))) if gone and mode == "delete" else gone, named
         )
 
-    async def _material(self, aim: Aim, redactions: Sequence[Redaction], mode: EpisodesMode) -> Material:
+    async def _material(
+        self, aim: Aim, redactions: Sequence[Redaction], unsaid: Sequence[Redaction], mode: EpisodesMode
+    ) -> Material:
         groups = [aim.group_id]
         facts = {fact.uuid: fact for fact in aim.facts}
         entities = {aim.entity.uuid: aim.entity} if aim.entity else {}
@@ -181,6 +178,7 @@ class Forgetting:
         return Material(
             aim=aim,
             redactions=redactions,
+            unsaid=unsaid,
             facts=facts,
             mentioned=mentioned,
             entities=dict(sorted(entities.items())),
@@ -249,7 +247,7 @@ class Forgetting:
         gone = {fact.uuid for fact in plan.gone}
         hints = [
             f"[{one.episode.uuid[:_UUID]}] {clipped(sentence.text, _TEXT)}"
-            for one in material.redactions
+            for one in (*material.redactions, *material.unsaid)
             for place, sentence in enumerate(one.sentences)
             if place not in one.gone
             and (material.aim.hints(sentence.text) or (place - 1 in one.gone and _goes_on(sentence)))
@@ -263,7 +261,8 @@ class Forgetting:
             f"[{episode.uuid[:_UUID]}] {clipped(episode.name, _TEXT)}: mentions it without its name"
             for episode in material.aim.unnamed
         ]
-        return hints[:_TOLD]
+        more = len(hints) - _TOLD + 1
+        return hints if len(hints) <= _TOLD else [*hints[: _TOLD - 1], f"and {more} more"]
 
     async def _restorable(self, plan: ForgetPlan) -> list[str]:
         """What the facts that go had ended or corrected, and is so still."""
@@ -274,42 +273,6 @@ class Forgetting:
                 if ended.uuid not in gone and (ended.voided or ended.invalid_at or ended.expired_at):
                     found[ended.uuid] = ended
         return [f"{uuid[:_UUID]} {clipped(self._views.sentence(one), _TEXT)}" for uuid, one in found.items()][:_TOLD]
-
-    async def _found(self, plan: ForgetPlan) -> list[str]:
-        """A search for the removed words, after they went."""
-        group = plan.material.aim.group_id
-        words = " ".join(sentence.text for sentence in plan.removed[:_SHOWN])
-        terms = list(dict.fromkeys((*plan.material.aim.words, *search_terms(words, _TERMS))))[:_TERMS]
-        try:
-            hits = [
-                *await self._episodes_with(group, terms, plan),
-                *await self._facts_with(group, terms, plan),
-            ]
-        except Unavailable:
-            return ["The search for the removed words could not be made now."]
-        if not hits:
-            return ["A search for the removed words finds no sentence, fact or summary that says it."]
-        return hits[:_FOUND]
-
-    async def _episodes_with(self, group: str, terms: Sequence[str], plan: ForgetPlan) -> list[str]:
-        found = await self._graph.search_episodes(terms, EpisodeFilter(group_ids=(group,)), _SHOWN)
-        episodes = await self._graph.get_episodes(list(found), [group])
-        return [
-            f"episode {one.uuid[:_UUID]} {clipped(one.name, _TEXT)}: still says it"
-            for one in episodes
-            if any(plan.says(sentence.text) for sentence in sentences_of(one, ()))
-        ]
-
-    async def _facts_with(self, group: str, terms: Sequence[str], plan: ForgetPlan) -> list[str]:
-        now = self._context.now()
-        found = await self._graph.search_facts(terms, FactFilter(group_ids=(group,), now=now), _SHOWN)
-        facts = await self._graph.get_facts(list(found), [group])
-        nodes = await self._graph.search_entities(terms, EntityFilter(group_ids=(group,)), _SHOWN)
-        entities = await self._graph.get_entities(list(nodes), [group])
-        return [
-            *(f"fact {one.uuid[:_UUID]} still says it" for one in facts if plan.says(words_of_fact(one))),
-            *(f"summary of {clipped(one.name, _TEXT)} still says it" for one in entities if plan.says(one.summary)),
-        ]
 
 
 def _goes_on(sentence: Sentence) -> bool:

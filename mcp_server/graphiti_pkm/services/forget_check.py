@@ -1,0 +1,87 @@
+"""What a search finds of what was forgotten, after it went."""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.names import search_terms
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.domain.records import Entity, Episode, Fact
+from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.forget_aim import words_of_fact
+from graphiti_pkm.services.forget_plan import ForgetPlan
+from graphiti_pkm.services.forget_text import sentences_of
+from graphiti_pkm.services.views import clipped
+
+_SHOWN = 50
+_FOUND = 10
+_TERMS = 64
+_NAMES = 50
+_TEXT = 200
+_UUID = 8
+_SAYS, _HINTS = "still says it", "may still speak of it"
+
+
+class Afterwards:
+    """Searches for the words that went, and for every word of the names of an entity by itself."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._graph = context.graph
+
+    async def found(self, plan: ForgetPlan) -> list[str]:
+        """At most 10 places; that there is none is said, too."""
+        aim = plan.material.aim
+        words = " ".join(sentence.text for sentence in plan.removed[:_SHOWN])
+        searches = [list(dict.fromkeys((*aim.words, *search_terms(words, _TERMS))))[:_TERMS]]
+        if aim.entity:  # a rare word of the name would be lost among the many others
+            searches += [[word] for word in aim.words[:_TERMS]]
+        try:
+            hits = [line for terms in searches for line in await self._with(aim.group_id, terms, plan)]
+        except Unavailable:
+            return ["The search for the removed words could not be made now."]
+        if not hits:
+            return ["A search for the removed words finds no sentence, fact or summary that says it."]
+        return list(dict.fromkeys(hits))[:_FOUND]
+
+    async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan) -> list[str]:
+        now = self._context.now()
+        texts = await self._graph.search_episodes(terms, EpisodeFilter(group_ids=(group,)), _SHOWN)
+        facts = await self._graph.search_facts(terms, FactFilter(group_ids=(group,), now=now), _SHOWN)
+        nodes = await self._graph.search_entities(terms, EntityFilter(group_ids=(group,)), _SHOWN)
+        aliases = await self._graph.aliases(list(nodes), _NAMES) if plan.material.aim.entity else {}
+        episodes = await self._graph.get_episodes(list(texts), [group])
+        return [
+            *(line for one in episodes for line in _of_episode(one, plan)),
+            *(line for one in await self._graph.get_facts(list(facts), [group]) for line in _of_fact(one, plan)),
+            *(
+                line
+                for one in await self._graph.get_entities(list(nodes), [group])
+                for line in _of_entity(one, aliases.get(one.uuid, ()), plan)
+            ),
+        ]
+
+
+def _of_episode(episode: Episode, plan: ForgetPlan) -> list[str]:
+    texts = [episode.name, *(sentence.text for sentence in sentences_of(episode, ()))]
+    return [f"episode {episode.uuid[:_UUID]} {clipped(episode.name, _TEXT)}: {how}" for how in _how(texts, plan)]
+
+
+def _of_fact(fact: Fact, plan: ForgetPlan) -> list[str]:
+    return [f"fact {fact.uuid[:_UUID]} {how}" for how in _how([words_of_fact(fact), fact.quote or ""], plan)]
+
+
+def _of_entity(entity: Entity, aliases: Sequence[str], plan: ForgetPlan) -> list[str]:
+    name = clipped(entity.name, _TEXT)
+    texts = [entity.summary, *map(str, entity.attributes.values())]
+    named = [
+        f"name or alias of {name}: {_HINTS}" for _ in _how([entity.name, *aliases], plan) if plan.material.aim.entity
+    ]
+    return [*(f"summary of {name} {how}" for how in _how(texts, plan)), *named]
+
+
+def _how(texts: Sequence[str], plan: ForgetPlan) -> list[str]:
+    """In which way the texts speak of it, if they do."""
+    if any(plan.says(text) for text in texts):
+        return [_SAYS]
+    aim = plan.material.aim
+    return [_HINTS] if aim.entity and any(aim.hints(text) for text in texts) else []

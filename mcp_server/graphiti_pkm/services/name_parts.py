@@ -1,0 +1,58 @@
+"""Single words of names: a first name may stand for the one who bears it. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from graphiti_pkm.domain.mentions import capitalised_words, word_forms
+from graphiti_pkm.domain.names import words_of
+from graphiti_pkm.domain.records import Entity, Name
+
+_PERSON = "Person"
+_TITLES = words_of("mrs miss sir dame doctor prof professor herr frau madame monsieur señor señora von van der den")
+_CALENDAR = words_of(
+    """january february march april june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday januar februar märz mai juni juli oktober dezember montag dienstag mittwoch
+    donnerstag freitag samstag sonntag"""
+)
+
+
+@dataclass(frozen=True)
+class NameParts:
+    """Words of the names of one entity, each shorter than a name."""
+
+    own: list[str] = field(default_factory=list)
+    """Words that name it when they stand alone."""
+    doubtful: list[str] = field(default_factory=list)
+    """Words of other names as well, of the calendar, or of a thing: they may mean something else."""
+
+
+def parts_of_names(names: Iterable[str]) -> dict[str, str]:
+    """Capitalised words of names that have several, as written, by their compared form."""
+    listed = list(names)
+    whole = {form for name in listed if len(forms := word_forms(name)) == 1 for form in forms}
+    parts = {form: word for name in listed for form, word in capitalised_words(name).items()}
+    return {form: word for form, word in parts.items() if form not in whole and form not in _TITLES}
+
+
+def may_stand_alone(label: str | None) -> bool:
+    """Whether a word of its name is likely to mean an entity: a person, or what has no type; not "Café" a café."""
+    return label in {None, _PERSON}
+
+
+def is_date_word(form: str) -> bool:
+    """Whether a word is rather a month or a day of the week."""
+    return form in _CALENDAR
+
+
+def name_parts(entity: Entity, names: Iterable[str], known: Iterable[Name], person: str) -> NameParts:
+    """``names`` are all names of the entity, ``known`` those of its group."""
+    parts = parts_of_names(names)
+    taken = word_forms(person)
+    for name in known:
+        if parts and name.entity_uuid != entity.uuid:
+            taken |= parts.keys() & {form for text in (name.text, *name.spellings) for form in word_forms(text)}
+    found = NameParts()
+    for form, word in parts.items():
+        is_own = may_stand_alone(entity.label) and form not in taken and not is_date_word(form)
+        (found.own if is_own else found.doubtful).append(word)
+    return found
