@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +37,13 @@ class Behaviour(BaseModel):
     """False: there is no such path, as with most servers that are not OpenAI's."""
     fenced: bool = False
     """Ignores the format: JSON stands in a Markdown fence."""
+    thinks: bool = False
+    """Its thoughts, with braces in them, stand before the answer."""
+    tells_usage: bool = True
+    is_plain: bool = False
+    """Leaves out ``refusal`` and adds fields of its own, as servers that are not OpenAI's do."""
+    refused_fields: tuple[str, ...] = ()
+    """Requests with one of these are answered with 400, as OpenAI's newer models do with ``max_tokens``."""
     models: tuple[str, ...] = ()
     """The models that are there; none named: any."""
     api_key: str | None = None
@@ -95,7 +103,8 @@ class Answering:
             if request.endpoint == "embeddings":
                 reply = _spoilt_vectors(replies.embedded(request, behaviour.dimensions), fault)
             else:
-                reply = replies.spoken(request, _limited(_spoilt(_said(request, behaviour), request, fault), request))
+                said = _limited(_spoilt(_said(request, behaviour), request, fault), request)
+                reply = _in_manner(behaviour, replies.spoken(request, said))
         except Exception as error:  # noqa: BLE001 whatever is wrong with a script has to be seen
             message = f"{request.schema_name}: {type(error).__name__}: {error}"
             self.note_error(message)
@@ -117,8 +126,16 @@ def _not_served(request: ModelRequest, authorization: str | None, behaviour: Beh
         return replies.unknown_model(request.model)
     if request.endpoint == "responses" and not behaviour.supports_responses:
         return refused(404, "Not Found", code="not_found")
+    return _not_taken(request, behaviour)
+
+
+def _not_taken(request: ModelRequest, behaviour: Behaviour) -> Reply | None:
+    """The error for a request that this server does not understand."""
     if request.body.get("stream"):
         return refused(400, "This server does not stream.", code="invalid_request_error")
+    for name in behaviour.refused_fields:
+        if name in request.body:
+            return refused(400, f"Unsupported parameter: {name}.", code="unsupported_parameter", param=name)
     supported = {"json_schema": behaviour.supports_json_schema, "json_object": behaviour.supports_json_object}
     if not supported.get(request.mode, True):
         message = f"This response_format type ({request.mode}) is unavailable now."
@@ -135,7 +152,20 @@ def _said(request: ModelRequest, behaviour: Behaviour) -> Said:
     if request.schema is not None:
         _check(request.schema, answer)
     text = replies.as_json(answer)
-    return Said(f"```json\n{text}\n```" if behaviour.fenced else text)
+    text = f"```json\n{text}\n```" if behaviour.fenced else text
+    return Said(f'<think>\nPerhaps {{"a": []}}? No.\n</think>\n{text}' if behaviour.thinks else text)
+
+
+def _in_manner(behaviour: Behaviour, reply: Reply) -> Reply:
+    """What other servers than OpenAI's leave out, and what they add."""
+    body = dict(reply.body)
+    if not behaviour.tells_usage:
+        body.pop("usage", None)
+    if behaviour.is_plain:
+        message = {"role": "assistant", "content": body["choices"][0]["message"]["content"], "reasoning": None}
+        body["choices"] = [{"index": 0, "finish_reason": body["choices"][0]["finish_reason"], "message": message}]
+        body |= {"provider": "script", "stats": {"tokens_per_second": 51.4}}
+    return replace(reply, body=body)
 
 
 def _check(schema: Json, answer: Json) -> None:

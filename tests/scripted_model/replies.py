@@ -117,11 +117,13 @@ def models(names: tuple[str, ...]) -> Reply:
     return Reply(200, {"object": "list", "data": data})
 
 
-def refused(status: int, message: str, *, code: str, headers: dict[str, str] | None = None) -> Reply:
+def refused(
+    status: int, message: str, *, code: str, headers: dict[str, str] | None = None, param: str | None = None
+) -> Reply:
     """An error, in the form that OpenAI gives it."""
     kind = {401: "authentication_error", 429: "rate_limit_error"}.get(status)
     kind = kind or ("server_error" if status >= 500 else "invalid_request_error")
-    error = {"message": message, "type": kind, "param": None, "code": code}
+    error = {"message": message, "type": kind, "param": param, "code": code}
     return Reply(status, {"error": error}, headers or {})
 
 
