@@ -12,13 +12,17 @@ from graphiti_pkm.errors import Unavailable
 
 
 class FakeEmbedder:
-    """Sums one pseudo-random direction a word; ``is_available`` False behaves like missing weights."""
+    """Sums one pseudo-random direction a word.
+
+    ``is_available`` False behaves like missing weights, ``is_away`` like a service that does not answer.
+    """
 
     model = "fake-bag-of-words"
 
     def __init__(self, dimension: int = 32) -> None:
         self.dimension = dimension
         self.is_available = True
+        self.is_away = False
         self.calls: list[list[str]] = []
         """The texts of every call of ``embed`` that was answered."""
 
@@ -29,8 +33,13 @@ class FakeEmbedder:
         await asyncio.sleep(0)
         if not self.is_available:
             raise Unavailable("The embedding model has no weights.")
+        if self.is_away:
+            raise Unavailable("The embedding service does not answer.")
         self.calls.append(list(texts))
         return [self._vector(text) for text in texts]
+
+    async def problem(self) -> str | None:
+        return None if self.is_available else "The embedding model has no weights."
 
     def _vector(self, text: str) -> Vector:
         total = [0.0] * self.dimension

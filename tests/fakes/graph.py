@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tests.fakes import refusals
+from tests.fakes.embeddings import Embeddings, give
 from tests.fakes.neighbours import Neighbours
 from tests.fakes.tables import Tables
 from tests.fakes.walks import Walks
@@ -16,6 +17,7 @@ from graphiti_pkm.domain.records import (
     Fact,
     Forgetting,
     Name,
+    NewVectors,
     RecordedChange,
     Vectors,
     WriteIntent,
@@ -26,7 +28,7 @@ from graphiti_pkm.errors import NotKept, PkmError, Unavailable
 Fault = Literal["before", "halfway", "after"]
 
 
-class FakeGraph(Neighbours, Walks):
+class FakeGraph(Neighbours, Walks, Embeddings):
     """The port ``Graph`` in dicts.
 
     Faults: ``is_down`` for all calls, ``is_durable`` False for ``wait_durable``, ``fail_next_apply`` for the next
@@ -66,6 +68,7 @@ class FakeGraph(Neighbours, Walks):
                 raise error
             _add_facts(db, intent, vectors)
             _add_around_episodes(db, intent, vectors)
+            give(db, intent.new_vectors or NewVectors(), vectors)
             _forget(db, intent.forgets or Forgetting())
             _delete(db, intent.deletions)
             db.writes.append(intent.uuid)
@@ -91,14 +94,6 @@ class FakeGraph(Neighbours, Walks):
 
     async def ready(self) -> bool:
         return self.is_ready and not self.is_down
-
-    async def embedding(self) -> tuple[str, int] | None:
-        return (await self._db()).embedding
-
-    async def record_embedding(self, model: str, dimension: int) -> None:
-        db = await self._db()
-        if db.embedding is None:
-            db.embedding = (model, dimension)
 
     async def vector_indexes(self) -> tuple[VectorIndex, ...]:
         await self._db()

@@ -12,8 +12,9 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 from tests.fakes.extractions import FakeExtractionQueue
 
+from graphiti_pkm.domain.embedding import RecordedEmbedding
 from graphiti_pkm.domain.ports import JournalRow
-from graphiti_pkm.domain.records import BackLinkJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.domain.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.domain.redaction import left_of_receipt, redacted
 from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
 
@@ -66,6 +67,8 @@ class FakeJournal:
         self.extractions = FakeExtractionQueue(self.now, self._check, self._answer_of)
         self.found: str | None = None
         """What ``damage`` answers."""
+        self.recorded: RecordedEmbedding | None = None
+        """Of which model its vectors are."""
         self._faults: list[PkmError] = []
         self._last_seq = 0
         self._last_job = 0
@@ -89,6 +92,10 @@ class FakeJournal:
             self._redact(intent)
         self.table[intent.uuid] = FakeRow(self._last_seq, intent, dict(vectors), request_hash, dict(answer))
         for job in intent.jobs:
+            if isinstance(job, EmbedMissingJob) and any(
+                (one.group_id, one.state, one.job) == (intent.group_id, "queued", job) for one in self.jobs.values()
+            ):
+                continue
             self._last_job += 1
             start = self.now() + (ERASE_DELAY if isinstance(job, EraseJob) else timedelta())
             self.jobs[self._last_job] = FakeJob(self._last_job, intent.uuid, intent.group_id, job, start)
@@ -177,11 +184,11 @@ class FakeJournal:
         if self._is_leased(job_id):
             del self.jobs[job_id]
 
-    async def advance_job(self, job_id: int, job: Job) -> None:
+    async def advance_job(self, job_id: int, job: Job, delay_seconds: float = 0) -> None:
         self._check()
         if self._is_leased(job_id):
             fresh = replace(self.jobs[job_id], job=job, state="queued", owner="", attempts=0)
-            self.jobs[job_id] = replace(fresh, waits_until=self.now())
+            self.jobs[job_id] = replace(fresh, waits_until=self.now() + timedelta(seconds=delay_seconds))
 
     async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
         self._check()
@@ -192,6 +199,30 @@ class FakeJournal:
         self._check()
         linking = {job.job.entity_uuid for job in self.jobs.values() if isinstance(job.job, BackLinkJob)}
         return linking & set(entity_uuids)
+
+    async def embedding(self) -> RecordedEmbedding | None:
+        self._check()
+        return self.recorded
+
+    async def record_embedding(self, model: str, dimension: int) -> None:
+        self._check()
+        self.recorded = self.recorded or RecordedEmbedding(model=model, dimension=dimension)
+
+    async def begin_change(self, model: str, dimension: int) -> None:
+        self._check()
+        self.recorded = RecordedEmbedding(model=model, dimension=dimension, is_changing=True)
+
+    async def remove_vectors(self, after_seq: int, limit: int) -> int | None:
+        self._check()
+        rows = sorted((row for row in self.table.values() if row.seq > after_seq), key=lambda row: row.seq)[:limit]
+        for row in rows:
+            self.table[row.intent.uuid] = replace(row, vectors={})
+        return rows[-1].seq if rows else None
+
+    async def end_change(self) -> None:
+        self._check()
+        if self.recorded is not None:
+            self.recorded = self.recorded.model_copy(update={"is_changing": False})
 
     async def erase(self) -> bool:
         self._check()
@@ -207,7 +238,7 @@ class FakeJournal:
 
     async def backup(self, path: Path) -> None:
         self._check()
-        _save(path, self.table, self.jobs, self.extractions)
+        _save(path, self.table, self.jobs, self.extractions, self.recorded)
 
     async def verify_backup(self, path: Path) -> int:
         self._check()
@@ -217,6 +248,7 @@ class FakeJournal:
         self._check()
         rows, jobs, extractions = _load(path, self.now())
         self.extractions.load(extractions)
+        self.recorded = _load_embedding(path)
         self.table = {row.intent.uuid: row for row in rows}
         self.jobs = {job.id: job for job in jobs}
         self._last_seq = max((row.seq for row in rows), default=0)
@@ -272,13 +304,16 @@ class FakeJournal:
 
     def _in(self, *states: str) -> list[FakeRow]:
         self._check()
-        return [row for row in self.table.values() if row.state in states]
+        found = [row for row in self.table.values() if row.state in states]
+        is_changing = self.recorded is not None and self.recorded.is_changing
+        return [replace(row, vectors={}) for row in found] if is_changing else found
 
     def _move(
         self, uuids: set[str], states: set[str], state: Literal["written", "applied", "failed"], reason: str = ""
     ) -> None:
-        for row in self._in(*states):
-            if row.intent.uuid in uuids:
+        self._check()
+        for row in list(self.table.values()):
+            if row.intent.uuid in uuids and row.state in states:
                 self.table[row.intent.uuid] = replace(row, state=state, reason=reason)
 
 
@@ -293,12 +328,17 @@ def _row_in(row: dict[str, Any]) -> FakeRow:
 
 
 def _save(
-    path: Path, rows: Mapping[str, FakeRow], jobs: Mapping[int, FakeJob], extractions: FakeExtractionQueue
+    path: Path,
+    rows: Mapping[str, FakeRow],
+    jobs: Mapping[int, FakeJob],
+    extractions: FakeExtractionQueue,
+    recorded: RecordedEmbedding | None,
 ) -> None:
     content = {
         "rows": [_row_out(row) for row in rows.values()],
         "jobs": [[job.id, job.write_uuid, _JOB.dump_python(job.job, mode="json")] for job in jobs.values()],
         "extractions": extractions.save(),
+        "embedding": recorded and recorded.model_dump(),
     }
     if path.exists():
         raise InvalidInput("There is a file of this name already; nothing was written.")
@@ -320,3 +360,8 @@ def _load(path: Path, now: datetime) -> tuple[list[FakeRow], list[FakeJob], list
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedStore("The backup is damaged; the journal is unchanged.") from error
     return rows, jobs, extractions
+
+
+def _load_embedding(path: Path) -> RecordedEmbedding | None:
+    told = json.loads(path.read_text())["embedding"]
+    return None if told is None else RecordedEmbedding(**told)

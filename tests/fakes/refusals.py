@@ -25,6 +25,7 @@ def check(intent: WriteIntent, vectors: Vectors, dimension: int | None) -> None:
 def used_vectors(intent: WriteIntent, vectors: Vectors) -> list[Vector]:
     """Those of the records of a write."""
     uuids = [record.uuid for records in (intent.entities, intent.facts, intent.passages) for record in records]
+    uuids += intent.new_vectors.uuids if intent.new_vectors else ()
     return [vectors[uuid] for uuid in uuids if uuid in vectors]
 
 

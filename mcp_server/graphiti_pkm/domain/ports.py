@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from graphiti_pkm.domain.changes import GraphChanges
+from graphiti_pkm.domain.embedding import GraphEmbedding, JournalEmbedding
 from graphiti_pkm.domain.erasing import JournalErasing
 from graphiti_pkm.domain.fact_lists import GraphFacts
 from graphiti_pkm.domain.neighbours import GraphNeighbours
@@ -214,19 +215,11 @@ class GraphWriter(Protocol):
         ...
 
 
-class Graph(GraphReader, GraphNeighbours, GraphWalks, GraphChanges, GraphWriter, Protocol):
+class Graph(GraphReader, GraphNeighbours, GraphWalks, GraphChanges, GraphEmbedding, GraphWriter, Protocol):
     """All of them, with what status and start-up need."""
 
     async def ready(self) -> bool:
         """True when range and full-text indexes answer."""
-        ...
-
-    async def embedding(self) -> tuple[str, int] | None:
-        """Model name and dimension recorded in the database, None before the first."""
-        ...
-
-    async def record_embedding(self, model: str, dimension: int) -> None:
-        """Record them once."""
         ...
 
     async def vector_indexes(self) -> tuple[VectorIndex, ...]:
@@ -256,6 +249,10 @@ class Embedder(Protocol):
         """
         ...
 
+    async def problem(self) -> str | None:
+        """Why there are no vectors now, and what to do about it; None while there are, as far as is known."""
+        ...
+
 
 class JournalRow(Protocol):
     """One write as the journal keeps it."""
@@ -268,7 +265,7 @@ class JournalRow(Protocol):
     def vectors(self) -> Vectors: ...
 
 
-class Journal(JournalErasing, Protocol):
+class Journal(JournalErasing, JournalEmbedding, Protocol):
     """The second copy of every write. All methods are quick local SQLite calls, run off the event loop."""
 
     async def append(
@@ -371,7 +368,7 @@ class Journal(JournalErasing, Protocol):
         """Done. This, ``advance_job`` and ``retry_job`` do nothing once the lease is another's."""
         ...
 
-    async def advance_job(self, job_id: int, job: Job) -> None:
+    async def advance_job(self, job_id: int, job: Job, delay_seconds: float = 0) -> None:
         """Keep progress and put the job back into the queue, with all its attempts."""
         ...
 

@@ -227,6 +227,29 @@ class Forgetting(Record):
     """Changes whose reason goes."""
 
 
+class EmbeddedFact(Record):
+    """A fact that gets a vector, with what decides whether a later forgetting takes it."""
+
+    uuid: str
+    source_uuid: str
+    target_uuid: str
+    episodes: tuple[str, ...] = ()
+
+
+class NewVectors(Record):
+    """Records, told by earlier writes, that had no vector and get one; the vectors travel beside, as all do."""
+
+    entities: tuple[str, ...] = ()
+    facts: tuple[EmbeddedFact, ...] = ()
+    passages: tuple[tuple[str, str], ...] = ()
+    """Episode and passage."""
+
+    @property
+    def uuids(self) -> tuple[str, ...]:
+        """Of all of them."""
+        return (*self.entities, *(fact.uuid for fact in self.facts), *(uuid for _, uuid in self.passages))
+
+
 class BackLinkJob(Record):
     """Link an entity to the earlier episodes that name it; ``after`` is where the last batch stopped."""
 
@@ -246,13 +269,21 @@ class EmbedPassagesJob(Record):
     episode_uuid: str
 
 
+class EmbedMissingJob(Record):
+    """Embed whatever of the group was stored without a vector; another one that waits already does the same."""
+
+    kind: Literal["embed_missing"] = "embed_missing"
+
+
 class EraseJob(Record):
     """Make the files of the data directory anew, without what a write has forgotten."""
 
     kind: Literal["erase"] = "erase"
 
 
-Job: TypeAlias = Annotated[BackLinkJob | EmbedPassagesJob | EraseJob, Field(discriminator="kind")]
+Job: TypeAlias = Annotated[
+    BackLinkJob | EmbedPassagesJob | EmbedMissingJob | EraseJob, Field(discriminator="kind")
+]
 
 
 class ExtractJob(Record):
@@ -284,8 +315,8 @@ class WriteIntent(Record):
     """The whole meaning of one write, decided before anything is stored.
 
     Applying it twice gives the same graph: every record carries its uuid and full new values. Order inside a
-    write: episodes, entities, names, facts, fact updates, mentions, passages, changes, deletions. ``vectors``
-    travel beside it (``Vectors``), keyed by uuid, so that a replay needs no model.
+    write: episodes, entities, names, facts, fact updates, mentions, passages, new vectors, changes, deletions.
+    ``vectors`` travel beside it (``Vectors``), keyed by uuid, so that a replay needs no model.
     """
 
     uuid: str
@@ -305,6 +336,7 @@ class WriteIntent(Record):
     uncorrected_episodes: tuple[str, ...] = ()
     """No longer marked: the last fact of theirs that had been corrected was restored."""
     deletions: Deletions = Deletions()
+    new_vectors: NewVectors | None = None
     forgets: Forgetting | None = None
     """Given: journalling it takes the same out of the group's earlier rows, in one transaction."""
     jobs: tuple[Job, ...] = ()

@@ -6,12 +6,14 @@ from typing import TypeVar
 
 from graphiti_pkm.domain.records import (
     BackLinkJob,
+    EmbeddedFact,
     Entity,
     EpisodeText,
     Fact,
     FactChange,
     FactUpdate,
     Forgetting,
+    NewVectors,
     Vectors,
     WriteIntent,
     WriteKind,
@@ -82,6 +84,7 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
     left = _Redaction(forgetting).of(earlier)
     kept = {one.uuid for one in left.entities if one.name != FORGOTTEN}
     kept |= {one.uuid for one in left.facts if one.text != FORGOTTEN} | {one.uuid for one in left.passages}
+    kept |= set(left.new_vectors.uuids if left.new_vectors else ())
     return left, {uuid: vector for uuid, vector in vectors.items() if uuid in kept}
 
 
@@ -131,6 +134,7 @@ class _Redaction:
                     for one in earlier.passages
                     if one.uuid not in self._passages and one.episode_uuid not in self._gone_episodes
                 ),
+                "new_vectors": self._new_vectors(earlier.new_vectors) if earlier.new_vectors else None,
                 "changes": _left(self._change, earlier.changes),
                 "jobs": tuple(
                     one
@@ -166,7 +170,20 @@ class _Redaction:
             return fact.model_copy(update=dict.fromkeys(_QUOTE))
         return fact if now is None else fact.model_copy(update={name: getattr(now, name) for name in _WORDS})
 
-    def _was_deleted(self, fact: Fact) -> bool:
+    def _new_vectors(self, given: NewVectors) -> NewVectors:
+        """Without those of words that go, or went before."""
+        gone = self._gone_facts | self._without_history
+        return NewVectors(
+            entities=tuple(uuid for uuid in given.entities if uuid not in self._gone_entities),
+            facts=tuple(one for one in given.facts if one.uuid not in gone and not self._was_deleted(one)),
+            passages=tuple(
+                (episode, uuid)
+                for episode, uuid in given.passages
+                if uuid not in self._passages and episode not in self._gone_episodes
+            ),
+        )
+
+    def _was_deleted(self, fact: Fact | EmbeddedFact) -> bool:
         """Before this write: it is told by an episode that lost words, and not among those that stay."""
         if not {fact.source_uuid, fact.target_uuid}.isdisjoint(self._gone_entities):
             return True

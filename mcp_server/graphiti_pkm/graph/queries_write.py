@@ -60,6 +60,14 @@ SET p = {{uuid: r.uuid, episode_uuid: r.episode_uuid, paragraph: r.paragraph, se
   end: r.end, group_id: e.group_id, valid_at: e.valid_at, created_at: e.created_at, embedding: 0}}
 SET p.embedding = {_SET_VECTOR}"""
 
+ENTITY_VECTORS = """MATCH (n:Entity {uuid: r.uuid}) WHERE n.name_embedding IS NULL
+SET n.name_embedding = vecf32(r.vector)"""
+FACT_VECTORS = """MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->() WHERE e.fact_embedding IS NULL
+SET e.fact_embedding = vecf32(r.vector)"""
+PASSAGE_VECTORS = """MATCH (p:Passage {uuid: r.uuid}) WHERE p.embedding IS NULL
+SET p.embedding = vecf32(r.vector)"""
+"""Only where there is none: what was embedded meanwhile stands."""
+
 CHANGES = """MERGE (c:Change {uuid: r.uuid}) SET c = r
 WITH c, r OPTIONAL MATCH ()-[e:RELATES_TO {uuid: r.fact_uuid}]->()
 SET c.source_uuid = startNode(e).uuid, c.target_uuid = endNode(e).uuid"""

@@ -32,8 +32,8 @@ class Searches(Connected):
 
     _vectors: VectorIndexes
 
-    async def _dimension(self) -> int | None:
-        """Of the vectors in the database, None while there are none."""
+    async def _dimension(self, *, is_new: bool = False) -> int | None:
+        """Of the vectors in the database, None while there are none; ``is_new``: as it is now, not as once seen."""
         raise NotImplementedError
 
     @abstractmethod
@@ -98,8 +98,11 @@ class Searches(Connected):
         """False when nothing can be near. Raises EmbeddingMismatch for another dimension than the database's."""
         dimension = await self._dimension()
         if dimension is not None and dimension != len(vector):
+            dimension = await self._dimension(is_new=True)
+        if dimension is not None and dimension != len(vector):
             raise EmbeddingMismatch(
                 f"The database holds vectors of {dimension} dimensions, the search has {len(vector)}: "
-                "another embedding model wrote it. `graphiti-pkm doctor` says what to do."
+                "another embedding model wrote it. Use the settings that wrote it, or change the memory to these with "
+                "`graphiti-pkm reembed`."
             )
         return dimension is not None and is_direction(vector)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph import schema
+from graphiti_pkm.graph.embeddings import Embeddings
 from graphiti_pkm.graph.erasing import Erasing
 from graphiti_pkm.graph.queries_values import Refused
 from graphiti_pkm.graph.reading import Lookups
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from graphiti_pkm.graph.drivers import Database, OneGraphDriver
 
 
-class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Neighbours, Walks, VectorKeeping, Erasing, Writes):
+class FalkorStore(
+    Lookups, Traversals, ChangeReads, Embeddings, Searches, Neighbours, Walks, VectorKeeping, Erasing, Writes
+):
     """Connects on first use, and only then loads graphiti_core and the clients, in a thread."""
 
     def __init__(
@@ -45,8 +48,8 @@ class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Neighbours, Walks,
         self._graph_name = database
         self._database: Database | None = None
         self._connecting = asyncio.Lock()
-        self._known_dimension: int | None = None
         self._vectors = VectorIndexes(vector_index_threshold)
+        self._known_dimension = None
 
     async def _db(self) -> "Database":
         if self._database is not None:
@@ -84,18 +87,6 @@ class FalkorStore(Lookups, Traversals, ChangeReads, Searches, Neighbours, Walks,
             return await db.recovering(lambda: schema.is_ready(db))
         except Unavailable:
             return False
-
-    async def embedding(self) -> tuple[str, int] | None:
-        model, dimension = await schema.embedding(await self._db())
-        return None if model is None or dimension is None else (model, dimension)
-
-    async def record_embedding(self, model: str, dimension: int) -> None:
-        await schema.record_embedding(await self._db(), model, dimension)
-
-    async def _dimension(self) -> int | None:
-        if self._known_dimension is None:
-            _, self._known_dimension = await schema.embedding(await self._db())
-        return self._known_dimension
 
     async def clear(self) -> None:
         db = await self._db()

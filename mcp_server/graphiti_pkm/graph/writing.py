@@ -29,8 +29,8 @@ class Writes(Connected):
     """The port ``GraphWriter`` but for ``clear``."""
 
     @abstractmethod
-    async def _dimension(self) -> int | None:
-        """Of the vectors in the database, None while there are none."""
+    async def _dimension(self, *, is_new: bool = False) -> int | None:
+        """Of the vectors in the database, None while there are none; ``is_new``: as it is now, not as once seen."""
 
     async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
         db = await self._db()
@@ -65,6 +65,8 @@ class Writes(Connected):
         if not used:
             return None
         known = await self._dimension()
+        if any(len(vector) != known for vector in used):
+            known = await self._dimension(is_new=True)  # another process may have changed the model
         dimension = known or len(used[0])
         if any(len(vector) != dimension for vector in used):
             raise NotKept(f"Nothing was stored: the database holds embeddings of {dimension} dimensions, these differ.")
@@ -86,6 +88,9 @@ def _used_vectors(intent: WriteIntent, vectors: Vectors) -> Iterator[Vector]:
         for record in records:
             if record.uuid in vectors:
                 yield vectors[record.uuid]
+    for uuid in intent.new_vectors.uuids if intent.new_vectors else ():
+        if uuid in vectors:
+            yield vectors[uuid]
 
 
 def _write(
@@ -105,6 +110,7 @@ def _write(
         (queries_write.FACT_UPDATES, _fact_updates(intent)),
         (queries_write.MENTIONS, _mentions(intent)),
         (queries_write.PASSAGES, [vector_row(p.uuid, dict(p), vectors) for p in intent.passages]),
+        *_new_vectors(intent, vectors),
         (queries_write.CHANGES, _changes(intent)),
         (queries_write.CORRECTED, intent.corrected_episodes),
         (queries_write.UNCORRECTED, intent.uncorrected_episodes),
@@ -222,6 +228,18 @@ def _mentions(intent: WriteIntent) -> list[object]:
         {**dict(mention), "created_at": iso(mention.created_at), "group_id": intent.group_id}
         for mention in intent.mentions
     ]
+
+
+def _new_vectors(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
+    given = intent.new_vectors
+    if given is None:
+        return
+    for text, uuids in (
+        (queries_write.ENTITY_VECTORS, given.entities),
+        (queries_write.FACT_VECTORS, [fact.uuid for fact in given.facts]),
+        (queries_write.PASSAGE_VECTORS, [uuid for _, uuid in given.passages]),
+    ):
+        yield text, [vector_row(uuid, {}, vectors) for uuid in uuids if uuid in vectors]
 
 
 def _changes(intent: WriteIntent) -> list[object]:

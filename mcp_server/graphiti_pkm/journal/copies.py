@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphiti_pkm.errors import DamagedStore, InvalidInput, Unavailable
+from graphiti_pkm.journal import embedding
 from graphiti_pkm.journal.connection import JournalFile, check, connect, plain_errors
 from graphiti_pkm.journal.rows import decode, encode, insert
 from graphiti_pkm.journal.schema import TABLES, copy_to, is_ours, migrate, refuse_newer, transaction, version
@@ -116,7 +117,8 @@ def _save(connection: sqlite3.Connection, source: sqlite3.Connection, seq: int, 
         or [""] * 6
     )
     row = decode(seq, *columns)
-    encoded = encode(row.intent, row.vectors, {})
+    vectors = row.vectors if embedding.of_file(source) == embedding.recorded(connection) else {}
+    encoded = encode(row.intent, vectors, {})
     kept = type(encoded)(**{**vars(encoded), "answer": answer})
     insert(connection, row.intent, kept, request_hash, at, head[1])
     return 1

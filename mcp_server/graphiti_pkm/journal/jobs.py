@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
-from graphiti_pkm.domain.records import BackLinkJob, EraseJob, Job
+from graphiti_pkm.domain.records import BackLinkJob, EmbedMissingJob, EraseJob, Job
 
 MAX_ATTEMPTS = 8
 ERASE_DELAY = 30.0
@@ -18,7 +18,8 @@ _HELD = "id = :id AND state = 'running' AND owner = :owner"
 
 
 def enqueue(connection: sqlite3.Connection, seq: int, group_id: str, jobs: Iterable[Job], at: float) -> None:
-    """Put a write's jobs into the queue, inside the caller's transaction."""
+    """Put a write's jobs into the queue, inside the caller's transaction; two that do the same are one."""
+    jobs = [job for job in jobs if not (isinstance(job, EmbedMissingJob) and _is_queued(connection, group_id, job))]
     connection.executemany(
         "INSERT INTO jobs (seq, group_id, entity_uuid, payload, state, not_before) VALUES (?, ?, ?, ?, 'queued', ?)",
         [
@@ -72,15 +73,15 @@ def finish(connection: sqlite3.Connection, job_id: int, owner: str) -> None:
     )
 
 
-def advance(connection: sqlite3.Connection, job_id: int, owner: str, job: Job, now: float) -> None:
+def advance(connection: sqlite3.Connection, job_id: int, owner: str, job: Job, not_before: float) -> None:
     """Keep progress and queue it again, with all its attempts."""
     connection.execute(
         f"""
         UPDATE jobs SET state = 'queued', payload = :payload, attempts = 0, reason = '',
-            not_before = :now, owner = NULL, lease_until = NULL
+            not_before = :later, owner = NULL, lease_until = NULL
         WHERE {_HELD}
         """,  # noqa: S608
-        {"id": job_id, "owner": owner, "payload": _payload(job), "now": now},
+        {"id": job_id, "owner": owner, "payload": _payload(job), "later": not_before},
     )
 
 
@@ -140,6 +141,15 @@ def _is_waiting(connection: sqlite3.Connection, now: float) -> bool:
             OR EXISTS (SELECT 1 FROM jobs WHERE state = 'running' AND lease_until <= :now)
         """,
         {"now": now},
+    ).fetchone()
+    return bool(found[0])
+
+
+def _is_queued(connection: sqlite3.Connection, group_id: str, job: Job) -> bool:
+    """One that runs may have looked already and does not count."""
+    found = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued' AND group_id = ? AND payload = ?)",
+        (group_id, _payload(job)),
     ).fetchone()
     return bool(found[0])
 

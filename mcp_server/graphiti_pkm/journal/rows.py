@@ -13,9 +13,10 @@ from graphiti_pkm.journal import extractions, jobs
 
 _FLOAT_BYTES = 4
 _SELECT = """
-    SELECT writes.seq, intent, vector_uuids, dimension, vectors
-    FROM writes JOIN contents USING (seq)
+    SELECT writes.seq, intent, iif(is_changing, '[]', vector_uuids), contents.dimension, iif(is_changing, x'', vectors)
+    FROM writes JOIN contents USING (seq) LEFT JOIN embedding
 """
+"""While the vectors of another model are being removed, none is given out."""
 
 
 @dataclass(frozen=True)

@@ -132,10 +132,27 @@ _EXTRACTIONS: Migration = (
     "CREATE TABLE extraction_pause (only INTEGER PRIMARY KEY CHECK (only = 1))",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS, _FORGETTING, _ATTEMPTS, _EXTRACTIONS)
+# At most one row: of which model the vectors in ``contents`` are. Earlier versions knew one model only.
+_EMBEDDING: Migration = (
+    """
+    CREATE TABLE embedding (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        model TEXT NOT NULL,
+        dimension INTEGER NOT NULL,
+        is_changing INTEGER NOT NULL DEFAULT 0
+    )
+    """,
+    """
+    INSERT INTO embedding
+    SELECT 1, 'sentence-transformers/all-MiniLM-L6-v2', 384, 0
+    WHERE EXISTS (SELECT 1 FROM contents WHERE dimension = 384)
+    """,
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS, _FORGETTING, _ATTEMPTS, _EXTRACTIONS, _EMBEDDING)
 """The n-th turns version n into version n + 1; a published one never changes."""
 
-TABLES = ("writes", "contents", "episodes", "jobs", "extractions", "model_answers")
+TABLES = ("writes", "contents", "episodes", "jobs", "extractions", "model_answers", "embedding")
 """Each after what it refers to. What was spent, and whether the queue is paused, are no part of the memory."""
 
 

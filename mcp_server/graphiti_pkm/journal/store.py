@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from graphiti_pkm.domain.embedding import RecordedEmbedding
 from graphiti_pkm.domain.records import Job, Vectors, WriteIntent
 from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
-from graphiti_pkm.journal import copies, jobs, redaction, rows
+from graphiti_pkm.journal import copies, embedding, jobs, redaction, rows
 from graphiti_pkm.journal.connection import Connection, JournalFile, Look, check, plain_errors
 from graphiti_pkm.journal.queue import SqliteExtractionQueue
 from graphiti_pkm.journal.rows import Row
@@ -180,9 +181,9 @@ class SqliteJournal:
         owner = self._owners.pop(job_id, "")
         await self._quick.run(lambda c: jobs.finish(c, job_id, owner))
 
-    async def advance_job(self, job_id: int, job: Job) -> None:
-        owner, now = self._owners.pop(job_id, ""), self._seconds()
-        await self._quick.run(lambda c: jobs.advance(c, job_id, owner, job, now))
+    async def advance_job(self, job_id: int, job: Job, delay_seconds: float = 0) -> None:
+        owner, later = self._owners.pop(job_id, ""), self._seconds() + delay_seconds
+        await self._quick.run(lambda c: jobs.advance(c, job_id, owner, job, later))
 
     async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
         owner, later = self._owners.pop(job_id, ""), self._seconds() + delay_seconds
@@ -190,6 +191,21 @@ class SqliteJournal:
 
     async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
         return await self._quick.run(lambda c: jobs.pending_links(c, entity_uuids))
+
+    async def embedding(self) -> RecordedEmbedding | None:
+        return await self._quick.run(embedding.recorded)
+
+    async def record_embedding(self, model: str, dimension: int) -> None:
+        await self._durable.run(lambda c: embedding.record(c, model, dimension))
+
+    async def begin_change(self, model: str, dimension: int) -> None:
+        await self._durable.run(lambda c: embedding.begin_change(c, model, dimension))
+
+    async def remove_vectors(self, after_seq: int, limit: int) -> int | None:
+        return await self._durable.run(lambda c: embedding.remove_vectors(c, after_seq, limit))
+
+    async def end_change(self) -> None:
+        await self._durable.run(embedding.end_change)
 
     async def erase(self) -> bool:
         return await self._durable.run(lambda c: redaction.erase(c, self._file.data_dir))

@@ -109,6 +109,10 @@ class ApiEmbedder:
         # Copies: a vector belongs to its caller, the same text may be in the cache and in the list twice.
         return [vectors[text][:] for text in texts]
 
+    async def problem(self) -> str | None:
+        """None: what failed last is told by whoever asked."""
+        return None
+
     async def close(self) -> None:
         """End the calls under way and fail who waits; harmless when repeated."""
         self._is_closed = True

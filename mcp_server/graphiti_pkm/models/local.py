@@ -62,17 +62,23 @@ class LocalEmbedder:
         vectors = self._cache.get(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in vectors]
         if missing:
-            if await self._find() is None:
-                raise Unavailable(
-                    f"There are no weights of {self.model} here, so that only full-text search works; "
-                    f"`{FETCH_COMMAND}` fetches them once, then start the server again."
-                )
+            if reason := await self.problem():
+                raise Unavailable(reason)
             answer: asyncio.Future[list[Vector]] = asyncio.wrap_future(self._batcher.submit(missing))
             fresh = dict(zip(missing, await answer, strict=True))
             self._cache.put(fresh)
             vectors.update(fresh)
         # Copies: a vector belongs to its caller, the same text may be in the cache and in the list twice.
         return [vectors[text][:] for text in texts]
+
+    async def problem(self) -> str | None:
+        """That there are no weights. Raises ConfigurationError as ``available``."""
+        if await self._find() is not None:
+            return None
+        return (
+            f"There are no weights of {self.model} here, so that only full-text search works; "
+            f"`{FETCH_COMMAND}` fetches them once, then start the server again."
+        )
 
     async def close(self) -> None:
         """Fail what waits and end the thread; harmless when repeated."""

@@ -13,6 +13,8 @@ from graphiti_pkm.services.ranking import MIN_COSINE, fuse, word_scores
 POOL = 200
 """Candidates by words and as many by meaning, whatever the page size: all pages are cut from one ranking."""
 
+_PATIENCE = 3.0
+"""Seconds that a search waits for a service before it goes by words."""
 _ALIASES = 10
 _PERSON = frozenset({"me", "i", "user", "theuser", "myself"})
 _QUERY_CHARS = 4_000
@@ -115,7 +117,7 @@ class Candidates:
     async def _vector(self, text: str) -> "Vector | None":
         """None when the model cannot answer: then words alone are searched."""
         try:
-            return (await self._embedder.embed([text]))[0] if await self._embedder.available() else None
+            return (await self._embedder.embed([text], _PATIENCE))[0] if await self._embedder.available() else None
         except Unavailable:
             return None
 

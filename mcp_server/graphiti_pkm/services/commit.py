@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from graphiti_pkm.domain.ports import JournalRow
-from graphiti_pkm.domain.records import Vectors, WriteIntent, WriteKind
+from graphiti_pkm.domain.records import EmbedMissingJob, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import KeptButPending, NotKept, PkmError, Unavailable
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.recorded_embedder import mismatch
 
 _log = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ class Committer:
     def __init__(self, context: Context) -> None:
         self._journal = context.journal
         self._graph = context.graph
+        self._embedder = context.embedder
         self._refusals: Counter[str] = Counter()
         self.waiting: set[str] = set()
         """Groups with a write this process had to leave in the journal; a background loop tries them again."""
@@ -82,6 +84,7 @@ class Committer:
     async def _commit(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
     ) -> None:
+        intent, vectors = await self._as_recorded(intent, vectors)
         await self._journal.append(intent, vectors, request_hash, answer)
         try:
             await self._graph.apply(intent, vectors)
@@ -99,6 +102,23 @@ class Committer:
             self.on_jobs()
         if intent.extractions:
             self.on_extractions()
+
+    async def _as_recorded(self, intent: WriteIntent, vectors: Vectors) -> tuple[WriteIntent, Vectors]:
+        """Without vectors of a model that is no longer the memory's; what is stored without any is embedded later.
+
+        That the model changes is excluded by the group's lock, so this is where it has to be looked at.
+        """
+        try:
+            recorded = await self._journal.embedding()
+        except PkmError:  # the same journal is to take the write: it will say so
+            return intent, vectors
+        if recorded is None:
+            return intent, vectors
+        if vectors and mismatch(recorded, self._embedder) is not None:
+            vectors = {}
+        if not vectors and (intent.passages or intent.names or intent.facts):
+            intent = intent.model_copy(update={"jobs": (*intent.jobs, EmbedMissingJob())})
+        return intent, vectors
 
     async def _withdraw(self, intent: WriteIntent, refusal: NotKept) -> PkmError:
         try:

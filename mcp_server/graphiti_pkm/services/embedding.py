@@ -6,13 +6,23 @@ from graphiti_pkm.domain.ports import Embedder
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import Unavailable
 
+PATIENCE = 5.0
+"""Seconds that a write waits for a service; what is stored without vectors gets them later."""
+WORDS_ONLY = "found by words only: no embedding model, see get_status"
+WORDS_FOR_NOW = "found by words only until the embedding model answers again (embedding: pending)"
+
 
 async def embed_by_text(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vector] | None:
-    """Vectors by text; None without a model: what is stored is then found by words only."""
+    """Vectors by text; None without a model, or one that does not answer: then words find what is stored."""
     if not await embedder.available():
         return None
     try:
-        vectors = await embedder.embed(texts)
+        vectors = await embedder.embed(texts, PATIENCE)
     except Unavailable:
         return None
     return dict(zip(texts, vectors, strict=True))
+
+
+async def why_no_vectors(embedder: Embedder) -> str:
+    """What to say of a write without vectors."""
+    return WORDS_FOR_NOW if await embedder.available() else WORDS_ONLY

@@ -1,4 +1,4 @@
-"""Durable work after a write: linking the rest of the earlier episodes, embedding the rest of a long text."""
+"""Durable work after a write: linking the rest of the earlier episodes, embedding what was not embedded at once."""
 
 import asyncio
 import logging
@@ -9,6 +9,7 @@ from uuid import uuid4
 from graphiti_pkm.domain.mentions import MentionFinder
 from graphiti_pkm.domain.records import (
     BackLinkJob,
+    EmbedMissingJob,
     EmbedPassagesJob,
     EraseJob,
     Job,
@@ -18,11 +19,12 @@ from graphiti_pkm.domain.records import (
     WriteIntent,
     WriteKind,
 )
-from graphiti_pkm.errors import KeptButPending, PkmError, Unavailable
+from graphiti_pkm.errors import KeptButPending, ModelUnavailable, PkmError, Unavailable
 from graphiti_pkm.services.backlinks import back_link, find_back_links
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.erasing import Erasing
+from graphiti_pkm.services.missing_vectors import MissingVectors
 from graphiti_pkm.services.waiting import wait_for_any
 
 _log = logging.getLogger(__name__)
@@ -32,6 +34,8 @@ _LEASE_SECONDS = 120.0
 """Longer than any batch: a holder that is only slow should not lose it, though it would do no harm."""
 _POLL_SECONDS = 5.0
 """How soon jobs left behind by other processes are noticed."""
+_PATIENCE = 90.0
+"""Shorter than the lease."""
 _FIRST_DELAY = 2.0
 _LONGEST_DELAY = 300.0
 
@@ -50,6 +54,7 @@ class Jobs:
         self._journal = context.journal
         self._committer = committer
         self._owner = str(uuid4())
+        self._missing = MissingVectors(context, committer)
         self._fresh = asyncio.Event()
         committer.on_jobs = self.notify
         self._failures: Counter[int] = Counter()
@@ -82,6 +87,10 @@ class Jobs:
             _log.info("job %d waits for the database: %s", job_id, error.code)
             await self._journal.advance_job(job_id, job)
             return False
+        except ModelUnavailable as error:  # nor is it its fault that there are no vectors now
+            await self._journal.advance_job(job_id, job, self._delay(job_id))
+            _log.info("job %d waits for the embedding model: %s", job_id, error.code)
+            return True
         except Exception as error:  # noqa: BLE001 a boundary: one broken job must not stop the others
             await self._put_back(job_id, error)
             return True
@@ -107,6 +116,8 @@ class Jobs:
         if isinstance(job, EraseJob):
             await self._erase(group_id)
             return None
+        if isinstance(job, EmbedMissingJob):
+            return job if await self._missing.embed_some(group_id, _PATIENCE) is not None else None
         return await self._embed(job_id, group_id, job)
 
     async def _link(self, group_id: str, job: BackLinkJob) -> BackLinkJob | None:
@@ -162,9 +173,9 @@ class Jobs:
 
     async def _vectors(self, content: str, passages: list[Passage]) -> Vectors:
         try:
-            vectors = await self._context.embedder.embed([content[p.start : p.end] for p in passages])
+            vectors = await self._context.embedder.embed([content[p.start : p.end] for p in passages], _PATIENCE)
         except Unavailable as error:  # jobs of other kinds can go on
-            raise _CannotGoOn(error.message) from error
+            raise ModelUnavailable(error.message) from error
         return {passage.uuid: vector for passage, vector in zip(passages, vectors, strict=True)}
 
     async def _commit(
@@ -194,11 +205,14 @@ class Jobs:
         finder = known[2] if known else MentionFinder()
         return lambda text: entity_uuid in finder.find(text)
 
-    async def _put_back(self, job_id: int, error: Exception) -> None:
+    def _delay(self, job_id: int) -> float:
+        """Twice as long each time."""
         self._failures[job_id] += 1
+        return min(_FIRST_DELAY * 2.0 ** (self._failures[job_id] - 1), _LONGEST_DELAY)
+
+    async def _put_back(self, job_id: int, error: Exception) -> None:
         reason = error.message if isinstance(error, PkmError) else type(error).__name__
         if isinstance(error, _CannotGoOn):
             reason = str(error)
-        delay = min(_FIRST_DELAY * 2 ** (self._failures[job_id] - 1), _LONGEST_DELAY)
         _log.warning("job %d failed: %s", job_id, type(error).__name__)
-        await self._journal.retry_job(job_id, reason, delay)
+        await self._journal.retry_job(job_id, reason, self._delay(job_id))

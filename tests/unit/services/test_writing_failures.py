@@ -103,8 +103,8 @@ async def test_a_name_deleted_while_it_was_not_embedded_is_embedded_after_all(wo
     )
     embed = world.embedder.embed
 
-    async def embed_and_delete(texts: list[str]) -> object:
-        vectors = await embed(texts)
+    async def embed_and_delete(texts: list[str], patience: float | None = None) -> object:
+        vectors = await embed(texts, patience)
         await world.graph.apply(deletion, {})
         return vectors
 

@@ -1,0 +1,104 @@
+"""The part of the store that changes what its vectors are."""
+
+import contextlib
+
+from graphiti_pkm.domain.embedding import EmbeddingSize, TextToEmbed
+from graphiti_pkm.domain.records import EmbeddedFact
+from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.graph import queries_embedding, schema
+from graphiti_pkm.graph.queries_values import Query, Refused
+from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.graph.vector_indexes import ALL, ENTITIES, FACTS, PASSAGES
+from graphiti_pkm.graph.vectors import VectorIndexes
+
+
+class Embeddings(Connected):
+    """The port ``GraphEmbedding``."""
+
+    _vectors: VectorIndexes
+    _known_dimension: int | None
+
+    async def embedding(self) -> tuple[str, int] | None:
+        model, dimension = await schema.embedding(await self._db())
+        return None if model is None or dimension is None else (model, dimension)
+
+    async def record_embedding(self, model: str, dimension: int) -> None:
+        await schema.record_embedding(await self._db(), model, dimension)
+
+    async def change_embedding(self, model: str, dimension: int) -> None:
+        db = await self._db()
+        values = {"model": model, "dimension": dimension}
+        # First, so that a process that builds an index meanwhile builds one that fits.
+        await db.write(Query("change embedding", queries_embedding.CHANGE, values))
+        for kind in ALL:
+            with contextlib.suppress(Refused):  # there is none
+                await db.write(Query("drop vector index", kind.drop, {}))
+        self._vectors.forget()
+        self._known_dimension = dimension
+
+    async def remove_vectors(self, limit: int) -> int:
+        db = await self._db()
+        removed = 0
+        for kind in queries_embedding.REMOVED:
+            if removed < limit:
+                try:
+                    (found,) = await db.write(queries_embedding.remove(kind, limit - removed))
+                except Refused:
+                    raise Unavailable("The database does not take vectors away now. Try again.") from None
+                removed += int(found["removed"])
+        return removed
+
+    async def without_vector(self, group_id: str, limit: int) -> list[TextToEmbed]:
+        db = await self._db()
+        texts: list[TextToEmbed] = []
+        (found,) = await db.read(queries_embedding.without(ENTITIES, group_id, limit))
+        texts += [TextToEmbed(kind="entity", uuid=row["uuid"], text=row["text"] or "") for row in found]
+        if len(texts) < limit:
+            texts += await self._passages_without_vector(group_id, limit - len(texts))
+        if len(texts) < limit:
+            (found,) = await db.read(queries_embedding.without(FACTS, group_id, limit - len(texts)))
+            texts += [
+                TextToEmbed(
+                    kind="fact",
+                    uuid=row["uuid"],
+                    text=row.pop("text") or "",
+                    fact=EmbeddedFact.model_validate(row),
+                )
+                for row in found
+            ]
+        return texts
+
+    async def embedding_size(self, *, only_missing: bool) -> EmbeddingSize:
+        db = await self._db()
+        queries = (queries_embedding.size(kind, only_missing=only_missing) for kind in ALL)
+        found = {kind: row for kind, (row,) in zip(ALL, await db.read(*queries), strict=True)}
+        return EmbeddingSize(
+            entities=found[ENTITIES]["texts"],
+            facts=found[FACTS]["texts"],
+            passages=found[PASSAGES]["texts"],
+            characters=int(sum(row["characters"] or 0 for row in found.values())),
+        )
+
+    async def _passages_without_vector(self, group_id: str, limit: int) -> list[TextToEmbed]:
+        """Cut out here: offsets count code points."""
+        db = await self._db()
+        (found,) = await db.read(queries_embedding.without(PASSAGES, group_id, limit))
+        uuids = sorted({row["episode_uuid"] for row in found})
+        contents: dict[str, str] = {}
+        if uuids:
+            (rows,) = await db.read(Query("contents", queries_embedding.EPISODE_CONTENTS, {"uuids": uuids}))
+            contents = {row["uuid"]: row["content"] or "" for row in rows}
+        return [
+            TextToEmbed(
+                kind="passage",
+                uuid=row["uuid"],
+                text=contents.get(row["episode_uuid"], "")[row["start"] : row["end"]],
+                episode_uuid=row["episode_uuid"],
+            )
+            for row in found
+        ]
+
+    async def _dimension(self, *, is_new: bool = False) -> int | None:
+        if self._known_dimension is None or is_new:
+            _, self._known_dimension = await schema.embedding(await self._db())
+        return self._known_dimension

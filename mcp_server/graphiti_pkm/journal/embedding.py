@@ -1,0 +1,52 @@
+"""Of which model the vectors in the rows are, and taking them out when that changes."""
+
+import sqlite3
+
+from graphiti_pkm.domain.embedding import RecordedEmbedding
+
+_FIRST = RecordedEmbedding(model="sentence-transformers/all-MiniLM-L6-v2", dimension=384)
+"""The only model that versions without a record had."""
+
+
+def recorded(connection: sqlite3.Connection) -> RecordedEmbedding | None:
+    """None before the first is recorded."""
+    found = connection.execute("SELECT model, dimension, is_changing FROM embedding").fetchone()
+    return RecordedEmbedding(model=found[0], dimension=found[1], is_changing=bool(found[2])) if found else None
+
+
+def of_file(source: sqlite3.Connection) -> RecordedEmbedding | None:
+    """Of a file that may be damaged, or older than the record."""
+    try:
+        return recorded(source)
+    except sqlite3.Error:
+        return _FIRST
+
+
+def record(connection: sqlite3.Connection, model: str, dimension: int) -> None:
+    """What is there stays."""
+    connection.execute("INSERT OR IGNORE INTO embedding VALUES (1, ?, ?, 0)", (model, dimension))
+
+
+def begin_change(connection: sqlite3.Connection, model: str, dimension: int) -> None:
+    """From now on no row gives a vector out."""
+    connection.execute("INSERT OR REPLACE INTO embedding VALUES (1, ?, ?, 1)", (model, dimension))
+
+
+def end_change(connection: sqlite3.Connection) -> None:
+    """Rows give out what they have again."""
+    connection.execute("UPDATE embedding SET is_changing = 0")
+
+
+def remove_vectors(connection: sqlite3.Connection, after_seq: int, limit: int) -> int | None:
+    """Out of the next ``limit`` rows; returns the last one's number, None after the end."""
+    listed = connection.execute(
+        "SELECT max(seq) FROM (SELECT seq FROM contents WHERE seq > ? ORDER BY seq LIMIT ?)", (after_seq, limit)
+    ).fetchone()
+    last: int | None = listed[0]
+    if last is not None:
+        connection.execute(
+            "UPDATE contents SET vector_uuids = '[]', dimension = 0, vectors = x'' "
+            "WHERE seq > ? AND seq <= ? AND dimension > 0",
+            (after_seq, last),
+        )
+    return last

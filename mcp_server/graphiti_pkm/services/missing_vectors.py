@@ -1,0 +1,65 @@
+"""Vectors for what was stored without one: the model was away, or the memory changes to another."""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from graphiti_pkm.domain.embedding import TextToEmbed
+from graphiti_pkm.domain.records import NewVectors, WriteIntent, WriteKind
+from graphiti_pkm.errors import KeptButPending, ModelUnavailable, Unavailable
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+
+TEXTS = 256
+"""Of one write; about a second of the local model."""
+
+
+class MissingVectors:
+    """Works in small writes, each journalled as any other: stopped at any place, it goes on where it was."""
+
+    def __init__(self, context: Context, committer: Committer) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._committer = committer
+
+    async def embed_some(self, group_id: str, patience: float | None = None) -> int | None:
+        """Embed the next texts of a group; returns how many got their vector, None if none lacks one.
+
+        Raises:
+            ModelUnavailable: there are no vectors to be had now.
+            Unavailable: the database is away.
+        """
+        texts = await self._graph.without_vector(group_id, TEXTS)
+        if not texts:
+            return None
+        embedder = self._context.embedder
+        try:
+            vectors = await embedder.embed([one.text for one in texts], patience)
+        except Unavailable as error:
+            raise ModelUnavailable(error.message) from error
+        embedded = {(one.uuid, one.text): vector for one, vector in zip(texts, vectors, strict=True)}
+        async with self._context.locks.hold(group_id):
+            await self._committer.finish(group_id)
+            # Some may have got their vector, lost words or been deleted while they were embedded.
+            left = await self._graph.without_vector(group_id, TEXTS)
+            same = [one for one in left if (one.uuid, one.text) in embedded]
+            if same:
+                intent = WriteIntent(
+                    uuid=str(uuid4()),
+                    group_id=group_id,
+                    kind=WriteKind.JOB,
+                    recorded_at=self._context.now(),
+                    new_vectors=_new_vectors(same),
+                )
+                try:
+                    await self._committer.commit(intent, {one.uuid: embedded[one.uuid, one.text] for one in same})
+                except KeptButPending as error:
+                    raise Unavailable(error.message) from error
+        return len(same)
+
+
+def _new_vectors(texts: Sequence[TextToEmbed]) -> NewVectors:
+    return NewVectors(
+        entities=tuple(one.uuid for one in texts if one.kind == "entity"),
+        facts=tuple(one.fact for one in texts if one.fact is not None),
+        passages=tuple((one.episode_uuid, one.uuid) for one in texts if one.episode_uuid is not None),
+    )

@@ -1,0 +1,75 @@
+"""The embedder of a memory: only as long as the memory's vectors are of its model."""
+
+import logging
+from collections.abc import Sequence
+
+from graphiti_pkm.domain.embedding import RecordedEmbedding
+from graphiti_pkm.domain.ports import Embedder, Journal
+from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.errors import PkmError, Unavailable
+
+_log = logging.getLogger(__name__)
+
+
+def mismatch(recorded: RecordedEmbedding | None, embedder: Embedder) -> str | None:
+    """Why this embedder's vectors are nothing for a memory, and what to do; None if they are."""
+    if recorded is None:
+        return None
+    own = f"{embedder.model} ({embedder.dimension} dimensions)"
+    if (recorded.model, recorded.dimension) != (embedder.model, embedder.dimension):
+        return (
+            f"The vectors of this memory are of {recorded.describe()}, this server embeds with {own}: vectors of two "
+            "models cannot be compared. Start it with the settings that wrote the memory, or change the memory to "
+            "these with `graphiti-pkm reembed`, which keeps all else as it is."
+        )
+    if recorded.is_changing:
+        return (
+            f"The memory is being changed to vectors of {own}: wait until `graphiti-pkm reembed` is done; if it was "
+            "stopped, run it again."
+        )
+    return None
+
+
+class RecordedEmbedder:
+    """The port ``Embedder``; without a model while another one has written the memory, which may happen at any time."""
+
+    def __init__(self, inner: Embedder, journal: Journal) -> None:
+        self._inner = inner
+        self._journal = journal
+        self._seen: RecordedEmbedding | None = None
+        self._failure: str | None = None
+
+    @property
+    def model(self) -> str:
+        return self._inner.model
+
+    @property
+    def dimension(self) -> int:
+        return self._inner.dimension
+
+    async def available(self) -> bool:
+        """Raises as the embedder within."""
+        return await self._mismatch() is None and await self._inner.available()
+
+    async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:
+        """Raises Unavailable, too, if the memory's vectors are of another model."""
+        if (reason := await self._mismatch()) is not None:
+            raise Unavailable(reason)
+        try:
+            vectors = await self._inner.embed(texts, patience)
+        except Unavailable as error:
+            self._failure = error.message
+            raise
+        self._failure = None
+        return vectors
+
+    async def problem(self) -> str | None:
+        """Why there are no vectors now: of the last time they were asked for, if it failed."""
+        return await self._mismatch() or await self._inner.problem() or self._failure
+
+    async def _mismatch(self) -> str | None:
+        try:
+            self._seen = await self._journal.embedding()
+        except PkmError as error:  # reading goes on without the journal
+            _log.debug("the journal does not say of which model the vectors are: %s", error.code)
+        return mismatch(self._seen, self._inner)
