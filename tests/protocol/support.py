@@ -26,6 +26,7 @@ from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.forgetting import Forgetting
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paths import Paths
+from graphiti_pkm.services.receipts import Progress
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
@@ -51,10 +52,16 @@ class RecordingWriting:
 
     def __init__(self) -> None:
         self.requests: list[AddMemory] = []
+        self.waits: list[float] = []
         self.error: Exception | None = None
 
-    async def add_memory(self, caller: Caller, request: AddMemory) -> AddMemoryResponse:
+    async def add_memory(
+        self, caller: Caller, request: AddMemory, wait_seconds: float, progress: Progress
+    ) -> AddMemoryResponse:
         assert caller.is_local
+        self.waits.append(wait_seconds)
+        if wait_seconds:
+            await progress(0, wait_seconds, "extraction queued")
         if self.error is not None:
             raise self.error
         self.requests.append(request)
