@@ -8,6 +8,7 @@ from tests.fakes import FakeClock, FakeJournal
 
 from graphiti_pkm.domain.extraction import LOST, MAX_ATTEMPTS, ClaimedExtraction, ExtractionQueue, ExtractionRecord
 from graphiti_pkm.domain.records import ExtractJob, WriteKind
+from graphiti_pkm.errors import NotKept
 from graphiti_pkm.journal.store import SqliteJournal
 
 LEASE = 30.0
@@ -233,6 +234,16 @@ async def test_a_job_whose_write_is_journalled_is_past_being_cancelled(
     await journal.append(an_intent(uuid=job.uuid, kind=WriteKind.EXTRACT), {}, "", {})
     assert await queue.cancel([job_id]) == 0
     assert await queue.finish(job_id, "me")
+
+
+async def test_the_write_of_a_cancelled_job_is_not_kept(journal: AnyJournal, queue: ExtractionQueue) -> None:
+    job = a_job()
+    (job_id,) = await queue.enqueue(GROUP, [job])
+    await claimed(queue)
+    await queue.cancel([job_id])
+    with pytest.raises(NotKept, match=r"^Nothing was stored.*cancelled"):
+        await journal.append(an_intent(uuid=job.uuid, kind=WriteKind.EXTRACT), {}, "", {})
+    assert await journal.rows(0, 9) == []
 
 
 async def test_a_pause_holds_for_new_jobs_and_lets_running_ones_end(queue: ExtractionQueue) -> None:

@@ -79,6 +79,9 @@ class FakeExtractionQueue:
             ids.append(row.id)
         return ids
 
+    def is_cancelled(self, job_uuid: str) -> bool:
+        return any(row.job.uuid == job_uuid and row.state == "cancelled" for row in self.table.values())
+
     def withdraw(self, write_uuid: str) -> None:
         """What ``Journal.withdraw`` does."""
         self.table = {id_: row for id_, row in self.table.items() if row.write_uuid != write_uuid}

@@ -87,6 +87,8 @@ class FakeJournal:
             raise ValueError(f"write {intent.uuid} is journalled already")
         if intent.kind is WriteKind.ADD_MEMORY and any(self._receipt(one.uuid) for one in intent.episodes):
             raise ConflictingContent("The uuid was used for another memory; this one was not stored.")
+        if intent.kind is WriteKind.EXTRACT and self.extractions.is_cancelled(intent.uuid):
+            raise NotKept("Nothing was stored. The job was cancelled while its result was about to be written.")
         self._last_seq += 1
         if intent.forgets is not None:
             self._redact(intent)

@@ -274,7 +274,7 @@ class Journal(JournalErasing, JournalEmbedding, Protocol):
         """Commit the intent, its jobs and its answer (state ``intent``) durably; returns its sequence number.
 
         Raises:
-            NotKept: it cannot be written.
+            NotKept: it cannot be written, or the job that it is of was cancelled.
             ConflictingContent: another memory in force has the uuid of its episode.
 
         With ``forgets`` every earlier row of the group loses the same in the same transaction (``domain.redaction``),

@@ -189,6 +189,12 @@ def retry(connection: sqlite3.Connection, job_ids: Sequence[int], now: float) ->
     ).rowcount
 
 
+def is_cancelled(connection: sqlite3.Connection, job_uuid: str) -> bool:
+    """Asked in the transaction of the job's write, which a cancelling may have come before."""
+    found = connection.execute("SELECT state FROM extractions WHERE job = ?", (job_uuid,)).fetchone()
+    return found is not None and found[0] == "cancelled"
+
+
 def cancel(connection: sqlite3.Connection, job_ids: Sequence[int], now: float) -> int:
     """Cancel what has not been written; returns how many."""
     gone = connection.execute(

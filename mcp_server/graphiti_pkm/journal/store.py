@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graphiti_pkm.domain.embedding import RecordedEmbedding
-from graphiti_pkm.domain.records import Job, Vectors, WriteIntent
+from graphiti_pkm.domain.records import Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
-from graphiti_pkm.journal import copies, embedding, jobs, redaction, rows
+from graphiti_pkm.journal import copies, embedding, extractions, jobs, redaction, rows
 from graphiti_pkm.journal.connection import Connection, JournalFile, Look, check, plain_errors
 from graphiti_pkm.journal.queue import SqliteExtractionQueue
 from graphiti_pkm.journal.rows import Row
@@ -71,6 +71,8 @@ class SqliteJournal:
             with transaction(connection):
                 # A newer version may have migrated the file under a process of this one.
                 refuse_newer(connection, "The journal", self._migrations)
+                if intent.kind is WriteKind.EXTRACT and extractions.is_cancelled(connection, intent.uuid):
+                    raise NotKept("Nothing was stored. The job was cancelled while its result was about to be written.")
                 seq = rows.insert(connection, intent, encoded, request_hash, at)
                 if intent.forgets is not None:
                     redaction.redact(connection, intent, seq, at)
