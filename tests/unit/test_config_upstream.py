@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.config import LoadedSettings, load_settings
 from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
@@ -84,7 +83,6 @@ def test_model_server_group_and_types_are_taken_over(tmp_path: Path) -> None:
     assert loaded.origins["llm_model"] == str(tmp_path / "config.yaml")
 
 
-@requirement("G-65")
 def test_its_types_of_entities_and_facts_are_offered_to_a_model(tmp_path: Path) -> None:
     settings = load(tmp_path, UPSTREAM).settings
     assert settings.entity_types[1] == EntityTypeSetting(

@@ -39,6 +39,7 @@ def test_the_package_keeps_its_import_contracts() -> None:
     [
         ("services/groups.py", "import graphiti_pkm.graph.store", "Dependencies point one way"),
         ("toolsets/catalog.py", "import redis", "Only graph/ reaches the database"),
+        ("models/chat.py", "import graphiti_core", "Only graph/ reaches the database"),
         ("services/paging.py", "import numpy", "services know neither MCP nor numpy"),
     ],
 )

@@ -108,7 +108,7 @@ class LanguageModel:
                 return form, usage
         raise ModelRefused(
             f"{model} does not answer in JSON when asked to ({'; '.join(told)}).",
-            f"Check llm_model; take one that does, raise llm_max_tokens, or set llm_structured_output, {RETRY}.",
+            f"Check llm_model, llm_max_tokens and llm_structured_output, or take a model that does, {RETRY}.",
         )
 
     async def _understands(self, model: str, form: Form) -> Usage:
