@@ -8,6 +8,7 @@ from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_mention, a_write, an_
 from graphiti_pkm.domain.neighbours import Place, Stretch
 from graphiti_pkm.domain.ports import Graph
 from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.services.backlinks import back_link
 
 LATER = RECORDED + timedelta(days=365)
 DAY = Stretch(group_id=GROUP, start=at(2025, 3, 1), end=at(2025, 3, 2))
@@ -64,6 +65,27 @@ async def test_mentions_among_episodes_count_each_entity_once(graph: Graph) -> N
     assert await graph.mentions_among(asked, [sarah.uuid, bob.uuid, bob.uuid]) == {both.uuid: 2, one.uuid: 1}
     assert await graph.mentions_among(asked, []) == {}
     assert await graph.mentions_among([], [bob.uuid]) == {}
+
+
+async def test_own_mentions_are_those_that_no_back_link_made(graph: Graph) -> None:
+    sarah, bob, alone = (an_entity(name) for name in ("Sarah", "Bob", "Alone"))
+    told, again, earlier = (an_episode(text) for text in ("told", "again", "earlier"))
+    linked = RECORDED + timedelta(microseconds=1)
+    mentions = [
+        a_mention(told, sarah),
+        a_mention(again, sarah, created_at=linked),  # Graphiti adds them later to an episode that is there
+        back_link(sarah.uuid, earlier.uuid, linked),
+        back_link(bob.uuid, earlier.uuid, linked),
+        back_link(bob.uuid, told.uuid, RECORDED),  # what a model found in it
+    ]
+    await graph.apply(a_write(sarah, bob, alone, told, again, earlier, *mentions), {})
+    found = await graph.own_mentions([sarah.uuid, bob.uuid, alone.uuid, "unknown"], 5)
+    assert {uuid: set(episodes) for uuid, episodes in found.items()} == {
+        sarah.uuid: {told.uuid, again.uuid},
+        bob.uuid: {told.uuid},
+    }
+    assert len((await graph.own_mentions([sarah.uuid], 1))[sarah.uuid]) == 1
+    assert await graph.own_mentions([], 5) == {}
 
 
 async def test_without_sagas_there_are_no_steps(graph: Graph) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from tests.fakes.reads import Reads
 
@@ -48,6 +49,15 @@ class Neighbours(Reads):
         db = await self._db()
         counts = {uuid: sum((uuid, entity) in db.mentions for entity in set(entity_uuids)) for uuid in episode_uuids}
         return {uuid: count for uuid, count in counts.items() if count}
+
+    async def own_mentions(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
+        db = await self._db()
+        found: dict[str, list[str]] = {}
+        for (episode, entity), mention in sorted(db.mentions.items()):
+            is_late = UUID(mention.uuid).version == 5 and mention.created_at > db.episodes[episode].created_at
+            if entity in entity_uuids and not is_late:
+                found.setdefault(entity, []).append(episode)
+        return {entity: episodes[:limit_each] for entity, episodes in found.items()}
 
 
 def _place(episode: Episode) -> Place:

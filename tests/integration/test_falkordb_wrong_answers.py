@@ -32,7 +32,14 @@ from graphiti_pkm.domain.names import search_terms
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Vector
 from graphiti_pkm.errors import EmbeddingMismatch, InvalidInput, NotKept
-from graphiti_pkm.graph import queries_changes, queries_episodes, queries_read, queries_search, queries_write
+from graphiti_pkm.graph import (
+    queries_changes,
+    queries_episodes,
+    queries_neighbours,
+    queries_read,
+    queries_search,
+    queries_write,
+)
 from graphiti_pkm.graph.queries_values import Query, Refused
 from graphiti_pkm.graph.store import FalkorStore
 
@@ -255,6 +262,7 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
         queries_read.facts_between(GROUP, uuid, uuid, 5),
         queries_episodes.episode_facts(uuid, [GROUP], 5),
         queries_read.entity_support([uuid]),
+        queries_neighbours.own_mentions([uuid], 5),
         queries_episodes.passages(uuid, 5, without_vector=True),
         queries_read.names([uuid]),
         queries_read.aliases(uuid, 5),

@@ -125,3 +125,25 @@ async def test_an_entity_is_renamed_as_the_answer_says(world: World) -> None:
     ]
     found = await world.call("search_nodes", names=["Sarah Miller"], group_ids=["rename"])
     assert [(node["name"], node["aliases"]) for node in found["nodes"]] == [("Sarah Chen", ["Sarah Miller"])]
+
+
+async def test_a_first_name_that_was_declared_becomes_an_alias(world: World) -> None:
+    group, person = "first-name", {"name": "Marit Sandvik", "type": "Person"}
+    await tell(world, group, episode_body="Marit Sandvik moved in.", entities=[person])
+    for number in range(3):
+        await tell(world, group, episode_body=f"Marit called, {number}.")
+    note = {"episode_body": "Marit paints.", "facts": [{"source": "Marit", "relation": "LIKES", "target": "painting"}]}
+    answer = await tell(world, group, **note, entities=[{"name": "Marit", "type": "Person"}])
+    assert answer["linked"] == 3
+    (report,) = [one for one in answer["needs_attention"] if one["what"] == "similar_existing"]
+    decoder = json.JSONDecoder()
+    await world.call("delete_episode", **decoder.raw_decode(report["call"].split("delete_episode ")[1])[0])
+    entity, _ = decoder.raw_decode(report["call"].split("in entities ")[1])
+    again = await tell(world, group, **note, entities=[entity])
+    assert again["entities"][0]["aliases"] == ["Marit"]
+    found = await world.call("search_nodes", names=["Marit", "Marit Sandvik"], group_ids=[group])
+    assert ([node["name"] for node in found["nodes"]], found["not_found"]) == (["Marit Sandvik"], None)
+    page = await world.call("get_entity_timeline", entity_uuid=found["nodes"][0]["uuid"])
+    assert page["total"] == 5
+    facts = await world.call("get_entity_connections", entity_uuid=found["nodes"][0]["uuid"])
+    assert [fact["name"] for fact in facts["facts"]] == ["LIKES"]

@@ -56,3 +56,10 @@ class GraphNeighbours(Protocol):
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         """How many of the entities each episode mentions; those that mention none are left out."""
         ...
+
+    async def own_mentions(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
+        """Uuids of the episodes that mention each entity by what they told themselves, at most ``limit_each``.
+
+        Not those that a back link joined to it later. Entities without any are left out.
+        """
+        ...

@@ -64,3 +64,19 @@ def mentions_among(episode_uuids: Sequence[str], entity_uuids: Sequence[str]) ->
         RETURN e.uuid AS uuid, count(DISTINCT h.uuid) AS n""",
         {"episodes": episode_uuids, "entities": entity_uuids},
     )
+
+
+def own_mentions(entity_uuids: Sequence[str], limit_each: int) -> Query:
+    """All but back links: those are younger than their episode and have a uuid of version 5 (its 15th character).
+
+    ``OPTIONAL`` keeps the start at the index: without it every entity is read.
+    """
+    return Query(
+        "own mentions",
+        """UNWIND $uuids AS u MATCH (n:Entity {uuid: u}) OPTIONAL MATCH (n)<-[m:MENTIONS]-(e:Episodic)
+        WHERE coalesce(m.created_at, '') <= coalesce(e.created_at, '~')
+          OR substring(coalesce(m.uuid, ''), 14, 1) <> '5'
+        WITH n.uuid AS uuid, collect(DISTINCT e.uuid)[..$limit] AS episodes
+        WHERE size(episodes) > 0 RETURN uuid, episodes""",
+        {"uuids": entity_uuids, "limit": limit_each},
+    )

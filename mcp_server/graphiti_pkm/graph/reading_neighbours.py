@@ -37,6 +37,12 @@ class Neighbours(Connected):
         (found,) = await (await self._db()).read(queries_neighbours.mentions_among(episode_uuids, entity_uuids))
         return {row["uuid"]: int(row["n"]) for row in found}
 
+    async def own_mentions(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
+        if not entity_uuids:
+            return {}
+        (found,) = await (await self._db()).read(queries_neighbours.own_mentions(entity_uuids, limit_each))
+        return {row["uuid"]: row["episodes"] for row in found}
+
 
 def _place(row: Row) -> Place:
     return Place(

@@ -26,13 +26,17 @@ class AttentionWriter:
         self._zone = zone
 
     def similar_existing(self, name: str, episode_uuid: str, candidates: Sequence[tuple[str, str]]) -> Attention:
-        """``candidates``: (name, uuid) of entities that may be the same."""
+        """``candidates``: (name, uuid) of entities that may be the same.
+
+        The episode goes first, and with it the new entity, which holds the name.
+        """
+        known = _json({"name": candidates[0][0], "aliases": [name]})
         return Attention(
             what="similar_existing",
             detail=f"{name} is new; much like it",
             candidates=[f"{other} ({uuid[:SHOWN_UUID]})" for other, uuid in candidates],
-            call=f'If it is the same: delete_episode {{"uuid":"{episode_uuid}"}}, then add_memory again with its name '
-            f"{_quoted(candidates[0][0])}. {_NOTHING} otherwise.",
+            call=f'If the same: delete_episode {{"uuid":"{episode_uuid}"}}, then add_memory again, in entities {known} '
+            f"in place of {_quoted(name)}",
         )
 
     def undeclared(self, names: Sequence[str]) -> Attention:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import uuid4
 
@@ -51,10 +51,12 @@ class _Left:
     mentions: int
     facts: int
     is_person: bool = False
+    is_only_linked: bool = False
+    """All other mentions are links that were made when what goes introduced it."""
 
     @property
     def is_unsupported(self) -> bool:
-        return not (self.mentions or self.facts or self.is_person)
+        return self.is_only_linked or not (self.mentions or self.facts or self.is_person)
 
     def reason(self, *, has_aliases: bool = False) -> str:
         parts = [f"{self.mentions} other mention(s)"] if self.mentions else []
@@ -94,7 +96,7 @@ class Deleting:
             lost = [fact for fact in facts if set(fact.episodes) <= {whole}]
             shared = [fact for fact in facts if not set(fact.episodes) <= {whole}]
             mentioned, mentions = await self._graph.episode_entities([whole], visible, Window(limit=_MOST))
-            left = await self._left(group, mentioned, lost, mentions=1)
+            left = await self._introduced(whole, await self._left(group, mentioned, lost, mentions=1))
             passages = await self._graph.passages(whole, without_vector=False, limit=_MOST_PASSAGES)
             removed = [item.entity for item in left if item.is_unsupported]
             kept = [item for item in left if not item.is_unsupported]
@@ -137,7 +139,7 @@ class Deleting:
                 "episodes": 1,
                 "facts": len(lost),
                 "entities": len(removed),
-                "mentions": mentions,
+                "mentions": mentions + sum(item.mentions for item in left if item.is_only_linked),
                 "passages": len(passages),
             },
             removed_names=[clipped(entity.name, _NAME) for entity in removed[:_TOLD]],
@@ -218,6 +220,12 @@ class Deleting:
         gone = Counter(uuid for fact in lost for uuid in {fact.source_uuid, fact.target_uuid})
         person = await self._person(group_id)
         return [_left_of(entity, support, gone[entity.uuid], mentions, person) for entity in entities]
+
+    async def _introduced(self, episode_uuid: str, left: Sequence[_Left]) -> list[_Left]:
+        """Marks what no other episode tells of by itself."""
+        asked = [one.entity.uuid for one in left if one.mentions and not (one.facts or one.is_person)]
+        own = await self._graph.own_mentions(asked, 2)
+        return [replace(one, is_only_linked=own.get(one.entity.uuid) == [episode_uuid]) for one in left]
 
     async def _why_kept(self, kept: Sequence[_Left]) -> list[str]:
         uuids = [item.entity.uuid for item in kept if not item.is_person]

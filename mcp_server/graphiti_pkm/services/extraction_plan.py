@@ -72,7 +72,7 @@ class ExtractionPlan:
     def intent(self, write_uuid: str, mentions: Sequence[Mention], jobs: Sequence[Job]) -> WriteIntent:
         """The write; ``mentions`` and ``jobs`` are those of earlier episodes."""
         named = (one.entity.uuid for one in self.resolved if one.entity.uuid not in self.linked)
-        own = {uuid: back_link(uuid, self.episode.uuid, self.now) for uuid in named}
+        own = {uuid: back_link(uuid, self.episode.uuid, self.episode.created_at) for uuid in named}
         others = [one for one in mentions if one.episode_uuid != self.episode.uuid or one.entity_uuid not in own]
         return WriteIntent(
             uuid=write_uuid,

@@ -37,6 +37,8 @@ class Material:
     """Those, the ends of the facts, and others whose texts may say it."""
     support: Mapping[str, tuple[int, int]]
     """How many mentions and facts each entity has."""
+    own: Mapping[str, Sequence[str]]
+    """Episodes that tell of each entity by themselves, not by a link from what introduced it; not all, if many."""
     times: Mapping[str, datetime]
     """When those episodes were, and others that tell a fact which is known from one of them."""
     person: frozenset[str]
@@ -215,23 +217,25 @@ def _mentions(material: Material, left: Iterable[Fact]) -> list[tuple[str, str]]
 
 
 def _unsupported(material: Material, gone: Sequence[Fact], mentions: Sequence[tuple[str, str]]) -> list[Entity]:
-    """The entity itself, and those of which no mention and no fact is left."""
-    mentions_gone: dict[str, int] = {}
+    """The entity itself, and those of which no mention and no fact is left, but for links from earlier episodes."""
+    mentions_gone: dict[str, set[str]] = {}
     facts_gone: dict[str, int] = {}
     pairs = list(mentions)
     if material.mode == "delete":
         pairs = [
             (one.episode.uuid, uuid) for one in material.redactions for uuid in material.mentioned[one.episode.uuid]
         ]
-    for _, uuid in pairs:
-        mentions_gone[uuid] = mentions_gone.get(uuid, 0) + 1
+    for episode, uuid in pairs:
+        mentions_gone.setdefault(uuid, set()).add(episode)
     for fact in gone:
         for uuid in {fact.source_uuid, fact.target_uuid}:
             facts_gone[uuid] = facts_gone.get(uuid, 0) + 1
     asked = {material.aim.entity.uuid} if material.aim.entity else set()
     for uuid in (mentions_gone.keys() | facts_gone.keys()) - material.person:
         of_mentions, of_facts = material.support.get(uuid, (0, 0))
-        if of_mentions <= mentions_gone.get(uuid, 0) and of_facts <= facts_gone.get(uuid, 0):
+        without, own = mentions_gone.get(uuid, set()), material.own.get(uuid, ())
+        is_unmentioned = of_mentions <= len(without) or (len(own) > 0 and without.issuperset(own))
+        if is_unmentioned and of_facts <= facts_gone.get(uuid, 0):
             asked.add(uuid)
     return [material.entities[uuid] for uuid in sorted(asked) if uuid in material.entities]
 

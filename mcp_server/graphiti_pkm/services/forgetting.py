@@ -183,6 +183,7 @@ class Forgetting:
             mentioned=mentioned,
             entities=dict(sorted(entities.items())),
             support=await self._graph.entity_support(sorted(entities)),
+            own=await self._graph.own_mentions(sorted(set().union(*mentioned.values())), len(redactions) + 1),
             times=await episode_times(self._graph, facts.values(), [one.episode for one in redactions], groups),
             person=await self._person(aim.group_id),
             reasons=await self._graph.reasons(aim.group_id, _MOST_REASONS),
