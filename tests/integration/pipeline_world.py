@@ -113,7 +113,7 @@ class PipelineWorld:
         return {name: tally.calls for name, tally in self.model.stats.by_schema.items()}
 
     def graph(self) -> tuple[str, int]:
-        """Everything in the graph as text, and how much the database has ever written to its file."""
+        """Everything in the graph as text, and how many writes the database has ever taken."""
         graph = FalkorDB(unix_socket_path=str(self._socket)).select_graph(self.store._graph_name)  # type: ignore[no-untyped-call]
         found = [
             *graph.query("MATCH (n) RETURN id(n), labels(n), n ORDER BY id(n)").result_set,
@@ -121,8 +121,8 @@ class PipelineWorld:
         ]
         rows = [[number, kind, one.properties] for number, kind, one in found]
         with redis.Redis(unix_socket_path=str(self._socket)) as client:
-            written = client.info("persistence")["aof_current_size"]  # type: ignore[index]
-        return json.dumps(rows, sort_keys=True), int(written)
+            writes = client.info("persistence")["rdb_changes_since_last_save"]  # type: ignore[index]
+        return json.dumps(rows, sort_keys=True), int(writes)
 
 
 def entities_of(extraction: Extraction) -> dict[str, ExtractedEntity]:

@@ -1,5 +1,6 @@
 """Graphiti's pipeline on stored episodes: what it finds, what it is shown, and that it writes nothing."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -79,9 +80,12 @@ async def test_each_ending_names_the_fact_that_brought_it(world: PipelineWorld) 
     berlin, rome = an_entity("Berlin"), an_entity("Rome")
     job, home = works_at_acme(), a_fact(ANNA, berlin, "LIVES_IN", text="Anna Berg LIVES_IN Berlin.", valid_at=at(2023))
     await world.keep(ANNA, ACME, berlin, rome, job, home)
-    episode = await world.told("Anna Berg LIVES_IN Rome since 2025-02. Anna Berg WORKS_AT Globex since 2025-03.")
-    found = await world.extract(episode)
+    text = (
+        "Anna Berg LIVES_IN Rome since 2025-02. Anna Berg WORKS_AT Globex since 2025-03. [[Acme]] and [[Berlin]] too."
+    )
+    found = await world.extract(await world.told(text))
     facts = facts_of(found)
+    assert not any(one.is_known for one in found.facts)
     assert set(found.endings) == {
         ExtractedEnding(
             fact_uuid=home.uuid, by_uuid=facts["Anna Berg LIVES_IN Rome since 2025-02."].uuid, invalid_at=at(2025, 2)
@@ -140,9 +144,11 @@ async def test_no_reading_plan_retired_fact_or_side_data_is_shown_to_the_model(w
     shown = works_at_acme(**own)
     await world.keep(anna, ACME, shown, *hidden)
     extractor = world.extractor((PERSON, COMPANY), (WORKS_AT,))
-    episode = await world.told("Anna Berg WORKS_AT Acme since 2025-02. Anna Berg WORKS_AT Globex since 2025-03.")
-    found = await world.extract(episode, extractor)
+    text = "Anna Berg WORKS_AT Acme since 2025-02. Anna Berg WORKS_AT Globex since 2025-03. We met [[Anna]]."
+    found = await world.extract(await world.told(text), extractor)
 
+    (about_names,) = world.asked("NodeResolutions")
+    assert "An engineer." in about_names
     prompts = world.asked("EdgeDuplicate")
     assert prompts
     assert all(shown.text in prompt for prompt in prompts)
@@ -186,6 +192,8 @@ async def test_types_become_labels_and_relations(world: PipelineWorld) -> None:
     assert [one.relation for one in found.facts] == ["WORKS_AT"]
     (prompt,) = world.asked("ExtractedEdges")
     assert "Employment" in prompt
+    for label in ("Person", "Company"):
+        assert f'"entity_types": {json.dumps(sorted(("Entity", label)))}' in prompt
 
 
 async def test_a_type_that_is_excluded_is_neither_offered_nor_wanted(world: PipelineWorld) -> None:
@@ -254,11 +262,11 @@ async def test_a_long_episode_is_read_in_parts_that_know_of_each_other(world: Pi
     filler = "nothing of any form here\n" * 40
     job, home, other = (
         "Anna Berg WORKS_AT Globex since 2020.",
-        "Anna Berg LIVES_IN Rome since 2021.",
+        "Annie LIVES_IN Rome since 2021.",
         "Tom Vance LIVES_IN Rome since 2022.",
     )
     text = f"{job}\n{filler}{home}\n{filler}{other}\n{job}"
-    await world.keep(ANNA)
+    await world.keep(ANNA, a_name(ANNA, "Annie"))
     found = await world.extract(await world.told(text), world.extractor(part_characters=1_000))
     assert world.calls()["ExtractedEntities"] == 3
     assert all(len(part) <= 1_000 for part in (one.subject for one in world.model.requests))

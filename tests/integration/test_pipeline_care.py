@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from graphiti_core.llm_client import LLMClient
 from graphiti_core.nodes import EntityNode
-from tests.builders import a_fact, an_entity, at
+from graphiti_core.search.search_filters import SearchFilters
+from tests.builders import GROUP, a_fact, an_entity, at
 from tests.integration.pipeline_world import (
     ACME,
     ANNA,
@@ -175,6 +176,27 @@ async def test_dates_are_read_with_care(
         "So": {"valid_at": "2025-01-01T00:00:00Z", "invalid_at": None}}})  # fmt: skip
     (fact,) = (await world.extract(await world.told("Anna LIVES_IN Rome."))).facts
     assert (fact.relation, fact.valid_at, fact.invalid_at) == ("LIVES_IN", start, end)
+
+
+async def test_an_end_before_the_start_does_not_hide_what_the_fact_ends(world: PipelineWorld) -> None:
+    job = works_at_acme()
+    await world.keep(ANNA, ACME, job)
+    edge = {"source_entity_name": "Anna Berg", "target_entity_name": "Globex", "relation_type": "WORKS_AT"}
+    told = {**edge, "fact": "Anna Berg WORKS_AT Globex.", "episode_indices": [0]}
+    dated = {**told, "valid_at": "2025-02-01", "invalid_at": "2023-01-01"}
+    world.model.change(script={"ExtractedEdges": {"Anna": {"edges": [dated]}}})
+    found = await world.extract(await world.told("Anna Berg WORKS_AT Globex."))
+    assert [(one.fact_uuid, one.invalid_at) for one in found.endings] == [(job.uuid, at(2025, 2))]
+
+
+async def test_what_is_found_for_graphiti_holds_no_attributes(world: PipelineWorld) -> None:
+    anna = ANNA.model_copy(update={"attributes": {"bias": "skewed"}})
+    await world.keep(anna, ACME, works_at_acme(value="8 hours", attributes={"counter": 3}))
+    search = ModelSearch(world.store, Seen())
+    (vector,) = await world.embedder.embed(["Anna Berg WORKS_AT Acme."])
+    near = await search.edge_similarity_search(None, vector.tolist(), None, None, SearchFilters(), [GROUP])
+    nodes = await search.node_fulltext_search(None, "Anna", SearchFilters(), [GROUP])
+    assert [one.attributes for one in (*near, *nodes)] == [{}, {}]
 
 
 class Odd:

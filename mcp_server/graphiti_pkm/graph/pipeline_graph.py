@@ -47,14 +47,17 @@ class Seen:
     """As they are in the graph."""
     facts: dict[str, KnownFact] = field(default_factory=dict)
     found: dict[str, EntityNode] = field(default_factory=dict)
-    """Entities that earlier parts named, known or new, as those parts left them; by key of the name and by uuid."""
+    """Entities that earlier parts named, known or new, as the latest left them."""
+    named: dict[str, str] = field(default_factory=dict)
+    """Their uuids by key of the name."""
     told: dict[str, EntityEdge] = field(default_factory=dict)
     """New facts of earlier parts."""
 
     def remember(self, nodes: Iterable[EntityNode], edges: Iterable[EntityEdge]) -> None:
         """For the next part, which may name and tell them again."""
         for node in nodes:
-            self.found[name_key(node.group_id, node.name)] = self.found[node.uuid] = node
+            self.found[node.uuid] = node
+            self.named[name_key(node.group_id, node.name)] = node.uuid
         self.told.update((edge.uuid, edge) for edge in edges if edge.uuid not in self.facts)
 
     def told_between(self, uuids: Sequence[str]) -> list[EntityEdge]:
@@ -153,10 +156,9 @@ class ModelReads(GraphOperationsInterface):
         held = await self._store.get_names(list(dict.fromkeys(keys.values())))
         entities = await self._store.get_entities([name.entity_uuid for name in held.values()], [group])
         by_uuid = {entity.uuid: _shown(node_of(entity), self._seen) for entity in entities}
-        found = {
-            name: self._seen.found.get(key) or (by_uuid.get(held[key].entity_uuid) if key in held else None)
-            for name, key in keys.items()
-        }
+        by_uuid = {**by_uuid, **self._seen.found}
+        uuids = {key: one.entity_uuid for key, one in held.items()} | self._seen.named
+        found = {name: by_uuid.get(uuids.get(key, "")) for name, key in keys.items()}
         return [
             node if node.name == name else node.model_copy(update={"name": name})
             for name, node in found.items()
