@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
+from graphiti_pkm.config_embedding import check_embedding, checked_mode
 from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
 from graphiti_pkm.config_keys import OPENAI_URL, GivenKey, choose_key
 from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
@@ -88,6 +89,25 @@ class Settings(BaseModel):
         default=EpisodeWeights(),
         description="What counts how much when search_episodes ranks; a part is enough, e.g. 'date=0.5,day=0'.",
     )
+    embedding_mode: str = Field(
+        default="local",
+        description="Where texts become vectors: local, on this machine, or api, by a service that is sent every text.",
+    )
+    embedding_model: str | None = Field(
+        default=None, description="Embedding model of the mode api; text-embedding-3-small by default."
+    )
+    embedding_dimension: int | None = Field(
+        default=None, ge=2, le=4096, description="Dimensions of its vectors; known by default for OpenAI's models."
+    )
+    embedding_base_url: str = Field(
+        default=OPENAI_URL, description="Address of an OpenAI-compatible API for embeddings, with its /v1."
+    )
+    embedding_api_key: SecretStr | None = Field(
+        default=None,
+        description="Key for that address. For OpenAI's own, OPENAI_API_KEY counts if this is not given; it is sent to "
+        "no other address.",
+    )
+    embedding_api_key_file: Path | None = Field(default=None, description="File that holds that key, instead.")
     llm_model: str | None = Field(
         default=None,
         description="Model that reads episodes for entities and facts. None by default: a key alone sends nothing.",
@@ -170,12 +190,19 @@ class Settings(BaseModel):
         except ValueError as error:
             raise ValueError('not a JSON list such as [{"name": "Person", "description": "…"}]') from error
 
-    @field_validator("llm_model", "llm_small_model", "llm_api_key", mode="before")
+    @field_validator("embedding_mode")
+    @classmethod
+    def _mode(cls, mode: str) -> str:
+        return checked_mode(mode)
+
+    @field_validator(
+        "llm_model", "llm_small_model", "llm_api_key", "embedding_model", "embedding_api_key", mode="before"
+    )
     @classmethod
     def _stripped(cls, given: object) -> object:
         return (given.strip() or None) if isinstance(given, str) else given
 
-    @field_validator("llm_base_url")
+    @field_validator("llm_base_url", "embedding_base_url")
     @classmethod
     def _address(cls, url: str) -> str:
         try:
@@ -187,10 +214,12 @@ class Settings(BaseModel):
             raise ValueError("not an address such as http://localhost:11434/v1")
         if parts.username or parts.password or parts.query or parts.fragment:
             # An address is shown and logged.
-            raise ValueError("an address without user, password, ? or #; a key belongs in llm_api_key")
+            raise ValueError(
+                "an address without user, password, ? or #; a key belongs in the setting ending in _api_key"
+            )
         return url.strip().rstrip("/")
 
-    @field_validator("data_dir", "cache_dir", "model_dir", "llm_api_key_file")
+    @field_validator("data_dir", "cache_dir", "model_dir", "llm_api_key_file", "embedding_api_key_file")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None
@@ -285,12 +314,15 @@ def load_settings(
     except ValidationError as error:
         raise ConfigurationError(_explain(error, origins)) from None
     notes = given_yaml.notes
-    if settings.llm_model:
-        given = GivenKey("llm_api_key", settings.llm_api_key, settings.llm_api_key_file, settings.llm_base_url, origins)
-        chosen = choose_key(given, str(yaml_file), given_yaml.values.get("llm_base_url"), variables)
-        settings = settings.model_copy(update={"llm_api_key": chosen.key})
-        origins["llm_api_key"] = chosen.origin
-        notes += (chosen.note,) if chosen.note else ()
+    for of, is_used in (("llm", bool(settings.llm_model)), ("embedding", settings.embedding_mode == "api")):
+        if is_used:
+            key, file, url = (getattr(settings, f"{of}_{name}") for name in ("api_key", "api_key_file", "base_url"))
+            given = GivenKey(f"{of}_api_key", key, file, url, origins)
+            chosen = choose_key(given, str(yaml_file), given_yaml.values.get(f"{of}_base_url"), variables)
+            settings = settings.model_copy(update={f"{of}_api_key": chosen.key})
+            origins[f"{of}_api_key"] = chosen.origin
+            notes += (chosen.note,) if chosen.note else ()
+    check_embedding(settings)
     return LoadedSettings(settings, origins, used_env_file, yaml_file, notes)
 
 

@@ -181,7 +181,7 @@ def _add_queue(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _is_of_model(field: str) -> bool:
-    return field.startswith(("llm_", "extraction_", "embedding_")) or field.endswith("_types")
+    return field.startswith(("llm_", "extraction_")) or field.endswith("_types")
 
 
 def _value(field: str, annotation: Any) -> str:

@@ -16,6 +16,13 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from graphiti_pkm.config_embedding import (
+    EmbeddingSettings,
+    check_embedding,
+    embedding_dimension,
+    embedding_model,
+    takes_dimension,
+)
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.models.lanes import Lane, Outcome, closed
@@ -58,6 +65,19 @@ class EmbeddingService:
     def host(self) -> str:
         """Where texts go."""
         return urlsplit(self.base_url).hostname or self.base_url
+
+
+def service_of(settings: EmbeddingSettings) -> EmbeddingService:
+    """As the settings say. Raises ConfigurationError if they do not fit together."""
+    check_embedding(settings)
+    model = embedding_model(settings)
+    return EmbeddingService(
+        model=model,
+        dimension=embedding_dimension(settings),
+        base_url=settings.embedding_base_url,
+        key=settings.embedding_api_key,
+        sends_dimension=takes_dimension(model),
+    )
 
 
 class ApiEmbedder:

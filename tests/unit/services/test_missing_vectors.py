@@ -39,7 +39,7 @@ async def texts_without_vector(world: WritingWorld) -> int:
     return (await world.graph.embedding_size(only_missing=True)).texts
 
 
-@requirement("M-40", "M-38")
+@requirement("M-40")
 async def test_with_the_service_away_all_is_stored_and_what_follows_is_said(world: WritingWorld) -> None:
     world.embedder.is_away = True
     answer = await world.tell("Sarah knows Tom. They met in Bonn.", FACT)

@@ -1,0 +1,81 @@
+"""What the settings of embeddings mean together: mode, model, dimension."""
+
+from typing import Protocol
+
+from pydantic import SecretStr
+
+from graphiti_pkm.config_keys import OPENAI_KEY, is_openai
+from graphiti_pkm.errors import ConfigurationError
+
+LOCAL_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+LOCAL_DIMENSION = 384
+API_MODEL = "text-embedding-3-small"
+_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+_TAKES_DIMENSION = "text-embedding-3-"
+NO_HYBRID = (
+    "hybrid is not offered: it would mix vectors of two models in one memory, which cannot be compared. Use local "
+    "(nothing leaves this machine) or api; `graphiti-pkm reembed` changes a memory from one to the other"
+)
+
+
+class EmbeddingSettings(Protocol):
+    """The part of the settings that is looked at here."""
+
+    @property
+    def embedding_mode(self) -> str: ...
+    @property
+    def embedding_model(self) -> str | None: ...
+    @property
+    def embedding_dimension(self) -> int | None: ...
+    @property
+    def embedding_base_url(self) -> str: ...
+    @property
+    def embedding_api_key(self) -> SecretStr | None: ...
+
+
+def checked_mode(mode: str) -> str:
+    """Raises ValueError for a mode that is not offered."""
+    if mode == "hybrid":
+        raise ValueError(NO_HYBRID)
+    if mode not in ("local", "api"):
+        raise ValueError("not local or api")
+    return mode
+
+
+def embedding_model(settings: EmbeddingSettings) -> str:
+    """The model that is meant."""
+    return settings.embedding_model or (API_MODEL if settings.embedding_mode == "api" else LOCAL_MODEL)
+
+
+def takes_dimension(model: str) -> bool:
+    """Whether a service may be asked for vectors of this model in another dimension than its own."""
+    return _TAKES_DIMENSION in model
+
+
+def embedding_dimension(settings: EmbeddingSettings) -> int:
+    """Of the model's vectors. Raises ConfigurationError if it is neither given nor known."""
+    model = embedding_model(settings)
+    known = _DIMENSIONS.get(model.rpartition("/")[2]) if settings.embedding_mode == "api" else LOCAL_DIMENSION
+    dimension = settings.embedding_dimension or known
+    if dimension is None:
+        raise ConfigurationError(
+            f"How many dimensions the vectors of {model} have is not known: set GRAPHITI_PKM_EMBEDDING_DIMENSION."
+        )
+    return dimension
+
+
+def check_embedding(settings: EmbeddingSettings) -> None:
+    """Raises ConfigurationError if the settings of embeddings do not fit together, naming what to set."""
+    model, dimension = embedding_model(settings), embedding_dimension(settings)
+    if settings.embedding_mode != "api":
+        if model.rpartition("/")[2] != LOCAL_MODEL.rpartition("/")[2] or dimension != LOCAL_DIMENSION:
+            raise ConfigurationError(
+                f"embedding_mode local has one model, {LOCAL_MODEL} with {LOCAL_DIMENSION} dimensions: leave out "
+                "embedding_model and embedding_dimension, or set GRAPHITI_PKM_EMBEDDING_MODE=api for a service."
+            )
+        return
+    if settings.embedding_api_key is None and is_openai(settings.embedding_base_url):
+        raise ConfigurationError(
+            f"embedding_mode api needs a key: set GRAPHITI_PKM_EMBEDDING_API_KEY or {OPENAI_KEY}, or name a service "
+            "that asks for none with GRAPHITI_PKM_EMBEDDING_BASE_URL."
+        )
