@@ -58,7 +58,7 @@ async def test_what_a_model_finds_is_told_searched_and_kept_by_its_receipt(
         assert status["extraction"]["tokens"] > 0
         whole = await call(client, "get_status")
         assert whole["extractions"] == {"done": 1}
-        assert "calls" in whole["spent"]["today"]
+        assert "call(s)" in whole["spent"]["today"]
         if told:
             assert told[0][1] == 40
 

@@ -92,7 +92,7 @@ class Receipts:
 
     def _in_words(self, usage: Usage) -> str:
         cost = self._cost(usage)
-        return f"{usage.calls:,} calls, {usage.tokens:,} tokens" + ("" if cost is None else f", {cost:.4f}")
+        return f"{usage.calls:,} call(s), {usage.tokens:,} tokens" + ("" if cost is None else f", {cost:.4f}")
 
     def _cost(self, usage: Usage) -> float | None:
         """None where the settings name no prices."""

@@ -1,0 +1,207 @@
+"""add_memory with a model: queued, waited for; what get_status tells of a receipt."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.builders import at
+from tests.fakes.extractor import FakeExtractor
+from tests.unit.services.extraction_world import ExtractionWorld, Findings
+
+from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.domain.answers import AddMemoryResponse
+from graphiti_pkm.domain.extraction import Extraction
+from graphiti_pkm.domain.records import ExtractJob
+from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.errors import InvalidInput, ModelRefused, ModelUnavailable, NotFound
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.extracting import Extracting, Pace
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.receipts import MOST_FACTS, Receipts, tell_nobody
+from graphiti_pkm.services.status import Status
+from graphiti_pkm.services.writing import Writing
+
+EVE = Caller(principal="eve")
+TEXT = "Anna likes tea."
+
+
+class World(ExtractionWorld):
+    """A process with a model configured."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(at(2026, 6, 1), llm_model="fake-1", **settings)
+        self.journal.now = self.clock
+        self.queue = self.journal.extractions
+        self.queue._now = self.clock
+        self.extractor = FakeExtractor(lambda _: likes("Tea"))
+        groups, committer = Groups(self.graph, self.context.settings), Committer(self.context)
+        self.extracting = Extracting(
+            self.context, self.queue, self.extractor, self.extractions, Pace(jitter=lambda: 0.5)
+        )
+        committer.on_extractions = self.extracting.notify
+        receipts = Receipts(self.context, groups, self.queue, lambda: self.extracting.changed.next)
+        self.writing = Writing(self.context, groups, committer, receipts)
+        self.status = Status(self.context, groups, receipts=receipts)
+        self.progress: list[tuple[float, float, str]] = []
+
+    async def add(self, body: str = TEXT, wait: float = 0, caller: Caller = LOCAL, **fields: Any) -> AddMemoryResponse:
+        request = AddMemory.model_validate({"episode_body": body, **fields})
+
+        async def progress(done: float, most: float, what: str) -> None:
+            self.progress.append((done, most, what))
+
+        return await self.writing.add_memory(caller, request, wait, progress)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def likes(*targets: str) -> Extraction:
+    found = Findings()
+    for target in targets:
+        found.fact("Anna", "LIKES", target, f"Anna likes {target}.")
+    return found.extraction
+
+
+async def test_a_note_is_queued_with_what_the_call_says_about_it(world: World) -> None:
+    steering = {
+        "excluded_entity_types": ["Place"],
+        "custom_extraction_instructions": "Be brief.",
+        "previous_episode_uuids": ["0a0a0a0a"],
+        "update_communities": True,
+        "saga": "trip",
+    }
+    answer = await world.add(steering=steering)
+    jobs = [row.job for row in world.queue.table.values()]
+    assert jobs == [
+        ExtractJob(
+            uuid=jobs[0].uuid,
+            episode_uuid=answer.episode_uuid,
+            excluded_entity_types=("Place",),
+            instructions="Be brief.",
+            previous_episode_uuids=("0a0a0a0a",),
+            update_communities=True,
+        )
+    ]
+    assert answer.extraction is None
+    assert "receipt" in answer.message
+    assert "excluded_entity_types" not in (answer.unused or [])
+    assert answer.next_steps is None
+    assert world.extractor.tasks == []
+
+
+async def test_without_a_model_nothing_is_queued_and_no_wait_waits() -> None:
+    world = ExtractionWorld()
+    request = AddMemory(episode_body=TEXT)
+    answer = await world.writing.add_memory(LOCAL, request, 45)
+    assert (answer.extraction, world.journal.extractions.table) == (None, {})
+    assert "receipt" not in answer.message
+
+
+async def test_who_waits_is_told_how_far_it_is_and_what_was_found(world: World) -> None:
+    world.extractor.may_answer.clear()
+    stop = asyncio.Event()
+    working = asyncio.create_task(world.extracting.run(stop))
+    adding = asyncio.create_task(world.add(wait=45))
+    await asyncio.wait_for(world.extractor.asked_for(1), 10)
+    world.extractor.may_answer.set()
+    answer = await asyncio.wait_for(adding, 10)
+    stop.set()
+    await working
+    assert answer.extraction is not None
+    assert (answer.extraction.state, [one.fact for one in answer.extraction.facts]) == ("done", ["Anna likes Tea."])
+    assert "1 fact" in answer.message
+    assert world.progress[0][1:] == (45, "extraction queued")
+
+
+async def test_a_wait_ends_and_the_job_goes_on(world: World) -> None:
+    answer = await world.add(wait=0.01)
+    assert answer.extraction is not None
+    assert answer.extraction.state == "queued"
+    await world.extracting.run_once()
+    receipt = await world.status.get_status(LOCAL, answer.episode_uuid[:8])
+    assert receipt.extraction is not None
+    assert receipt.extraction.state == "done"
+
+
+async def test_a_repeat_waits_for_the_job_of_the_first_call(world: World) -> None:
+    first = await world.add()
+    await world.extracting.run_once()
+    again = await world.add(wait=45, uuid=first.episode_uuid)
+    assert again.status == "already_stored"
+    assert again.extraction is not None
+    assert again.extraction.state == "done"
+    assert len(world.queue.table) == 1
+
+
+async def test_a_journal_that_fails_while_waiting_does_not_unsay_what_was_stored(world: World) -> None:
+    stored = await world.add()
+    world.journal.is_down = True
+    answer = await world.writing._with_extraction(stored, 1, tell_nobody)
+    assert answer.episode_uuid == stored.episode_uuid
+
+
+async def test_a_failure_is_told_with_reason_and_remedy(world: World) -> None:
+    answer = await world.add()
+    world.extractor.fail_next(ModelRefused("The key is refused.", "Set llm_api_key."))
+    await world.extracting.run_once()
+    told = await world.status.get_status(LOCAL, answer.episode_uuid)
+    assert told.status == "degraded"
+    assert "The key is refused." in told.message
+    assert "searchable" in told.message
+    assert told.extraction is not None
+    assert (told.extraction.reason, told.extraction.remedy) == ("The key is refused.", "Set llm_api_key.")
+    whole = await world.status.get_status(LOCAL)
+    assert whole.extractions == {"failed": 1}
+    assert [one.remedy for one in whole.extraction_failures] == ["Set llm_api_key."]
+    assert whole.extraction_model == "fake-1"
+
+
+async def test_a_job_that_waits_says_why_and_until_when(world: World) -> None:
+    answer = await world.add()
+    world.extractor.fail_next(ModelUnavailable("Too busy.", retry_after=60))
+    await world.extracting.run_once()
+    told = (await world.status.get_status(LOCAL, answer.episode_uuid)).extraction
+    assert told is not None
+    assert (told.state, told.reason, told.attempts) == ("queued", "Too busy.", 1)
+    assert told.next_attempt == "2026-06-01T00:01:00+00:00"
+
+
+async def test_tokens_and_cost_by_the_prices_of_the_settings() -> None:
+    world = World(llm_price_input=2.0, llm_price_output=8.0)
+    answer = await world.add()
+    assert (await world.status.get_status(LOCAL)).spent == {}
+    await world.extracting.run_once()
+    told = (await world.status.get_status(LOCAL, answer.episode_uuid)).extraction
+    assert told is not None
+    assert (told.calls, told.tokens, told.cost) == (1, 15, pytest.approx(0.00006))
+    await world.add("Anna likes tea, still.")
+    world.clock.advance(days=1)
+    await world.extracting.run_once()
+    assert (await world.status.get_status(LOCAL)).spent == {
+        "today": "1 call(s), 15 tokens, 0.0001",
+        "in all": "2 call(s), 30 tokens, 0.0001",
+    }
+
+
+async def test_a_long_list_of_facts_is_cut_and_counted(world: World) -> None:
+    names = [f"Tea {i}" for i in range(MOST_FACTS + 1)]
+    world.extractor.finds = lambda _: likes(*names)
+    answer = await world.add()
+    await world.extracting.run_once()
+    told = (await world.status.get_status(LOCAL, answer.episode_uuid)).extraction
+    assert told is not None
+    assert (len(told.facts), told.facts_total) == (MOST_FACTS, MOST_FACTS + 1)
+
+
+async def test_a_receipt_is_only_for_who_may_see_the_group(world: World) -> None:
+    mine, hers = await world.add(), await world.add(caller=EVE)
+    for caller, other in ((EVE, mine), (LOCAL, hers)):
+        with pytest.raises(NotFound):
+            await world.status.get_status(caller, other.episode_uuid)
+        assert (await world.status.get_status(caller)).extractions == {"queued": 1}
+    for unknown, error in (("0" * 32, NotFound), ("no uuid", InvalidInput)):
+        with pytest.raises(error):
+            await world.status.get_status(LOCAL, unknown)
