@@ -41,16 +41,17 @@ def choose_key(given: GivenKey, yaml_origin: str, yaml_url: object, variables: M
     another. ``OPENAI_API_KEY`` belongs to OpenAI's address.
 
     Raises:
-        ConfigurationError: the file of the key cannot be read.
+        ConfigurationError: the file of the key cannot be read, or it holds no key.
     """
     setting = given.setting if given.key else given.setting + "_file"
     origin = given.origins[setting]
     if given.key or given.file:
         if origin == yaml_origin and not same_server(given.base_url, str(yaml_url or OPENAI_URL)):
             return ChosenKey(None, "default", f"{given.setting}: not used, it was given for another address")
-        return ChosenKey(given.key or _read(given.file, given.setting), origin)
+        text = given.key.get_secret_value() if given.key else _read(given.file, given.setting)
+        return ChosenKey(_checked(text, origin), origin)
     if is_openai(given.base_url) and (key := variables.get(OPENAI_KEY, "").strip()):
-        return ChosenKey(SecretStr(key), OPENAI_KEY)
+        return ChosenKey(_checked(key, OPENAI_KEY), OPENAI_KEY)
     return ChosenKey(None, "default")
 
 
@@ -77,11 +78,15 @@ def _server(url: str) -> tuple[str, str, int]:
     return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _read(path: Path | None, setting: str) -> SecretStr | None:
+def _read(path: Path | None, setting: str) -> str:
     try:
-        key = path.read_text(encoding="utf-8").strip() if path else ""
+        return path.read_text(encoding="utf-8").strip() if path else ""
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"Cannot read the file of {setting}, {path}: {type(error).__name__}.") from None
-    if not key or len(key.split()) != 1:
-        raise ConfigurationError(f"The file of {setting}, {path}, must hold one key and nothing else.")
+
+
+def _checked(key: str, origin: str) -> SecretStr:
+    """A key that can be sent: one word of plain characters."""
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise ConfigurationError(f"The key from {origin} must be one word of plain characters and nothing else.")
     return SecretStr(key)

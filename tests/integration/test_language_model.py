@@ -3,8 +3,10 @@
 import asyncio
 import hashlib
 import logging
+import threading
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
 
 import pytest
 from graphiti_core.llm_client.config import ModelSize
@@ -14,7 +16,7 @@ from pydantic import BaseModel
 from tests.builders import GROUP, new_uuid
 from tests.fakes import FakeJournal
 from tests.requirements import requirement
-from tests.scripted_model import FAULT_KINDS, FaultKind, FaultPlan, PermanentFault, ScheduledFault, ScriptedModel
+from tests.scripted_model import FAULT_KINDS, FaultKind, FaultPlan, PermanentFault, ScheduledFault, ScriptedModel, Storm
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.extraction import Budget, ModelLedger, Usage
@@ -333,6 +335,55 @@ async def test_the_key_goes_in_the_header_and_none_is_sent_where_none_is_given(
     assert scripted_model.stats.authorizations == [hashlib.sha256(f"Bearer {KEY}".encode()).hexdigest()]
 
 
+async def test_a_redirect_is_not_followed_and_nothing_of_openais_environment_goes_to_another_server(
+    make: Make, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(name, "of-openai")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: of-openai")
+    with Redirecting(scripted_model.url) as elsewhere, pytest.raises(ModelRefused) as raised:
+        await ask(make(llm_base_url=elsewhere.url).for_job(await Job().ledger()))
+    assert "llm_base_url" in raised.value.remedy
+    assert scripted_model.stats.calls == 0
+    assert len(elsewhere.headers) == 1
+    assert "of-openai" not in str(elsewhere.headers)
+
+
+class Redirecting(ThreadingHTTPServer):
+    """Sends whoever comes to another address, and keeps the headers that came."""
+
+    def __init__(self, target: str) -> None:
+        self.headers: list[str] = []
+        self.target = target
+        super().__init__(("127.0.0.1", 0), _Redirect)
+        self.url = f"http://127.0.0.1:{self.server_port}/v1"
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.01,))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
+        self._thread.join()
+
+
+class _Redirect(BaseHTTPRequestHandler):
+    server: Redirecting
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.server.headers.append(str(self.headers))
+        self.send_response(307)
+        self.send_header("location", f"{self.server.target}/chat/completions")
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: the standard error is the tests'."""
+
+
 async def test_openais_address_without_a_key_is_refused_before_anything_is_sent() -> None:
     model = language_model(Settings(llm_model="m", llm_structured_output="json_schema"))
     assert model is not None
@@ -419,8 +470,6 @@ async def test_twenty_calls_of_a_job_run_at_once(make: Make, scripted_model: Scr
 async def test_a_storm_over_many_jobs_ends_with_every_answer_paid_for_once(
     make: Make, scripted_model: ScriptedModel
 ) -> None:
-    from tests.scripted_model import Storm  # noqa: PLC0415
-
     scripted_model.change(faults=FaultPlan(storm=Storm(seed=3, rate=0.3)))
     model = make(llm_structured_output="json_schema")
     jobs = [Job() for _ in range(20)]

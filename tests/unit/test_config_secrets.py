@@ -94,10 +94,18 @@ def test_a_key_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert key_of(load(ours(llm_model="m", llm_base_url=LOCAL, llm_api_key_file=str(file)))) == KEY
     for text in ("", "two words"):
         file.write_text(text)
-        with pytest.raises(ConfigurationError, match="one key"):
+        with pytest.raises(ConfigurationError, match="one word"):
             load(ours(llm_model="m", llm_api_key_file=str(file)))
     with pytest.raises(ConfigurationError, match="FileNotFoundError"):
         load(ours(llm_model="m", llm_api_key_file=str(tmp_path / "none")))
+
+
+@pytest.mark.parametrize("key", [f"{KEY} x", f"{KEY}\nx", f"{KEY}…"])
+def test_a_key_that_cannot_be_sent_is_told_by_its_origin_alone(key: str) -> None:
+    for named in ("GRAPHITI_PKM_LLM_API_KEY", "OPENAI_API_KEY"):
+        with pytest.raises(ConfigurationError, match=f"from {named}") as raised:
+            load({named: key, **ours(llm_model="m")})
+        assert KEY not in raised.value.message
 
 
 @pytest.mark.parametrize(

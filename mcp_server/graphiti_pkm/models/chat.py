@@ -118,9 +118,10 @@ def _said(answer: object, request: Request) -> Said:
     if not answer.choices:
         raise _error_in(answer, request.model)
     choice = answer.choices[0]
-    text = choice.message.content or ""
+    # Servers that are not OpenAI's leave out what its types promise, or send something else.
+    content = getattr(choice.message, "content", None)
+    text = content if isinstance(content, str) else ""
     usage = _usage(answer, request, text)
-    # Servers that are not OpenAI's may leave out what its types promise.
     refused = bool(getattr(choice.message, "refusal", None)) or choice.finish_reason == "content_filter"
     return Said(text, choice.finish_reason == "length", usage, refused)
 

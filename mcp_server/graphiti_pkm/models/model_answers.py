@@ -12,6 +12,7 @@ _THOUGHTS = re.compile(rf"\A(?![\s]*[{{\[`]).*?</{_THOUGHT}>", re.DOTALL)
 """Up to their end: some servers leave out how they begin."""
 _ONLY_THOUGHTS = re.compile(rf"\A\s*<{_THOUGHT}>")
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _MOST_PROBLEMS = 5
 
 
@@ -65,10 +66,19 @@ def _json(text: str) -> Any:
     try:
         for candidate in (text, fenced[1] if fenced else ""):
             with contextlib.suppress(ValueError):
-                return json.loads(candidate)
-        return json.JSONDecoder().raw_decode(text, start)[0] if start >= 0 else None
+                return _clean(json.loads(candidate))
+        return _clean(json.JSONDecoder().raw_decode(text, start)[0]) if start >= 0 else None
     except (ValueError, RecursionError):
         return None
+
+
+def _clean(value: Any) -> Any:
+    """Without what no database takes: halves of characters and most control characters, which escapes can hold."""
+    if isinstance(value, dict):
+        return {_clean(name): _clean(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_clean(part) for part in value]
+    return _NO_TEXT.sub("", value) if isinstance(value, str) else value
 
 
 def _check(found: dict[str, Any], form: type[BaseModel]) -> None:

@@ -19,12 +19,11 @@ _NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _CONTENT = frozenset({"content_filter", "content_policy_violation"})
 _OWN_FAULT = 500
 _MOVED = ("it sends us to another address, where nothing is sent", "Set llm_base_url to the final address")
-_KEY = ("it does not take the key", "Set GRAPHITI_PKM_LLM_API_KEY or llm_api_key_file to a key for llm_base_url")
 _REMEDIES = {
     **dict.fromkeys((301, 302, 303, 307, 308), _MOVED),
-    401: _KEY,
+    401: ("it does not take the key", "Set GRAPHITI_PKM_LLM_API_KEY or llm_api_key_file to a key for llm_base_url"),
     402: ("no credit is left", "Pay there, or set another key or address"),
-    403: _KEY,
+    403: ("it does not allow this", "Check what the key of GRAPHITI_PKM_LLM_API_KEY may use, or set another llm_model"),
     404: (
         "there is no such model, or no API at this address",
         "Check llm_model, and llm_base_url, which ends in /v1 with most servers",
@@ -48,8 +47,8 @@ def service_error(error: Exception, model: str, seconds: float) -> ModelError:
     if isinstance(error, openai.APITimeoutError | TimeoutError):
         return ModelUnavailable(f"{model} did not answer within {seconds:g} seconds.")
     if isinstance(error, openai.APIStatusError):
-        code = (error.code or error.type or "").lower()
-        return status_error(error.status_code, model, code, error.param, error.response.headers)
+        code = str(error.code or error.type or "").lower()
+        return status_error(error.status_code, model, code, str(error.param), error.response.headers)
     if isinstance(error, openai.APIConnectionError):
         return ModelUnavailable(f"{model} cannot be reached: no connection, or it broke off.")
     # A body that is no whole JSON, though the server says it is.
@@ -57,7 +56,7 @@ def service_error(error: Exception, model: str, seconds: float) -> ModelError:
 
 
 def status_error(
-    status: int, model: str, code: str = "", param: str | None = None, headers: Mapping[str, str] | None = None
+    status: int, model: str, code: str = "", param: str = "", headers: Mapping[str, str] | None = None
 ) -> ModelError:
     """Our error for an HTTP status."""
     said = f"The server of {model} answered with HTTP {status}"
@@ -72,7 +71,7 @@ def status_error(
     if status in _REMEDIES:
         problem, remedy = _REMEDIES[status]
         return ModelRefused(f"{said}: {problem}.", f"{remedy}, {RETRY}.")
-    setting = _SETTINGS.get(param or "", "llm_model, llm_structured_output, llm_max_tokens and llm_temperature")
+    setting = _SETTINGS.get(param, "llm_model, llm_structured_output, llm_max_tokens and llm_temperature")
     return RequestNotTaken(f"{said}: it does not take the request.", f"Check {setting}, {RETRY}.")
 
 

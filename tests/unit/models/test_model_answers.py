@@ -71,3 +71,8 @@ def test_nothing_found_is_an_answer_and_so_is_a_whole_one_at_the_limit() -> None
     assert read_answer("{}", Names) == {}
     assert read_answer(JSON, Names, is_cut=True) == ANSWER
     assert read_answer('{"anything": 1}', None) == {"anything": 1}
+
+
+def test_what_no_database_takes_is_left_out() -> None:
+    text = r'{"names": [{"name": "An\u0000na\ud800\t\ud83d\ude00\u001b"}]}'
+    assert read_answer(text, Names) == {"names": [{"name": "Anna\t\U0001f600"}]}

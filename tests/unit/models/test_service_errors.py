@@ -19,24 +19,22 @@ def test_waiting_helps(status: int) -> None:
 @pytest.mark.parametrize(
     ("status", "code", "param", "remedy"),
     [
-        (401, "invalid_api_key", None, "GRAPHITI_PKM_LLM_API_KEY"),
-        (403, "", None, "llm_api_key_file"),
-        (404, "model_not_found", None, "llm_model"),
-        (307, "", None, "llm_base_url"),
-        (400, "context_length_exceeded", None, "longer context"),
-        (413, "", None, "longer context"),
-        (402, "", None, "Pay"),
-        (429, "insufficient_quota", None, "Pay"),
-        (400, "content_filter", None, "another one"),
+        (401, "invalid_api_key", "", "GRAPHITI_PKM_LLM_API_KEY"),
+        (403, "", "", "llm_model"),
+        (404, "model_not_found", "", "llm_model"),
+        (307, "", "", "llm_base_url"),
+        (400, "context_length_exceeded", "", "longer context"),
+        (413, "", "", "longer context"),
+        (402, "", "", "Pay"),
+        (429, "insufficient_quota", "", "Pay"),
+        (400, "content_filter", "", "another one"),
         (400, "unsupported_value", "temperature", "Check llm_temperature,"),
         (400, "unsupported_parameter", "max_tokens", "Check llm_max_tokens,"),
-        (422, "", None, "llm_structured_output"),
-        (418, "", None, "llm_structured_output"),
+        (422, "", "", "llm_structured_output"),
+        (418, "", "", "llm_structured_output"),
     ],
 )
-def test_waiting_does_not_help_and_the_remedy_says_what_does(
-    status: int, code: str, param: str | None, remedy: str
-) -> None:
+def test_waiting_does_not_help_and_the_remedy_says_what_does(status: int, code: str, param: str, remedy: str) -> None:
     error = status_error(status, "m", code, param)
     assert isinstance(error, ModelRefused)
     assert remedy in error.remedy
