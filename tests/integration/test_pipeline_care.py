@@ -1,5 +1,6 @@
 """The pipeline writes nothing, pays once, survives odd answers, and tells whose fault an end was."""
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -25,6 +26,7 @@ from tests.integration.pipeline_world import (
 )
 from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
+from tests.scripted_model.counting import Tally
 
 from graphiti_pkm.domain.extraction import ModelLedger
 from graphiti_pkm.domain.records import Name
@@ -253,3 +255,26 @@ def test_nothing_slow_is_imported_before_an_episode_is_read() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+async def test_no_more_calls_at_once_than_are_allowed(world: PipelineWorld) -> None:
+    await world.keep(ANNA, ACME, works_at_acme())
+    episode = await world.told(" ".join(f"Anna Berg WORKS_AT Firm {name} since 2025-02." for name in "ABCDEFGH"))
+    world.model.change(latency_ms=20)
+    await world.extract(episode, world.extractor(parallel_calls=3))
+    assert world.calls()["EdgeDuplicate"] == 8
+    assert world.model.stats.in_flight_max == 3
+
+
+async def test_a_job_that_is_given_up_leaves_no_call_running(world: PipelineWorld) -> None:
+    hang = PermanentFault(kind="hang", schema_name="EdgeTimestamps")
+    world.model.change(faults=FaultPlan(permanent=(hang,)))
+    episode = await world.told("Anna Berg WORKS_AT Globex. Anna Berg LIVES_IN Rome.")
+    job = asyncio.create_task(world.extract(episode))
+    await asyncio.to_thread(
+        world.model.wait_for, lambda stats: stats.by_schema.get("EdgeTimestamps", Tally()).calls == 2
+    )
+    job.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await job
+    await asyncio.to_thread(world.model.wait_for, lambda stats: stats.in_flight == 0)
