@@ -209,6 +209,7 @@ class Attention(Answer):
         "empty_interval",
         "alias_taken",
         "proposed_ending",
+        "part_of_name",
     ]
     detail: str
     candidates: list[str]

@@ -150,12 +150,13 @@ def capitalised_words(text: str) -> dict[str, str]:
     text = _composed(text)
     found: dict[str, str] = {}
     for word in _words(text):
-        raw = _POSSESSIVE.sub("", word.group())
-        form = _folded(raw)
-        if len(form) < _SHORTEST_PART or form in found or form in STOP_WORDS or not form.isalpha():
+        raw = word.group()
+        if len(raw) < _SHORTEST_PART or raw.islower() or not _is_capitalised(raw, ""):
             continue
-        if raw != raw.lower() and _is_capitalised(raw, "") and _stands_alone(text, word.start(), word.end()):
-            found[form] = raw
+        form = _folded(raw)
+        is_new = form not in found and form not in STOP_WORDS
+        if is_new and len(form) >= _SHORTEST_PART and form.isalpha() and _stands_alone(text, word.start(), word.end()):
+            found[form] = _POSSESSIVE.sub("", raw)
     return found
 
 

@@ -19,7 +19,9 @@ class EntityInput(Request):
     name: Annotated[str, Field(min_length=1, max_length=200)]
     type: Annotated[str | None, Field(description="Person, Project, Decision, ...")] = None
     summary: Annotated[str | None, Field(max_length=2000)] = None
-    aliases: Annotated[list[str] | None, Field(description="other names, also a new one of a known entity")] = None
+    aliases: Annotated[
+        list[str] | None, Field(description="other names, a first name too; also a new one of a known entity")
+    ] = None
 
 
 class FactInput(Request):

@@ -14,6 +14,7 @@ from graphiti_pkm.services.views import shown_validity
 SHOWN_UUID = 8
 _MOST_CANDIDATES = 5
 _MOST_NAMES = 10
+_MOST_PARTS = 5
 _TEXT = 160
 _NOTHING = "Nothing is needed"
 
@@ -69,6 +70,20 @@ class AttentionWriter:
             detail=f"{alias} stays the name of {name}, not of {wanted_for}",
             candidates=[f"{name} ({uuid[:SHOWN_UUID]})"],
             call=f"{again} {_NOTHING} otherwise." if is_new else f"{_NOTHING}; use {_quoted(name)} if {same}.",
+        )
+
+    def part_of_name(self, parts: Mapping[str, tuple[str, str]]) -> Attention:
+        """``parts``: (name, uuid) of the entity that a word of the text may mean."""
+        shown = dict(list(parts.items())[:_MOST_PARTS])
+        aliases: dict[str, list[str]] = {}
+        for word, (name, _) in shown.items():
+            aliases.setdefault(name, []).append(word)
+        told = [{"name": name, "aliases": words} for name, words in aliases.items()]
+        return Attention(
+            what="part_of_name",
+            detail="may be meant; not linked",
+            candidates=[f"{word}: {name} ({uuid[:SHOWN_UUID]})" for word, (name, uuid) in shown.items()],
+            call=f"If so, with the next note: entities={_json(told)}",
         )
 
     def near_relation(self, fact: ToldFact, stored: Fact, near: Sequence[str]) -> Attention:
@@ -285,7 +300,7 @@ def _triple(fact: ToldFact, relation: str | None = None) -> dict[str, object]:
     return told
 
 
-def _json(arguments: Mapping[str, object]) -> str:
+def _json(arguments: object) -> str:
     return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from graphiti_pkm.domain.mentions import MentionFinder
+from graphiti_pkm.domain.mentions import MentionFinder, capitalised_words, word_forms
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.ports import GraphReader
 from graphiti_pkm.domain.queries import NameBook
 from graphiti_pkm.domain.records import Name
+from graphiti_pkm.services.name_parts import is_date_word, parts_of_names
 from graphiti_pkm.services.spelling import (
     MOST_EXTRA_WORDS,
     close_spelling,
@@ -21,6 +22,7 @@ Words: TypeAlias = tuple[str, ...]
 
 _MOST_COMPARED = 200
 _MOST_GROUPS = 64
+_NO_ONE = ""
 
 
 class KnownNames:
@@ -34,6 +36,7 @@ class KnownNames:
         self._by_words: defaultdict[Words, set[str]] = defaultdict(set)
         self._by_edge: defaultdict[Words, set[str]] = defaultdict(set)
         self._by_spelling: defaultdict[str, set[str]] = defaultdict(set)
+        self._by_part: dict[str, str] = {}
         for name in names:
             self.add(name)
 
@@ -72,6 +75,14 @@ class KnownNames:
             self._by_words[words].add(key)
             for edge in _edges(words):
                 self._by_edge[edge].add(key)
+            self._index_parts(spelling, self._names[key].entity_uuid)
+
+    def _index_parts(self, spelling: str, entity_uuid: str) -> None:
+        """Whose name a word is a part of; no one's if it is a name itself, or of several."""
+        parts = parts_of_names([spelling])
+        for form in word_forms(spelling):
+            is_free = form in parts and self._by_part.get(form, entity_uuid) == entity_uuid
+            self._by_part[form] = entity_uuid if is_free else _NO_ONE
 
     def updated(self, book: NameBook) -> "KnownNames":
         """These names brought to the state of the book: the same object, unless names have gone."""
@@ -86,6 +97,12 @@ class KnownNames:
     def mentioned(self, text: str) -> set[str]:
         """Uuids of the entities that a text names."""
         return self._finder.find(text)
+
+    def parts_in(self, text: str) -> dict[str, str]:
+        """Capitalised words of a text that are a part of one entity's name, with its uuid; no months and days."""
+        words = capitalised_words(text) if self._by_part else {}
+        found = ((word, self._by_part.get(form)) for form, word in words.items() if not is_date_word(form))
+        return {word: uuid for word, uuid in found if uuid}
 
     def name_of(self, entity_uuid: str) -> str | None:
         """What an entity is called; None if it has no linkable name here."""

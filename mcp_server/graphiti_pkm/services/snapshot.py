@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from graphiti_pkm.domain.mentions import word_forms
 from graphiti_pkm.domain.names import measure_key, name_key
 from graphiti_pkm.domain.ports import GraphReader
 from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Fact, Name, Vector
 from graphiti_pkm.services.known_names import KnownNames, NameBooks
+from graphiti_pkm.services.name_parts import may_stand_alone
 from graphiti_pkm.services.replacement import as_uuid_prefix
 from graphiti_pkm.services.resolution import names_given, names_in
 from graphiti_pkm.services.spelling import held_by_one, near_measure, near_relations, same_relation
@@ -34,6 +36,7 @@ _MEASURES = 200
 _NEAREST_EACH = 5
 _MOST_NEW_NAMES = 20
 _MOST_RELATED = 20
+_MOST_PARTLY = 20
 _RELATED_EACH = 3
 
 _ReadPairs: TypeAlias = Callable[[str, Sequence[tuple[str, str]], int], Awaitable[list[list[Fact]]]]
@@ -47,6 +50,8 @@ class Snapshot:
     known: KnownNames
     mentioned: frozenset[str]
     """Known entities that the text names."""
+    parts: Mapping[str, str]
+    """Words of the text that are a part of a known entity's name and name no one; with its uuid."""
     relations: Mapping[str, int]
     entities: Mapping[str, Entity]
     facts: tuple[Fact, ...]
@@ -79,23 +84,32 @@ class SnapshotReader:
         names, known, relations = await asyncio.gather(
             self.known_names(group_id, told, person), self._books.of(group_id), self._relations(group_id, told)
         )
-        mentioned = await _mentioned(known, told)
+        mentioned, parts = await _named_in(known, told)
         reading = _Reading(self._graph, group_id, told, person, names)
         asked = {name_key(group_id, name) for name in names_in(told, person)}
         matched = {name.entity_uuid for key, name in names.items() if key in asked}
+        given = {form for name in names_in(told, person) for form in word_forms(name)}
+        parts = {
+            word: uuid
+            for word, uuid in parts.items()
+            if uuid not in mentioned | matched and given.isdisjoint(word_forms(word))
+        }
+        partly = list(dict.fromkeys(parts.values()))[:_MOST_PARTLY]
         around = [*matched, *sorted(mentioned - matched)][:_MOST_RELATED]
         entities, facts, measures, nearest, newest = await asyncio.gather(
-            self._graph.get_entities(sorted(matched), [group_id]),
+            self._graph.get_entities([*sorted(matched), *partly], [group_id]),
             reading.facts(relations, now),
             reading.measures(),
             reading.nearest(vectors),
             self._graph.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
+        likely = {one.uuid for one in entities if one.uuid in partly and may_stand_alone(one.label)}
         series, ended = await asyncio.gather(reading.series(measures), reading.ended_by(facts))
         return Snapshot(
             names=names,
             known=known,
             mentioned=frozenset(mentioned),
+            parts={word: uuid for word, uuid in parts.items() if uuid in likely},
             relations=relations,
             entities={entity.uuid: entity for entity in entities},
             facts=tuple(
@@ -248,8 +262,9 @@ class _Reading:
         return await self.graph.get_facts(uuids, [self.group_id]) if uuids else []
 
 
-async def _mentioned(known: KnownNames, told: Told) -> set[str]:
+async def _named_in(known: KnownNames, told: Told) -> tuple[set[str], dict[str, str]]:
+    """The known entities that a text names, and those of which it has a part of the name."""
     text = f"{told.name}\n\n{told.body}" if told.has_name else told.body
     if len(text) < LONG_TEXT:
-        return known.mentioned(text)
-    return await asyncio.to_thread(known.mentioned, text)
+        return known.mentioned(text), known.parts_in(text)
+    return await asyncio.to_thread(known.mentioned, text), await asyncio.to_thread(known.parts_in, text)

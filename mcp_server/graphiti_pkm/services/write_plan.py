@@ -211,6 +211,9 @@ def _about_names(
         )
     if undeclared:
         attention.append(writer.undeclared(undeclared))
+    parts = {word: (snapshot.entities[uuid].name, uuid) for word, uuid in snapshot.parts.items() if uuid not in names}
+    if parts:
+        attention.append(writer.part_of_name(parts))
     return attention
 
 
