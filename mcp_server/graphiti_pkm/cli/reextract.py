@@ -1,0 +1,133 @@
+"""``reextract``: stored episodes are read again by a model; nothing that it no longer finds is deleted."""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.cli.directories import has_journal, no_memory
+from graphiti_pkm.cli.output import complain, say, say_json
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.extraction import ExtractionRecord
+from graphiti_pkm.domain.times import parse_instant
+from graphiti_pkm.errors import ConfigurationError, NotFound
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.reextracting import Choice, Reextracting
+from graphiti_pkm.services.waiting import wait_for_any
+
+_LOOK_SECONDS = 0.5
+_MILLION = 1_000_000
+_ENDED = frozenset({"done", "failed", "cancelled"})
+
+
+def reextract(settings: Settings, options: argparse.Namespace) -> int:
+    """Queue episodes, or only say what reading them would take; with ``wait`` see it through."""
+    if not has_journal(settings.data_dir):
+        raise NotFound(no_memory(settings.data_dir))
+    if options.wait and not options.dry_run and not settings.llm_model:
+        raise ConfigurationError("No model is configured: set llm_model, or leave --wait out and let a server do it.")
+    return asyncio.run(_reextract(settings, options))
+
+
+async def _reextract(settings: Settings, options: argparse.Namespace) -> int:
+    is_worker = options.wait and not options.dry_run
+    opened = settings if is_worker else settings.model_copy(update={"llm_model": None})
+    async with open_memory(opened) as memory:
+        service = Reextracting(memory.context, Groups(memory.context.graph, settings), memory.journal.extractions)
+        if options.episode:
+            choice = await service.one(LOCAL, options.episode)
+        else:
+            start = parse_instant(options.since, settings.zone, "--since")
+            choice = await service.since(LOCAL, start, options.group)
+        if options.dry_run:
+            _tell_estimate(choice, settings, as_json=options.json)
+            return 0
+        jobs = await service.enqueue(choice)
+        if options.wait:
+            if memory.extracting is not None:
+                memory.extracting.notify()
+            return await _see_through(memory, jobs, as_json=options.json)
+    if options.json:
+        say_json({"jobs": jobs, "already_queued": choice.already_queued})
+    else:
+        say(f"Queued {len(jobs)} episode(s){_left_out(choice)}. A running server with a model reads them;")
+        say("`graphiti-pkm queue list` shows how far it is.")
+    return 0
+
+
+def _tell_estimate(choice: Choice, settings: Settings, *, as_json: bool) -> None:
+    fewest, likely = choice.calls
+    price = settings.llm_price_input
+    cost = None if price is None else round(choice.tokens * price / _MILLION, 4)
+    if as_json:
+        say_json(
+            {
+                "episodes": len(choice.episodes),
+                "already_queued": choice.already_queued,
+                "characters": choice.characters,
+                "calls": {"fewest": fewest, "likely": likely},
+                "tokens": choice.tokens,
+                "cost": cost,
+            }
+        )
+        return
+    say(f"{len(choice.episodes)} episode(s), {choice.characters:,} characters{_left_out(choice)}.")
+    costs = "" if cost is None else f", about {cost} for them at llm_price_input"
+    say(f"{fewest:,} to about {likely:,} model calls, roughly {choice.tokens:,} tokens{costs}. Nothing was queued.")
+
+
+def _left_out(choice: Choice) -> str:
+    return f" ({choice.already_queued} more wait already)" if choice.already_queued else ""
+
+
+async def _see_through(memory: Memory, jobs: Sequence[int], *, as_json: bool) -> int:
+    """Work, or watch a server work, until all have ended; 1 if any was not read."""
+    queue = memory.journal.extractions
+    if jobs and await queue.paused():
+        complain(f"The queue is paused: {len(jobs)} episode(s) wait. `graphiti-pkm queue resume` goes on.")
+        return 1
+    ended: dict[int, ExtractionRecord] = {}
+    told: dict[int, str] = {}
+    while len(ended) < len(jobs):
+        changed = memory.extracting.changed.next if memory.extracting else asyncio.Event()
+        for job in await queue.find([one for one in jobs if one not in ended]):
+            if job.state in _ENDED:
+                ended[job.id] = job
+                if not as_json:
+                    say(f"{job.episode_uuid}  {_outcome(job)}")
+            elif job.reason and told.get(job.id) != job.reason:
+                told[job.id] = job.reason
+                complain(f"{job.episode_uuid} waits: {job.reason}")
+        if len(ended) < len(jobs):
+            await wait_for_any(changed, seconds=_LOOK_SECONDS)
+    if as_json:
+        say_json({"jobs": [{"episode_uuid": job.episode_uuid, **_told(job)} for job in ended.values()]})
+    return 0 if all(job.state == "done" for job in ended.values()) else 1
+
+
+def _told(job: ExtractionRecord) -> dict[str, object]:
+    """Uuids and counts; the words of the memory are for ``get_status``."""
+    if job.state != "done":
+        return {"state": job.state, "reason": job.reason, "remedy": job.remedy}
+    return {"state": job.state, **{name: _uuids(job, name) for name in ("facts", "retired", "proposed", "not_found")}}
+
+
+def _uuids(job: ExtractionRecord, name: str) -> list[str]:
+    listed = job.answer.get(name)
+    return [str(one["uuid"]) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
+def _outcome(job: ExtractionRecord) -> str:
+    if job.state != "done":
+        return f"{job.state}: {job.reason}{f' -> {job.remedy}' if job.remedy else ''}"
+    facts = job.answer.get("facts")
+    outcomes = [one.get("outcome") for one in facts if isinstance(one, dict)] if isinstance(facts, list) else []
+    counts = {
+        "new": outcomes.count("created"),
+        "known": outcomes.count("known"),
+        "ended": len(_uuids(job, "retired")),
+        "endings proposed": len(_uuids(job, "proposed")),
+        "no longer found, kept": len(_uuids(job, "not_found")),
+    }
+    return "done: facts " + (", ".join(f"{count} {what}" for what, count in counts.items() if count) or "none")

@@ -1,0 +1,111 @@
+"""Reading stored episodes again with a model: chosen, estimated, queued. Whatever it finds, nothing is deleted."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import uuid4
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.extraction import ExtractionQueue
+from graphiti_pkm.domain.extraction_cost import estimated_calls
+from graphiti_pkm.domain.queries import EpisodeFilter, Window
+from graphiti_pkm.domain.records import Episode, ExtractJob
+from graphiti_pkm.errors import NotFound
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.uuids import resolve_within, unknown
+
+_PAGE = 200
+_TOKENS_A_CALL = 1_500
+"""Of Graphiti's own words in a prompt, and of an answer."""
+_CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(frozen=True)
+class ChosenEpisode:
+    """An episode that is to be read again, without its text."""
+
+    uuid: str
+    group_id: str
+    characters: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is to be read, oldest first, and what that may take."""
+
+    episodes: tuple[ChosenEpisode, ...]
+    already_queued: int = 0
+    """Left out: they are going to be read anyway."""
+
+    @property
+    def characters(self) -> int:
+        return sum(one.characters for one in self.episodes)
+
+    @property
+    def calls(self) -> tuple[int, int]:
+        """The fewest, and how many are likely."""
+        each = [estimated_calls(one.characters) for one in self.episodes]
+        return sum(fewest for fewest, _ in each), sum(likely for _, likely in each)
+
+    @property
+    def tokens(self) -> int:
+        """Roughly: a text stands in most of its calls."""
+        return sum(
+            estimated_calls(one.characters)[1] * (_TOKENS_A_CALL + one.characters // _CHARACTERS_A_TOKEN)
+            for one in self.episodes
+        )
+
+
+class Reextracting:
+    """``graphiti-pkm reextract``."""
+
+    def __init__(self, context: Context, groups: Groups, queue: ExtractionQueue) -> None:
+        self._graph = context.graph
+        self._groups = groups
+        self._queue = queue
+
+    async def one(self, caller: Caller, uuid: str) -> Choice:
+        """One episode, by its uuid or the start of it. Raises NotFound, InvalidInput, AmbiguousUuid."""
+        visible = await self._groups.visible(caller)
+        whole = await resolve_within(self._graph, visible, "episode", uuid)
+        found = await self._graph.get_episodes([whole], visible)
+        if not found:
+            raise unknown("episode", whole)
+        return await self._without_queued([_chosen(found[0])])
+
+    async def since(self, caller: Caller, start: datetime, group: str | None) -> Choice:
+        """All episodes of a group, or of all, that happened at or after an instant. Raises NotFound."""
+        visible = await self._groups.visible(caller)
+        wanted = (self._groups.one(caller, group),) if group is not None else visible
+        if not set(wanted) <= set(visible):
+            raise NotFound(f"There is no group '{group}' that holds anything.")
+        chosen: list[ChosenEpisode] = []
+        after = None
+        while wanted:
+            page = await self._graph.recent_episodes(
+                EpisodeFilter(group_ids=wanted, valid_after=start), Window(limit=_PAGE, after=after)
+            )
+            chosen += map(_chosen, page.episodes)
+            if len(page.episodes) < _PAGE:
+                break
+            after = page.keys[-1]
+        return await self._without_queued(chosen[::-1])
+
+    async def enqueue(self, choice: Choice) -> list[int]:
+        """Queue them; returns the numbers of the jobs."""
+        by_group: dict[str, list[ExtractJob]] = {}
+        for one in choice.episodes:
+            by_group.setdefault(one.group_id, []).append(ExtractJob(uuid=str(uuid4()), episode_uuid=one.uuid))
+        return [job for group, jobs in by_group.items() for job in await self._queue.enqueue(group, jobs)]
+
+    async def _without_queued(self, chosen: list[ChosenEpisode]) -> Choice:
+        open_jobs: set[str] = set()
+        for start in range(0, len(chosen), _PAGE):
+            jobs = await self._queue.of_episodes([one.uuid for one in chosen[start : start + _PAGE]])
+            open_jobs |= {job.episode_uuid for job in jobs if job.state in {"queued", "running"}}
+        left = tuple(one for one in chosen if one.uuid not in open_jobs)
+        return Choice(left, len(chosen) - len(left))
+
+
+def _chosen(episode: Episode) -> ChosenEpisode:
+    return ChosenEpisode(episode.uuid, episode.group_id, len(episode.content))
