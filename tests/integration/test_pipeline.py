@@ -180,9 +180,10 @@ async def test_earlier_episodes_may_be_chosen_from_the_same_group(world: Pipelin
     await world.told("Not-chosen-1.", at(2024))
     foreign = await world.told("Foreign-1.", at(2024), group_id=OTHER_GROUP)
     episode = await world.told("Anna Berg WORKS_AT Globex since 2020.")
-    await world.extract(episode, previous_episode_uuids=(chosen.uuid, foreign.uuid, new_uuid()))
+    await world.extract(episode, previous_episode_uuids=(chosen.uuid, foreign.uuid, episode.uuid, new_uuid()))
     (prompt,) = world.asked("ExtractedEdges")
     assert [word in prompt for word in ("Chosen-1", "Not-chosen-1", "Foreign-1")] == [True, False, False]
+    assert prompt.count(episode.content) == 1
 
 
 async def test_types_become_labels_and_relations(world: PipelineWorld) -> None:
@@ -270,11 +271,34 @@ async def test_a_long_episode_is_read_in_parts_that_know_of_each_other(world: Pi
     found = await world.extract(await world.told(text), world.extractor(part_characters=1_000))
     assert world.calls()["ExtractedEntities"] == 3
     assert all(len(part) <= 1_000 for part in (one.subject for one in world.model.requests))
+    first, second, _ = world.asked("ExtractedEdges")
+    assert [job in first, home in first, job in second] == [True, False, True]
     entities = entities_of(found)
     assert len(found.entities) == len(entities) == 4
     assert [one.text for one in found.facts] == [job, home, other]
     assert {one.target_uuid for one in found.facts[1:]} == {entities["Rome"].uuid}
     assert entities["Anna Berg"].summary.splitlines() == ["An engineer.", job, home]
+
+
+async def test_an_entity_the_model_recognises_in_a_later_part_keeps_what_the_first_said(world: PipelineWorld) -> None:
+    same = {"entity_resolutions": [{"id": 0, "name": "Anna", "duplicate_candidate_id": 0}]}
+    world.model.change(script={"NodeResolutions": {"Anna LIVES_IN": same}})
+    await world.keep(ANNA, an_entity("Rome"))
+    text = "Anna Berg WORKS_AT Globex since 2020.\n" + "word " * 200 + "\nAnna LIVES_IN Rome since 2021."
+    found = await world.extract(await world.told(text), world.extractor(part_characters=1_000))
+    (anna,) = (one for one in found.entities if one.uuid == ANNA.uuid)
+    assert anna.summary.splitlines()[1:] == [one.text for one in found.facts]
+    assert len(found.facts) == 2
+
+
+async def test_a_fact_of_the_same_episode_is_ended_by_itself(world: PipelineWorld) -> None:
+    """Nothing in the graph ends: the fact is new and comes with its end."""
+    ended = {"duplicate_facts": [], "contradicted_facts": [0]}
+    world.model.change(script={"EdgeDuplicate": {"LEFT_IT": ended}})
+    text = "Anna Berg WORKS_AT Globex since 2020.\n" + "word " * 200 + "\nAnna Berg LEFT_IT Globex since 2021."
+    found = await world.extract(await world.told(text), world.extractor(part_characters=1_000))
+    assert {one.relation: one.invalid_at for one in found.facts} == {"WORKS_AT": at(2021), "LEFT_IT": None}
+    assert found.endings == ()
 
 
 async def test_an_episode_that_is_gone_or_in_another_group_asks_nothing(world: PipelineWorld) -> None:

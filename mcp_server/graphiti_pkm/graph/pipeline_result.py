@@ -29,13 +29,10 @@ def extraction_of(captured: Sequence["Captured"], seen: "Seen", excluded: Sequen
             if (entity := _entity(node, seen, excluded)) is not None:
                 entities[entity.uuid] = entity
     facts: dict[str, ExtractedFact] = {}
-    told: dict[tuple[str, str, str, str], str] = {}
     for edge in _edges(captured):
         fact = _fact(edge, seen)
         if fact.uuid not in facts and fact.text and {fact.source_uuid, fact.target_uuid} <= entities.keys():
-            key = (fact.source_uuid, fact.target_uuid, fact.relation, normalise_name(fact.text))
-            if told.setdefault(key, fact.uuid) == fact.uuid:
-                facts[fact.uuid] = fact
+            facts[fact.uuid] = fact
     endings = {
         (edge.uuid, by): ExtractedEnding(fact_uuid=edge.uuid, by_uuid=by, invalid_at=as_utc(edge.invalid_at))
         for part in captured
