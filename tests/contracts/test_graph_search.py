@@ -95,6 +95,12 @@ async def test_entities_are_found_by_name_alias_and_summary(graph: Graph) -> Non
         assert list(await graph.search_entities([word], entities(), 10)) == [sarah.uuid]
 
 
+async def test_entities_are_found_by_the_beginning_of_a_word(graph: Graph) -> None:
+    tobias, tom = an_entity("Tobias"), an_entity("Tom")
+    await graph.apply(a_write(tobias, tom), {})
+    assert list(await graph.search_entities(["tob*"], EntityFilter(group_ids=("t1",)), 10)) == [tobias.uuid]
+
+
 async def test_a_later_alias_and_a_new_summary_are_searchable_and_the_old_summary_is_not(graph: Graph) -> None:
     sarah = an_entity("Sarah", summary="climbs mountains")
     await graph.apply(a_write(sarah, a_name(sarah)), {})

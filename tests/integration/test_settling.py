@@ -147,3 +147,14 @@ async def test_a_first_name_that_was_declared_becomes_an_alias(world: World) -> 
     assert page["total"] == 5
     facts = await world.call("get_entity_connections", entity_uuid=found["nodes"][0]["uuid"])
     assert [fact["name"] for fact in facts["facts"]] == ["LIKES"]
+
+
+async def test_a_name_that_nobody_has_brings_those_that_hold_it_or_are_spelt_alike(world: World) -> None:
+    people = [{"name": name, "type": "Person"} for name in ("Tobias Wenger", "Ida Wenger", "Kim Tobler")]
+    await tell(world, "similar", episode_body="They moved in.", entities=people)
+    found = await world.call("search_nodes", names=["Tobias", "Wenger", "Tobais", "Zoe"], group_ids=["similar"])
+    assert {name: [one.split(" (")[0] for one in shown] for name, shown in found["similar"].items()} == {
+        "Tobias": ["Tobias Wenger"],
+        "Wenger": ["Ida Wenger", "Tobias Wenger"],
+        "Tobais": ["Tobias Wenger"],
+    }

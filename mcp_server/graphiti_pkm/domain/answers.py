@@ -133,6 +133,8 @@ class NodeSearchResponse(Page):
     nodes: list[NodeView]
     not_found: list[str] | None = None
     """Those of ``names`` that fit no entity."""
+    similar: dict[str, list[str]] | None = None
+    """Of those, entities that have it as a part of a name, or are spelt alike."""
 
 
 class FactSearchResponse(Page):

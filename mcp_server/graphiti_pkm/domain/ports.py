@@ -145,7 +145,7 @@ class GraphReader(GraphFacts, Protocol):
     async def search_entities(self, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
         """Full-text hits in names, aliases and summaries: uuid to an unbounded score, best first.
 
-        ``terms`` are plain words (``names.search_terms``); any of them may match; stop words count.
+        ``terms`` are words (``names.search_terms``), or begin one ("tob*"); any may match; stop words count.
         """
         ...
 

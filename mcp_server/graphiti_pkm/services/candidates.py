@@ -1,14 +1,16 @@
 """Candidates of a search with their fused scores, from a pool of constant size."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.names import name_key, normalise_name, search_terms
+from graphiti_pkm.domain.names import SHORTEST_PART, name_key, normalise_name, search_terms
 from graphiti_pkm.domain.ports import Embedder, GraphReader
 from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.ranking import MIN_COSINE, fuse, word_scores
+from graphiti_pkm.services.spelling import may_be_meant
 
 POOL = 200
 """Candidates by words and as many by meaning, whatever the page size: all pages are cut from one ranking."""
@@ -16,6 +18,13 @@ POOL = 200
 _PATIENCE = 3.0
 """Seconds that a search waits for a service before it goes by words."""
 _ALIASES = 10
+_MOST_SIMILAR = 3
+_MOST_SIMILAR_OF = 10
+_MOST_NAME_TERMS = 8
+_LOOKED_AT = 50
+"""Entities that share a word, or the beginning of one, with a name that was not found."""
+_BEGINNING = 3
+_UUID = 8
 _PERSON = frozenset({"me", "i", "user", "theuser", "myself"})
 _QUERY_CHARS = 4_000
 _MOST_TERMS = 64
@@ -86,6 +95,23 @@ class Candidates:
             fitting = {item.uuid for item in found_so}
         holders = {name: [found[key].entity_uuid for key in each if key in found] for name, each in keys.items()}
         return {name: [uuid for uuid in dict.fromkeys(each) if uuid in fitting] for name, each in holders.items()}
+
+    async def similar(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:
+        """For each name that no entity has, at most three that it may be a part or a slip of; by name."""
+        found = await asyncio.gather(*(self._similar(name, wanted) for name in names[:_MOST_SIMILAR_OF]))
+        return {name: shown for name, shown in zip(names, found, strict=False) if shown}
+
+    async def _similar(self, name: str, wanted: EntityFilter) -> list[str]:
+        terms = search_terms(name, _MOST_NAME_TERMS)
+        begun = [f"{term[: max(_BEGINNING, len(term) // 2)]}*" for term in terms if len(term) >= SHORTEST_PART]
+        hits = list(await self._graph.search_entities([*terms, *begun], wanted, _LOOKED_AT)) if terms else []
+        aliases = await self._graph.aliases(hits, _ALIASES)
+        alike = [
+            (item.name, item.uuid)
+            for item in await self._graph.get_entities(hits, wanted.group_ids)
+            if any(may_be_meant(name, other) for other in (item.name, *aliases.get(item.uuid, ())))
+        ]
+        return [f"{other} ({uuid[:_UUID]})" for other, uuid in sorted(alike)[:_MOST_SIMILAR]]
 
     async def entities(self, query: Query, wanted: EntityFilter) -> Scores:
         """Entities by names, aliases and summaries."""

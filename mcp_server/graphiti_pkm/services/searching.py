@@ -61,6 +61,7 @@ class Searching(FactSearch):
             return await self._all_nodes(caller, wanted, limit, start, filters)
         scores, is_cut, note = await self._node_scores(query, wanted, centre)
         named = await self._candidates.named(asked, wanted)
+        missing = [name for name in asked if not named[name]]
         first = dict.fromkeys(uuid for uuids in named.values() for uuid in uuids)
         scores.update({uuid: ASKED + len(first) - place for place, uuid in enumerate(first)})
         page = slice_of(scores, start)
@@ -76,7 +77,8 @@ class Searching(FactSearch):
             next_cursor=next_cursor,
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
             nodes=views[:kept],
-            not_found=[name for name in asked if not named[name]] or None,
+            not_found=missing or None,
+            similar=await self._candidates.similar(missing, wanted) or None,
         )
 
     async def _all_nodes(

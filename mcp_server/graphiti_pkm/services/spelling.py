@@ -105,6 +105,19 @@ def contains_name(longer: str, shorter: str) -> bool:
     return ours[: len(theirs)] == theirs or ours[extra:] == theirs
 
 
+def may_be_meant(asked: str, name: str) -> bool:
+    """Whether somebody may ask for a name by this: some of its words, one or two more, or with a slip."""
+    words, known = name_words(asked), name_words(name)
+    shorter = min(words, known, key=len)
+    if not shorter or max(map(len, shorter)) < _SHORTEST_WORD or not same_digits(asked, name):
+        return False
+    is_part = set(shorter) <= {*words} & {*known}
+    if is_part and abs(len(words) - len(known)) <= MOST_EXTRA_WORDS:
+        return True
+    one = normalise_name(asked)
+    return close_spelling(one, normalise_name(name)) or any(close_spelling(one, word) for word in known)
+
+
 def name_words(name: str) -> list[str]:
     """The words of a name by which it may be taken for another."""
     return [word for word in fold(name).split() if word not in _EMPTY_WORDS]
