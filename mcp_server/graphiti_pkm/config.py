@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from graphiti_pkm.config_embedding import check_embedding, checked_mode
 from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
 from graphiti_pkm.config_keys import OPENAI_URL, GivenKey, choose_key
+from graphiti_pkm.domain.extraction_cost import PART_CHARACTERS
 from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
 from graphiti_pkm.domain.weights import EpisodeWeights
 from graphiti_pkm.errors import ConfigurationError
@@ -148,6 +149,13 @@ class Settings(BaseModel):
     llm_price_output: float | None = Field(default=None, ge=0, description="Price of a million tokens answered.")
     extraction_parallel: int = Field(
         default=4, ge=1, le=64, description="Groups a model reads at once; within a group, one episode after the other."
+    )
+    extraction_calls: int = Field(default=4, ge=1, le=64, description="Model calls at once for one episode.")
+    extraction_part: int = Field(
+        default=PART_CHARACTERS,
+        ge=1_000,
+        le=200_000,
+        description="Characters of an episode that one model call reads; a longer one is read in parts.",
     )
     entity_types: tuple[EntityTypeSetting, ...] = Field(
         default=(), description="Types of entities a model is asked for: name and description each, YAML or JSON."

@@ -53,7 +53,7 @@ class LanguageModel(Protocol):
     def name(self) -> str: ...
 
     def for_job(self, ledger: ModelLedger) -> JobModel:
-        """A client of Graphiti's whose calls go through the ledger."""
+        """A client of Graphiti's whose calls go through the ledger; the first is slow, so it is called in a thread."""
         ...
 
 
@@ -90,9 +90,9 @@ class GraphitiExtractor:
         if not {BASE, *self._types.entities} - set(excluded):
             return Extraction()
         previous = await self._previous(episode, task.previous_episode_uuids)
-        run_module, clients = await asyncio.gather(_imported("pipeline_run"), _imported("pipeline_clients"))
-        model = self._language_model.for_job(ledger)
-        run = run_module.Run(self._store, clients.JobEmbedder(self._embedder), model, self._types, self._parallel_calls)
+        run_module: Any = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.pipeline_run")
+        model = await asyncio.to_thread(self._language_model.for_job, ledger)
+        run = run_module.Run(self._store, self._embedder, model, self._types, self._parallel_calls)
         instructions = _instructions(task, self._person, self._types.described(excluded))
         contents = split_parts(episode.content, self._part_characters)
         contexts = [previous, *([*previous, _end_of(episode, before)] for before, _ in pairwise(contents))]
@@ -164,10 +164,6 @@ def _instructions(task: ExtractionTask, person: str, excluded: str) -> str:
     if known:
         parts.append("These facts are recorded already; do not return them again:\n" + "\n".join(known))
     return "\n\n".join(part for part in parts if part)
-
-
-async def _imported(name: str) -> Any:
-    return await asyncio.to_thread(importlib.import_module, f"graphiti_pkm.graph.{name}")
 
 
 def _place(error: Exception) -> str:

@@ -19,6 +19,7 @@ from graphiti_core.utils.maintenance.edge_operations import extract_edges, resol
 from pydantic import BaseModel
 
 from graphiti_pkm.config import silence_dependencies
+from graphiti_pkm.domain.ports import Embedder
 from graphiti_pkm.domain.records import Episode
 from graphiti_pkm.graph.pipeline_clients import CleaningModel, JobEmbedder, NoReranker, steady_prompts
 from graphiti_pkm.graph.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen
@@ -54,14 +55,14 @@ class Run:
     def __init__(
         self,
         store: FalkorStore,
-        embedder: JobEmbedder,
+        embedder: Embedder,
         model: LLMClient,
         types: Ontology,
         parallel_calls: int,
     ) -> None:
         self.seen = Seen()
         self._store = store
-        self._embedder = embedder
+        self._embedder = JobEmbedder(embedder)
         self._model = CleaningModel(model)
         self._types = types
         self._parallel_calls = parallel_calls
