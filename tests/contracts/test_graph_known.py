@@ -8,7 +8,7 @@ from tests.builders import a_write, an_episode, an_update, at, new_uuid
 from tests.contracts.fact_story import NOW, Story, wanted
 
 from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import Window
+from graphiti_pkm.domain.queries import FactStatus, Window
 from graphiti_pkm.domain.records import Fact, FactChange
 
 MICROSECOND = timedelta(microseconds=1)
@@ -183,6 +183,24 @@ async def test_before_the_record_began_what_was_told_counts_from_the_time_of_its
     assert await current(at(2024, 5)) == ["lives in Faro"]  # a correction was known when it was told
     assert await story.texts(known_at=at(2024, 4), by_reference_time=True, status="ended") == ["lives in Lisbon"]
     assert await story.texts(known_at=at(2024, 4)) == []
+
+
+async def test_before_the_record_began_an_announced_end_had_not_come(graph: Graph) -> None:
+    """It is over by now, in the world and in the record; on the day asked about it was not."""
+    story = Story(graph)
+    told = [an_episode(f"Note {i}", valid_at=at(2024, month)) for i, month in enumerate((1, 2))]
+    rome = story.fact("lives in Rome", valid_at=at(2024), reference_time=at(2024), episodes=(told[0].uuid,))
+    over = rome.model_copy(update={"invalid_at": at(2024, 4), "expired_at": rome.created_at})
+    await story.put(*told, over, changed(rome, rome.created_at, "retired", told[1].uuid))
+
+    async def status(instant: datetime) -> list[FactStatus]:
+        asked: tuple[FactStatus, ...] = ("current", "ended")
+        by_told: dict[str, Any] = {"known_at": instant, "by_reference_time": True}
+        return [one for one in asked if await story.texts(**by_told, status=one)]
+
+    assert await status(at(2024, 3)) == ["current"]
+    assert await status(at(2024, 4)) == ["ended"]
+    assert await story.texts(known_at=at(2024, 3), by_reference_time=True, only_current=True) == ["lives in Rome"]
 
 
 async def test_before_the_record_began_the_earliest_note_that_tells_a_fact_counts(graph: Graph) -> None:

@@ -140,7 +140,8 @@ def is_current_for(fact: Fact, wanted: FactFilter) -> bool:
     """At ``known_at``, whose values are given, else at ``now``."""
     if wanted.known_at is None:
         return is_current(fact, wanted.now)
-    return is_current(fact.model_copy(update={"expired_at": None}), wanted.known_at) and fact.expired_at is None
+    is_retired = fact.expired_at is not None and fact.invalid_at is None
+    return is_current(fact.model_copy(update={"expired_at": None}), wanted.known_at) and not is_retired
 
 
 def _held_for(fact: Fact, wanted: FactFilter) -> bool:
@@ -172,7 +173,7 @@ def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
 
 
 def status(fact: Fact, wanted: FactFilter) -> FactStatus:
-    """What a fact is at the instant asked about; of what is known at an instant, every expiry lies before it."""
+    """What a fact is at the instant asked about; of what is known at an instant, its end tells."""
     at = wanted.as_of or wanted.known_at or wanted.now
     is_retired = fact.expired_at is not None and (wanted.known_at is not None or fact.expired_at <= at)
     if fact.voided:
@@ -182,7 +183,8 @@ def status(fact: Fact, wanted: FactFilter) -> FactStatus:
         return "ended" if is_retired else unlike
     if fact.invalid_at is not None and fact.invalid_at <= at:
         return "ended"
-    if is_retired and (wanted.as_of is None or fact.invalid_at is None):
+    is_asked_of_now = wanted.as_of is None and wanted.known_at is None
+    if is_retired and (is_asked_of_now or fact.invalid_at is None):
         return "ended"
     if fact.valid_at is not None:
         return "future" if fact.valid_at > at else "current"

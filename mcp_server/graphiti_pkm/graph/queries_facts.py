@@ -112,7 +112,8 @@ _BELIEVED_VALUES = f"""
   CASE WHEN c IS NULL THEN coalesce(e.voided, false) ELSE coalesce(c.previous_voided, false) END AS {BELIEVED.voided},
   CASE WHEN c IS NULL THEN e.reference_time ELSE coalesce(c.previous_told_at, e.reference_time) END
     AS {BELIEVED.reference_time}"""
-_WAS_CURRENT = f"""CASE WHEN {BELIEVED.expired_at} IS NOT NULL THEN 0 WHEN {BELIEVED.voided} THEN 0
+_WAS_CURRENT = f"""CASE WHEN {BELIEVED.expired_at} IS NOT NULL AND {BELIEVED.invalid_at} IS NULL THEN 0
+  WHEN {BELIEVED.voided} THEN 0
   WHEN {BELIEVED.invalid_at} <= $known_at THEN 0 WHEN {BELIEVED.valid_at} > $known_at THEN 0
   WHEN e.kind IN {_UNLIKE_STATES} THEN 0 ELSE 1 END"""
 
@@ -175,7 +176,8 @@ def _status(wanted: FactFilter, held: Held) -> str:
     """As ``services.views.status_of`` says it."""
     at = "$as_of" if wanted.as_of else "$known_at" if wanted.known_at else "$now"
     is_retired = f"{held.expired_at} <= {at}" if wanted.known_at is None else f"{held.expired_at} IS NOT NULL"
-    ends_now = f"{is_retired} AND {held.invalid_at} IS NULL" if wanted.as_of else is_retired
+    is_asked_of_now = wanted.as_of is None and wanted.known_at is None
+    ends_now = is_retired if is_asked_of_now else f"{is_retired} AND {held.invalid_at} IS NULL"
     unsure = f"WHEN coalesce({held.reference_time}, e.created_at) > {at} THEN 'possible'" if wanted.as_of else ""
     return f"""CASE WHEN {held.voided} THEN 'voided'
       WHEN e.kind IN {_UNLIKE_STATES} THEN CASE WHEN {is_retired} THEN 'ended'

@@ -155,9 +155,9 @@ def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str
 def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> Status:
     """What a fact is at ``as_of`` in the world; without it, what it is ``now`` in the record, or was at ``known_at``.
 
-    A fact that was retired later did hold before its ``invalid_at``, so ``expired_at`` counts only for now. With
-    ``known_at`` the fact has the values of then, so that every ``expired_at`` lies before it. The same stands in Cypher
-    in ``graph.queries_facts``.
+    A state that was retired later did hold before its ``invalid_at``, so ``expired_at`` counts only for now or
+    without one. With ``known_at`` the fact has the values of then; read by the time of its notes, its ``expired_at`` may
+    still be of today. The same stands in Cypher in ``graph.queries_facts``.
     """
     if fact.voided:
         return "voided"
@@ -167,7 +167,8 @@ def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at
         return "ended" if is_retired else _UNLIKE_STATES[fact.kind]  # a plan is met, dropped or moved
     if fact.invalid_at is not None and fact.invalid_at <= at:
         return "ended"
-    if is_retired and (as_of is None or fact.invalid_at is None):
+    is_asked_of_now = as_of is None and known_at is None
+    if is_retired and (is_asked_of_now or fact.invalid_at is None):
         return "ended"
     if fact.valid_at is not None:
         return "future" if fact.valid_at > at else "current"
