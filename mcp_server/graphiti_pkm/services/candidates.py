@@ -25,7 +25,7 @@ _LOOKED_AT = 50
 """Entities that share a word, or the beginning of one, with a name that was not found."""
 _BEGINNING = 3
 _UUID = 8
-_PERSON = frozenset({"me", "i", "user", "theuser", "myself"})
+PERSON_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
 _QUERY_CHARS = 4_000
 _MOST_TERMS = 64
 _ONLY_WORDS = (
@@ -138,7 +138,7 @@ class Candidates:
 
     def _meant(self, name: str) -> tuple[str, ...]:
         """The name itself; for "me" and the like first that of the group's one person."""
-        return (self._person, name) if normalise_name(name) in _PERSON else (name,)
+        return (self._person, name) if normalise_name(name) in PERSON_WORDS else (name,)
 
     async def _vector(self, text: str) -> "Vector | None":
         """None when the model cannot answer: then words alone are searched."""

@@ -17,7 +17,7 @@ from graphiti_pkm.services.paging import FACTS, budget, encode_cursor, fit
 from graphiti_pkm.services.ranking import lifted
 from graphiti_pkm.services.reading import GroupIds, Start
 from graphiti_pkm.services.slices import ASKED, filters_of, slice_of, told
-from graphiti_pkm.services.uuids import resolve_within, unknown
+from graphiti_pkm.services.uuids import unknown
 from graphiti_pkm.services.views import item_sizes
 
 _NOTHING_ASKED = (
@@ -200,11 +200,10 @@ class FactSearch(FactLists):
     async def _centre(self, caller: Caller, uuid: str | None) -> str | None:
         if uuid is None:
             return None
-        visible = await self._groups.visible(caller)
-        whole = await resolve_within(self._graph, visible, "entity", uuid)
-        if not await self._graph.get_entities([whole], visible):
-            raise unknown("entity", whole)
-        return whole
+        anchor = await self._anchor(caller, uuid, None)
+        if anchor.entity is None:
+            raise unknown("entity", anchor.uuid)
+        return anchor.uuid
 
     async def _facts(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
         """With the values that they have, or had at ``known_at``."""

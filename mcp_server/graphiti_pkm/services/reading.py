@@ -7,9 +7,10 @@ from typing import TypeAlias
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import Scope
-from graphiti_pkm.domain.names import normalise_name, relation_name
+from graphiti_pkm.domain.names import name_key, normalise_name, relation_name
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import parse_instant
+from graphiti_pkm.services.candidates import PERSON_WORDS
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paging import Key, decode_cursor
@@ -64,14 +65,22 @@ class Reader:
         return None if text is None else parse_instant(text, self._context.settings.zone, parameter)
 
     async def _anchor(self, caller: Caller, entity_uuid: str, group_ids: GroupIds) -> Anchor:
-        """The entity asked about; without group_ids its own group is read, whichever that is (C21)."""
+        """The entity asked about, perhaps as "me"; without group_ids its own group is read, whichever that is (C21)."""
         wanted = self._groups.many(caller, group_ids)
         visible = await self._groups.visible(caller)
+        if normalise_name(entity_uuid) in PERSON_WORDS:
+            entity_uuid = await self._person_uuid(wanted or (self._groups.one(caller, None),)) or entity_uuid
         uuid = await resolve_within(self._graph, visible, "entity", entity_uuid)
         found = await self._graph.get_entities([uuid], visible)
         entity = found[0] if found else None
         own = entity.group_id if entity else self._groups.one(caller, None)
         return Anchor(uuid, entity, wanted or (own,))
+
+    async def _person_uuid(self, group_ids: Sequence[str]) -> str | None:
+        """The one person of the first of the groups that has one."""
+        keys = [name_key(group, text) for group in group_ids for text in ("me", self._context.settings.person)]
+        found = await self._graph.get_names(keys)
+        return next((found[key].entity_uuid for key in keys if key in found), None)
 
     async def _newest(
         self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int

@@ -10,7 +10,7 @@ from graphiti_pkm.toolsets.schema import Strings
 GroupId: TypeAlias = Annotated[str | None, Field(description="namespace; default group if left out")]
 GroupIds: TypeAlias = Annotated[Strings | None, Field(description="namespaces; default group if left out")]
 OwnGroups: TypeAlias = Annotated[Strings | None, Field(description="namespaces; the entity's own if left out")]
-EntityUuid: TypeAlias = Annotated[str, Field(description="from search_nodes; 8 characters do")]
+EntityUuid: TypeAlias = Annotated[str, Field(description="from search_nodes; 8 characters do; or me")]
 Near: TypeAlias = Annotated[str | None, Field(description="entity uuid; hits near it rank first")]
 Cursor: TypeAlias = Annotated[str | None, Field(description="next_cursor of the page before")]
 After: TypeAlias = Annotated[str | None, Field(description="ISO date, month or year, included")]
