@@ -155,9 +155,9 @@ def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str
 def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> Status:
     """What a fact is at ``as_of`` in the world; without it, what it is ``now`` in the record, or was at ``known_at``.
 
-    A state that was retired later did hold before its ``invalid_at``, so ``expired_at`` counts only for now or
-    without one. With ``known_at`` the fact has the values of then; read by the time of its notes, its ``expired_at`` may
-    still be of today. The same stands in Cypher in ``graph.queries_facts``.
+    A state that was retired later did hold before its ``invalid_at``, so ``expired_at`` counts only for now or without
+    one. With ``known_at`` the fact has the values of then, but an ``expired_at`` that may be of today, where notes are
+    read by their own time. The same stands in Cypher in ``graph.queries_facts``.
     """
     if fact.voided:
         return "voided"
