@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from graphiti_pkm.domain.extraction import Extraction, ExtractionTask, ModelLedger, Usage
+from graphiti_pkm.errors import NotFound
 
 Finds = Callable[[ExtractionTask], Extraction]
 
@@ -18,6 +19,8 @@ class FakeExtractor:
         self.finds = finds
         self.tasks: list[ExtractionTask] = []
         """What it was asked, in order."""
+        self.episodes: set[str] | None = None
+        """Those that are there; None: whatever it is asked about."""
         self.calls = 0
         """Those that were paid for."""
         self.most_at_once = 0
@@ -44,6 +47,8 @@ class FakeExtractor:
         async with self._asked:
             self.tasks.append(task)
             self._asked.notify_all()
+        if self.episodes is not None and task.episode_uuid not in self.episodes:
+            raise NotFound("The episode is not there any more.")
         self._under_way += 1
         self.most_at_once = max(self.most_at_once, self._under_way)
         try:

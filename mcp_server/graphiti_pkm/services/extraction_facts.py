@@ -58,7 +58,7 @@ class FoundFactPlanner(FactPlanner):
 
         What the episode tells itself stands, as does what has an end, and what holds only later.
         """
-        old = self._known(old_uuid)
+        old = self._by_uuid(old_uuid)
         if old is None or old_uuid in settled or old.kind != "state" or old.invalid_at or not rules.is_open(old):
             return
         if old_uuid in self._of_episode or old_uuid == by.uuid:

@@ -163,7 +163,9 @@ def plan_extraction(
             world.change(fact.model_copy(update={"attributes": {**one.found.attributes, **fact.attributes}}))
     for ending in endings:
         if by := stored.get(ending.by_uuid):
-            planner.end(ending.fact_uuid, world.latest(by), ending.invalid_at, around.settled)
+            old = stored.get(ending.fact_uuid)  # of an earlier part of a long text, or told again
+            old_uuid = old.uuid if old else ending.fact_uuid
+            planner.end(old_uuid, world.latest(by), ending.invalid_at, around.settled)
     resolved = resolution.all
     texts = {one.entity.uuid: one.entity.name for one in resolved if one.gains_vector} | planner.outcome.texts
     return ExtractionPlan(

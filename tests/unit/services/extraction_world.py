@@ -55,7 +55,11 @@ class Findings:
 
     def ending(self, old: Fact, by: str, at: datetime) -> None:
         """A fact of the graph that the model takes to be contradicted by one it found."""
-        self._endings.append(ExtractedEnding(fact_uuid=old.uuid, by_uuid=by, invalid_at=at))
+        self.ending_of(old.uuid, by, at)
+
+    def ending_of(self, old_uuid: str, by: str, at: datetime) -> None:
+        """Likewise, of a fact by its uuid here or there."""
+        self._endings.append(ExtractedEnding(fact_uuid=old_uuid, by_uuid=by, invalid_at=at))
 
     @property
     def extraction(self) -> Extraction:

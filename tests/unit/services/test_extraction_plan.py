@@ -206,6 +206,20 @@ async def test_an_episode_does_not_end_what_its_caller_told(world: ExtractionWor
     ]
 
 
+async def test_a_later_part_of_an_episode_ends_what_an_earlier_one_found(world: ExtractionWorld) -> None:
+    episode = await world.note("A long story of Anna.", reference_time="2026-03-01")
+    found = Findings()
+    first = found.fact("Anna", "WORKS_AT", "Acme", "Anna works at Acme.", valid_at=at(2020))
+    by = found.fact("Anna", "WORKS_AT", "Beta", "Anna works at Beta.", valid_at=at(2024))
+    found.ending_of(first, by, at(2024))
+    answer = await world.found(episode, found)
+    assert {fact.text: fact.invalid_at for fact in world.facts} == {
+        "Anna works at Acme.": at(2024),
+        "Anna works at Beta.": None,
+    }
+    assert len(answer.retired) == 1
+
+
 async def test_an_ending_that_was_undone_is_not_done_again(world: ExtractionWorld) -> None:
     episode, _ = await ended(world, ACME, ("Anna", "WORKS_AT", "Beta"))
     old = next(fact for fact in world.facts if fact.text == ACME["fact"])
