@@ -145,5 +145,7 @@ def test_the_page_says_what_leaves_the_machine_in_each_mode() -> None:
     table = PAGE.partition("## What leaves the machine")[2].partition('\n\n"Local"')[0]
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
     assert ["nothing | nobody" in row for row in rows] == [True, False, False, False]
-    named = {name for name in re.findall(r"`([a-z]+_[a-z_]+)`", table) if not name.startswith("embedding_")}
-    assert {"llm_model", "llm_base_url"} <= named <= Settings.model_fields.keys()
+    named = set(re.findall(r"`([a-z]+_[a-z_]+)`", table))
+    assert (
+        {"llm_model", "llm_base_url", "embedding_mode", "embedding_base_url"} <= named <= Settings.model_fields.keys()
+    )

@@ -59,6 +59,7 @@ def test_openais_key_alone_names_no_model_and_is_not_even_kept() -> None:
         ("https://API.OpenAI.com:443/v1", KEY),
         (LOCAL, None),
         ("http://api.openai.com/v1", None),
+        ("http://api.openai.com:443/v1", None),
         ("https://api.openai.com.evil.example/v1", None),
         ("https://api.openai.com:8443/v1", None),
         ("https://openrouter.ai/api/v1", None),
