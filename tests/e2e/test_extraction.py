@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import call, database_stopped, over_stdio, run
+from tests.e2e.support import call, database_stopped, over_http, over_stdio, run, serving
 from tests.requirements import requirement
 from tests.scripted_model import FaultKind, FaultPlan, PermanentFault, ScriptedModel
 
@@ -117,3 +117,24 @@ async def test_a_key_is_in_no_log_error_receipt_or_file(
     holds = files_with(tmp_path, b"Anna Berg WORKS_AT")
     assert data / "journal.sqlite3" in holds  # so that what is looked for would be found
     assert files_with(tmp_path, KEY.encode()) == []
+
+
+@requirement("T24", "T26")
+async def test_a_killed_server_hands_its_job_over_within_the_lease(
+    tmp_path: Path, scripted_model: ScriptedModel
+) -> None:
+    data = tmp_path / "data"
+    scripted_model.change(faults=FaultPlan(permanent=(PermanentFault(kind="hang", contains="Anna"),)))
+    with serving(data, **settings(scripted_model)) as first:
+        async with over_http(first.endpoint) as client:
+            answer = await call(client, "add_memory", episode_body=TEXT)
+            await asyncio.to_thread(scripted_model.wait_for, lambda stats: stats.faults.get("hang", 0) >= 1)
+            with serving(data, **settings(scripted_model)) as second:
+                first.process.kill()
+                scripted_model.change(faults=FaultPlan())
+                scripted_model.release()
+                async with over_http(second.endpoint) as other:
+                    again = await waited(other, uuid=answer["episode_uuid"])
+                    assert (again["extraction"]["state"], again["extraction"]["attempts"]) == ("done", 1)
+                    facts = await call(other, "search_memory_facts", query="Anna Berg")
+                    assert [one["name"] for one in facts["facts"]] == ["WORKS_AT"]
