@@ -34,6 +34,8 @@ class Choice:
     """What is to be read, oldest first, and what that may take."""
 
     episodes: tuple[ChosenEpisode, ...]
+    part: int
+    """Characters that a call reads at most."""
     already_queued: int = 0
     """Left out: they are going to be read anyway."""
 
@@ -44,14 +46,15 @@ class Choice:
     @property
     def calls(self) -> tuple[int, int]:
         """The fewest, and how many are likely."""
-        each = [estimated_calls(one.characters) for one in self.episodes]
+        each = [estimated_calls(one.characters, self.part) for one in self.episodes]
         return sum(fewest for fewest, _ in each), sum(likely for _, likely in each)
 
     @property
     def tokens(self) -> int:
         """Roughly: a text stands in most of its calls."""
         return sum(
-            estimated_calls(one.characters)[1] * (_TOKENS_A_CALL + one.characters // _CHARACTERS_A_TOKEN)
+            estimated_calls(one.characters, self.part)[1]
+            * (_TOKENS_A_CALL + min(one.characters, self.part) // _CHARACTERS_A_TOKEN)
             for one in self.episodes
         )
 
@@ -63,6 +66,7 @@ class Reextracting:
         self._graph = context.graph
         self._groups = groups
         self._queue = queue
+        self._part = context.settings.extraction_part
 
     async def one(self, caller: Caller, uuid: str) -> Choice:
         """One episode, by its uuid or the start of it. Raises NotFound, InvalidInput, AmbiguousUuid."""
@@ -104,7 +108,7 @@ class Reextracting:
             jobs = await self._queue.of_episodes([one.uuid for one in chosen[start : start + _PAGE]])
             open_jobs |= {job.episode_uuid for job in jobs if job.state in {"queued", "running"}}
         left = tuple(one for one in chosen if one.uuid not in open_jobs)
-        return Choice(left, len(chosen) - len(left))
+        return Choice(left, self._part, len(chosen) - len(left))
 
 
 def _chosen(episode: Episode) -> ChosenEpisode:
