@@ -12,7 +12,7 @@ import openai
 
 from graphiti_pkm.errors import ModelError, ModelRefused, ModelUnavailable
 
-RETRY = "then `graphiti-pkm queue retry`"
+RETRY = "then `graphiti-pkm queue retry --all`"
 _WAIT = frozenset({408, 409, 425, 429})
 _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
 _NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
