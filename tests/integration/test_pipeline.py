@@ -125,6 +125,13 @@ async def test_what_is_told_late_ends_where_the_known_fact_begins(world: Pipelin
     assert found.endings == ()
 
 
+async def test_nothing_ends_where_a_fact_of_unknown_start_was_told(world: PipelineWorld) -> None:
+    await world.keep(ANNA, ACME, works_at_acme(valid_at=None))
+    found = await world.extract(await world.told("Anna Berg WORKS_AT Globex since 2019."))
+    assert [(one.valid_at, one.invalid_at) for one in found.facts] == [(at(2019), None)]
+    assert found.endings == ()
+
+
 async def test_an_event_is_not_ended(world: PipelineWorld) -> None:
     await world.keep(ANNA, ACME, works_at_acme(kind="event"))
     found = await world.extract(await world.told("Anna Berg WORKS_AT Globex since 2025-02."))

@@ -21,6 +21,7 @@ from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.records import Entity
 from graphiti_pkm.errors import ConfigurationError, PkmError
 from graphiti_pkm.graph.graphiti_search import GraphitiSearch
+from graphiti_pkm.graph.pipeline_result import KnownFrom
 from graphiti_pkm.graph.queries import Conditions
 from graphiti_pkm.graph.store import FalkorStore
 
@@ -96,8 +97,8 @@ class ModelSearch(GraphitiSearch):
             known = KnownFact(edge.valid_at, is_event=edge.attributes.get("kind") == "event")
             self._seen.facts.setdefault(edge.uuid, known)
             edge.attributes = {}
-            # An unknown start: it is known to be true from then on. Graphiti ends nothing that has no start.
-            edge.valid_at = edge.valid_at or edge.reference_time
+            if edge.valid_at is None and edge.reference_time is not None:
+                edge.valid_at = KnownFrom.of(edge.reference_time)  # Graphiti ends nothing that has no start
         return edges
 
     async def _entities(self, uuids: Sequence[str]) -> list[EntityNode]:

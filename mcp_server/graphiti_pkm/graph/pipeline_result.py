@@ -1,6 +1,7 @@
 """What Graphiti would have saved, part for part, as one ``Extraction``."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.domain.extraction import ExtractedEnding, ExtractedEntity, ExtractedFact, Extraction
@@ -19,6 +20,17 @@ _LONGEST_NAME = 200
 _LONGEST_TEXT = 2_000
 _RELATION = "RELATES_TO"
 """Graphiti's own for one that has no name."""
+
+
+class KnownFrom(datetime):
+    """Stands for the unknown start of a fact: when it was told of. It began then or before.
+
+    So what begins later may end it, and nothing else ends where it begins.
+    """
+
+    @classmethod
+    def of(cls, moment: datetime) -> "KnownFrom":
+        return cls.fromisoformat(moment.isoformat())
 
 
 def extraction_of(captured: Sequence["Captured"], seen: "Seen", excluded: Sequence[str]) -> Extraction:
@@ -73,7 +85,7 @@ def _fact(edge: "EntityEdge", seen: "Seen") -> ExtractedFact:
     known = seen.facts.get(edge.uuid)
     starts = edge.valid_at if known is None else known.valid_at
     valid_at, invalid_at = starts and as_utc(starts), edge.invalid_at and as_utc(edge.invalid_at)
-    if valid_at is not None and invalid_at is not None and invalid_at <= valid_at:
+    if isinstance(edge.invalid_at, KnownFrom) or (valid_at and invalid_at and invalid_at <= valid_at):
         invalid_at = None
     return ExtractedFact(
         uuid=edge.uuid,

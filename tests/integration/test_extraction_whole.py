@@ -1,0 +1,68 @@
+"""From a note to its facts: the real queue, pipeline, planner and database, and a scripted model over HTTP."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.integration.embedded_support import end_database
+from tests.scripted_model import ScriptedModel
+
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.answers import ExtractionReceipt
+from graphiti_pkm.domain.requests import AddMemory, FactInput
+
+
+@pytest.fixture
+async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncIterator[Memory]:
+    settings = Settings(
+        data_dir=short_directory,
+        idle_seconds=0.3,
+        llm_model="m",
+        llm_base_url=scripted_model.url,
+        llm_structured_output="json_schema",
+    )
+    async with open_memory(settings) as opened:
+        yield opened
+    await end_database(short_directory)
+
+
+async def read(memory: Memory, body: str, when: str, *facts: FactInput) -> ExtractionReceipt:
+    note = AddMemory(episode_body=body, reference_time=when, facts=facts)
+    answer = await memory.services.writing.add_memory(LOCAL, note, wait_seconds=30)
+    assert answer.extraction is not None
+    assert answer.extraction.state == "done", answer.extraction
+    return answer.extraction
+
+
+async def current(memory: Memory, query: str) -> set[str]:
+    found = await memory.services.searching.search_memory_facts(LOCAL, query=query, status="current")
+    return {one.fact for one in found.facts}
+
+
+async def test_notes_become_facts_that_are_repeated_ended_and_undone(memory: Memory) -> None:
+    first = await read(memory, "Anna Berg WORKS_AT Acme since 2024-02.", "2025-01-01")
+    assert [one.fact for one in first.facts] == ["Anna Berg WORKS_AT Acme since 2024-02."]
+    again = await read(memory, "anna-berg WORKS_AT Acme since 2024-02.", "2025-02-01")
+    assert len(again.facts) == 1
+    assert await current(memory, "Anna Berg WORKS_AT") == {"Anna Berg WORKS_AT Acme since 2024-02."}
+
+    changed = await read(memory, "Anna Berg WORKS_AT Globex since 2025-03.", "2025-03-05")
+    (ended,) = changed.retired
+    assert await current(memory, "Anna Berg WORKS_AT") == {"Anna Berg WORKS_AT Globex since 2025-03."}
+    await memory.services.retiring.restore_fact(LOCAL, ended.uuid, "It was a second job.")
+    assert len(await current(memory, "Anna Berg WORKS_AT")) == 2
+
+    entities = await memory.services.searching.search_nodes(LOCAL, query="Anna Berg")
+    assert [one.name for one in entities.nodes].count("Anna Berg") == 1
+
+
+async def test_what_the_caller_told_is_neither_doubled_nor_ended(memory: Memory, scripted_model: ScriptedModel) -> None:
+    told = FactInput(source="Anna Berg", relation="WORKS_AT", target="Acme", fact="Anna Berg WORKS_AT Acme.")
+    body = "Anna Berg WORKS_AT Acme. Anna Berg WORKS_AT Globex since 2025-03."
+    receipt = await read(memory, body, "2025-04-01", told)
+    assert receipt.retired == []
+    assert await current(memory, "Anna Berg WORKS_AT") == {told.fact, "Anna Berg WORKS_AT Globex since 2025-03."}
+    (prompt,) = (one.prompt for one in scripted_model.requests if one.schema_name == "ExtractedEdges")
+    assert "recorded already" in prompt
