@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.domain.answers import Attention
 from graphiti_pkm.domain.records import Fact
 from graphiti_pkm.domain.times import iso, show_time
-from graphiti_pkm.services.replacement import Unsettled
+from graphiti_pkm.services.replaced import Unsettled
 from graphiti_pkm.services.told import ME, ToldFact
 from graphiti_pkm.services.views import shown_validity
 
@@ -149,6 +149,7 @@ class AttentionWriter:
         reason = {
             "several": f"{wanted} fits several facts; nothing was ended",
             "other_source": f"{wanted} may mean a fact of another source; nothing was ended",
+            "other_relation": f"{wanted} is known under another relation; nothing was ended",
             "none": f"{wanted} fits no fact; nothing was ended",
             "ends_nothing": f"a {fact.kind} ends nothing; {wanted} was left as it is",
         }[found.problem]
@@ -182,12 +183,12 @@ class AttentionWriter:
         told.update((name, self._instant(at)) for name, at in times.items() if at is not None)
         which = f"If {old[:SHOWN_UUID]} {'was wrong' if found.problem == 'ends_nothing' else 'is meant'}"
         more = " (else put in another uuid)" if len(found.candidates) > 1 else ""
-        call = f"{which}{more}: {self._add(f'Replaced: {_cut(fact.text)}', facts=[told])}"
+        calls = [f"{which}{more}: {self._add(f'Replaced: {_cut(fact.text)}', facts=[told])}"] if found.may_end else []
         if found.may_tell:
             never = {name: value for name, value in _triple(fact).items() if name not in {"kind", "value", "unit"}}
             never |= {"target" if fact.has_target else "value": found.wanted, "invalid_at": self._instant(start)}
-            call += f". If it was so and never told: {self._add(f'Until then: {found.wanted}', facts=[never])}"
-        return f"{call}. {_NOTHING} otherwise."
+            calls.append(f"If it was so and never told: {self._add(f'Until then: {found.wanted}', facts=[never])}")
+        return ". ".join(calls)
 
     def empty_interval(self, fact: ToldFact) -> Attention:
         """The end told is not after the start."""

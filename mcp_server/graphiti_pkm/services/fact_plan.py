@@ -15,7 +15,8 @@ from graphiti_pkm.services.attention import AttentionWriter
 from graphiti_pkm.services.fact_world import FactWorld
 from graphiti_pkm.services.quotes import locate_quote
 from graphiti_pkm.services.readings import Readings
-from graphiti_pkm.services.replacement import Around, Ends, Replaced, as_uuid_prefix, find_replaced, is_current_word
+from graphiti_pkm.services.replaced import Around, Ends, Replaced
+from graphiti_pkm.services.replacement import as_uuid_prefix, find_replaced, is_current_word
 from graphiti_pkm.services.resolution import Resolution
 from graphiti_pkm.services.retirement import Retirements
 from graphiti_pkm.services.spelling import held_by_one, near_relations, same_relation
@@ -121,7 +122,8 @@ class FactPlanner:
         by_uuid = [fact for fact in self._world.known if prefixes and fact.uuid.startswith(prefixes)]
         rivals = self._world.into(target_uuid, told.relation, not_from=source_uuid) if told.has_target else []
         placed = {fact.uuid for fact in rivals if self._world.is_new(fact.uuid) or self._is_placed(fact)}
-        ends, around = Ends(source_uuid, target_uuid), Around(pools, rivals, by_uuid, placed)
+        others = self._world.beside(source_uuid, target_uuid if held_by_one(told.relation) else None)
+        ends, around = Ends(source_uuid, target_uuid), Around(pools, rivals, by_uuid, others, placed)
         at = self._at
         return find_replaced(
             told, ends, around, self._resolution.known, self._is_said, at.reference_time, at.now, at.zone
@@ -282,6 +284,9 @@ class FactPlanner:
             self.outcome.attention.append(self._writer.proposed_ending(fact, old))
 
     def _supersede(self, told: ToldFact, old: Fact, fact: Fact, start: datetime) -> None:
+        if rules.comes_about(told, old, fact):
+            self.retirements.fulfil(old, fact)
+            return
         is_ended = self.retirements.retire(old, rules.end_of(old, start, self._at.zone), fact)
         if not is_ended or (old.kind != "plan" and old.valid_at is not None and start <= old.valid_at):
             self.outcome.attention.append(self._writer.empty_ending(told, old, start, is_ended=is_ended))

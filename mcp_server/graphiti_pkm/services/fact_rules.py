@@ -82,6 +82,11 @@ def coincide(one: datetime, other: datetime, zone: tzinfo) -> bool:
     return one == other or _falls_in(one, other, zone) or _falls_in(other, one, zone)
 
 
+def precedes(one: datetime | None, other: datetime | None, zone: tzinfo) -> bool:
+    """Whether one instant lies before another, as far as they were told."""
+    return one is not None and other is not None and one < other and not coincide(one, other, zone)
+
+
 def end_of(fact: Fact, at: datetime, zone: tzinfo) -> datetime:
     """When a fact ends that is told to end at an instant: on the day it was told, not before it was."""
     told_at = fact.reference_time
@@ -264,10 +269,17 @@ def find_fulfilled(told: ToldFact, fact: Fact, candidates: Iterable[Fact], zone:
         and is_open(plan)
         and plan.target_uuid == fact.target_uuid
         and not _other_value(told, plan)
-        and not _precedes(start, plan.reference_time, zone)
+        and not precedes(start, plan.reference_time, zone)
     ]
     maybe = tuple(plan for plan in plans if start and plan.valid_at and plan.valid_at - start > LONG_BEFORE)
     return Fulfilled(tuple(plan for plan in plans if plan not in maybe), maybe)
+
+
+def comes_about(told: ToldFact, plan: Fact, fact: Fact) -> bool:
+    """Whether a state or event is what a plan with the same ends says."""
+    ends = (fact.source_uuid, fact.target_uuid)
+    is_so = told.kind in {"state", "event"} and plan.kind == "plan"
+    return is_so and (plan.source_uuid, plan.target_uuid) == ends and not _other_value(told, plan)
 
 
 def end_before_later(start: datetime, replaced: Iterable[Fact], series: Iterable[Fact]) -> datetime | None:
@@ -344,10 +356,6 @@ def _other_value(told: ToldFact, fact: Fact) -> bool:
 
 def _is_before(at: datetime, start: datetime | None) -> bool:
     return start is not None and at < start
-
-
-def _precedes(one: datetime | None, other: datetime | None, zone: tzinfo) -> bool:
-    return one is not None and other is not None and one < other and not coincide(one, other, zone)
 
 
 def _state_start(fact: Fact) -> datetime | None:

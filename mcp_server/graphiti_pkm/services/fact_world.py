@@ -78,6 +78,12 @@ class FactWorld:
             and same_relation(fact.relation, relation)
         ]
 
+    def beside(self, source_uuid: str, target_uuid: str | None) -> list[Fact]:
+        """Facts out of a source, and into a target if one is given, under any relation; newest first."""
+        return [
+            fact for fact in self._newest_first() if fact.source_uuid == source_uuid or fact.target_uuid == target_uuid
+        ]
+
     def ended_by(self, uuid: str) -> list[Fact]:
         """Facts whose place a fact took before the call."""
         return [self._known[one] for one in self._ended.get(uuid, ()) if one in self._known]

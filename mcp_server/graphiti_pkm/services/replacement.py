@@ -1,14 +1,15 @@
 """What a fact replaces: finding the old facts that ``replaces`` names, by target, value, uuid or "current"."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from typing import Literal
 
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.records import Fact
 from graphiti_pkm.services.fact_rules import coincide, is_current, is_other_plan, same_said, same_value, still_holds
+from graphiti_pkm.services.known_otherwise import known_otherwise
+from graphiti_pkm.services.replaced import Around, Ends, Replaced, Unsettled
 from graphiti_pkm.services.spelling import close_spelling, contains_name, inflected_alike, says_of_source
 from graphiti_pkm.services.statuses import status_named, status_of_fact
 from graphiti_pkm.services.told import ToldFact
@@ -21,8 +22,6 @@ _MIXED = re.compile(r"[0-9]+[a-f]|[a-f]+[0-9]")
 _SHORTEST_UUID = 8
 _NEARLY_WHOLE = 30
 _MOSTLY = 0.85
-
-Problem = Literal["several", "none", "ends_nothing", "other_source"]
 
 
 def is_current_word(text: str) -> bool:
@@ -56,53 +55,6 @@ def _bare(text: str) -> str:
     return text.strip().strip("{}()<>[]\"'`").lower()
 
 
-@dataclass(frozen=True)
-class Unsettled:
-    """One of ``replaces`` that ends nothing, with the facts it may have meant."""
-
-    wanted: str
-    problem: Problem
-    candidates: tuple[Fact, ...] = ()
-    may_tell: bool = False
-    """Whether it may as well be an old state that was never recorded."""
-
-
-@dataclass(frozen=True)
-class Ends:
-    """The entities that a told fact joins."""
-
-    source_uuid: str
-    target_uuid: str
-
-
-@dataclass(frozen=True)
-class Around:
-    """The facts among which ``replaces`` finds the old ones.
-
-    ``pools``: facts of the same source, those of the same relation (or series) first, those of near relations after
-    them; newest first. ``rivals``: facts of other sources with the same relation and target, for one source may take
-    the place of another: Tom manages me, no longer Maria. ``by_uuid``: facts whose uuids ``replaces`` may name.
-    ``placed``: uuids of rivals that the call itself tells, or whose sources it gives something else.
-    """
-
-    pools: Sequence[Sequence[Fact]]
-    rivals: Sequence[Fact] = ()
-    by_uuid: Sequence[Fact] = ()
-    placed: Collection[str] = ()
-
-
-@dataclass(frozen=True)
-class Replaced:
-    """What ``replaces`` comes to."""
-
-    facts: tuple[Fact, ...] = ()
-    guessed: tuple[Fact, ...] = ()
-    """What no caller named and another relation tells: "current" found it under a relation much like the told one."""
-    unrecorded: tuple[str, ...] = ()
-    """Old targets or values that were never recorded."""
-    unsettled: tuple[Unsettled, ...] = ()
-
-
 def find_replaced(
     told: ToldFact,
     ends: Ends,
@@ -125,6 +77,7 @@ def find_replaced(
     finder = _Finder(told, ends, around, known, told.valid_at or reference_time, now, zone)
     for wanted in told.replaces:
         found = next((hit for pool in around.pools if (hit := finder.find(wanted, pool)) is not None), None)
+        found = finder.otherwise(wanted, found)
         if isinstance(found, Unsettled):
             unsettled.append(found)
         elif found is not None:
@@ -200,6 +153,17 @@ class _Finder:
         if not named:
             return None
         return self._chosen(wanted, named)
+
+    def otherwise(self, wanted: str, found: tuple[Fact, ...] | Unsettled | None) -> tuple[Fact, ...] | Unsettled | None:
+        """What is known under another relation, where nothing of the told one can be meant."""
+        is_over = not found or (isinstance(found, Unsettled) and found.problem == "ends_nothing")
+        if not is_over or self.told.kind == "reading" or is_current_word(wanted):
+            return found
+        named = (wanted, self.known(wanted))
+        hit = known_otherwise(self.told, self.ends, named, self.around.others, self.start, self.now, self.zone)
+        if isinstance(hit, Unsettled) and found is None:
+            return replace(hit, may_tell=self.may_record(wanted))
+        return found if hit is None or isinstance(hit, Unsettled) else hit
 
     def _readings(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...]:
         """Which readings of its series a new one may be meant to correct: those with this value, else the last."""

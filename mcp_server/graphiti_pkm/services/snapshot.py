@@ -149,6 +149,7 @@ class _Reading:
             same = [relation for relation in relations if same_relation(relation, fact.relation)]
             if target is not None and fact.has_target and same and (fact.replaces or held_by_one(fact.relation)):
                 rivals[target, tuple(same)] = None
+            if target is not None and fact.has_target and (same or held_by_one(fact.relation)):
                 between.update({(old, target): None for text in fact.replaces if (old := self._uuid(text))})
             if source is None:
                 continue
