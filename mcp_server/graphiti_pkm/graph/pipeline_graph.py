@@ -24,6 +24,7 @@ from graphiti_pkm.graph.graphiti_search import GraphitiSearch
 from graphiti_pkm.graph.pipeline_result import KnownFrom
 from graphiti_pkm.graph.queries import Conditions
 from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.vector_indexes import Embedded
 
 _SHOWN_TO_A_MODEL = (
     "NOT coalesce(e.kind, '') IN ['plan', 'reading'] AND coalesce(e.voided, false) <> true "
@@ -86,6 +87,18 @@ class ModelSearch(GraphitiSearch):
         """With what earlier parts told of the same two entities, so that it is not told twice."""
         told = self._seen.told_between(search_filter.edge_source_node_uuids or ())
         return [*told, *await super().edge_fulltext_search(driver, query, search_filter, group_ids, limit)]
+
+    async def _near(
+        self,
+        kind: Embedded,
+        vector: Sequence[float],
+        matching: Conditions,
+        group_ids: Sequence[str] | None,
+        limit: int,
+        min_score: float,
+    ) -> list[str]:
+        """Nothing is near a text that could not be embedded, be it for a memory with vectors of another model."""
+        return await super()._near(kind, vector, matching, group_ids, limit, min_score) if any(vector) else []
 
     def _matching_facts(self, wanted: SearchFilters, group_ids: Sequence[str] | None) -> Conditions:
         where, values = super()._matching_facts(wanted, group_ids)
