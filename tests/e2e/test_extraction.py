@@ -75,11 +75,15 @@ async def test_nonsense_fails_with_its_reason_and_a_retry_after_repair_succeeds(
         failed = (await call(client, "get_status", receipt=receipt))["extraction"]
         assert (failed["state"], failed["attempts"]) == ("failed", 3)
         assert failed["reason"]
-        assert failed["reason"] in answer["message"]
+        assert failed["reason"].rstrip(".") in answer["message"]
         episodes = await call(client, "search_episodes", query="Anna Berg")
         assert [one["uuid"] for one in episodes["episodes"]] == [receipt]
         whole = await call(client, "get_status")
         assert [one["episode_uuid"] for one in whole["extraction_failures"]] == [receipt]
+
+        shown = await asyncio.to_thread(run, "status", data_dir=data)
+        assert "episodes: 1 failed" in shown.stdout
+        assert failed["reason"] in shown.stdout
 
         scripted_model.change(faults=FaultPlan())
         retried = await asyncio.to_thread(run, "queue", "retry", receipt, data_dir=data)

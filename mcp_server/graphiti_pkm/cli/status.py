@@ -52,6 +52,13 @@ def _print(found: StatusResponse, memory_bytes: int | None) -> None:
         say("  groups    none yet")
     say(f"  writes    {_counts(found.writes)}")
     say(f"  jobs      {_counts(found.jobs)}")
+    if found.extraction_model or found.extractions:
+        say(f"  model     {found.extraction_model or 'none configured'}, episodes: {_counts(found.extractions)}")
+    for when, cost in found.spent.items():
+        say(f"  cost      {when}: {cost}")
+    for failed in found.extraction_failures:
+        remedy = f" -> {failed.remedy}" if failed.remedy else ""
+        say(f"  ! episode {failed.episode_uuid} was not read: {failed.reason}{remedy}")
     for failure in found.failures:
         say(f"  ! {failure}")
 

@@ -135,7 +135,8 @@ def in_words(receipt: ExtractionReceipt) -> str:
         ended = f", {len(receipt.retired)} ended" if receipt.retired else ""
         return f"A model has read it: {facts} fact(s){ended}."
     if receipt.state == "failed":
-        return f"Extraction failed: {receipt.reason} The text is stored and searchable. {receipt.remedy or ''}".rstrip()
+        why = (receipt.reason or "").rstrip(".")
+        return f"Extraction failed: {why}. The text is stored and searchable. {receipt.remedy or ''}".rstrip()
     if receipt.state == "cancelled":
         return "Extraction was cancelled; the text is stored and searchable."
     why = f" ({receipt.reason})" if receipt.reason else ""
