@@ -16,7 +16,6 @@ _MOST_CANDIDATES = 5
 _MOST_NAMES = 10
 _MOST_PARTS = 5
 _TEXT = 160
-_NOTHING = "Nothing is needed"
 
 
 class AttentionWriter:
@@ -41,18 +40,17 @@ class AttentionWriter:
         )
 
     def undeclared(self, names: Sequence[str]) -> Attention:
-        """New entities that only facts name; their types are for the caller to fill in, "?" is none.
+        """New entities that only facts name.
 
-        They come with the next note: a call of their own would store a note that no one wrote.
+        Types come with the next note: a call of their own would store a note that no one wrote.
         """
         shown = list(names[:_MOST_NAMES])
         more = f" ({len(shown)} of {len(names)})" if len(names) > len(shown) else ""
-        typed = [{"name": name, "type": "?"} for name in shown]
         return Attention(
             what="undeclared_endpoint",
             detail=f"new, without a type{more}",
             candidates=shown,
-            call=f"{_NOTHING}; to type, send with the next note: entities={json.dumps(typed, ensure_ascii=False)}",
+            call="To type: name and type in entities of the next note",
         )
 
     def alias_taken(
@@ -69,7 +67,7 @@ class AttentionWriter:
             what="alias_taken",
             detail=f"{alias} stays the name of {name}, not of {wanted_for}",
             candidates=[f"{name} ({uuid[:SHOWN_UUID]})"],
-            call=f"{again} {_NOTHING} otherwise." if is_new else f"{_NOTHING}; use {_quoted(name)} if {same}.",
+            call=again if is_new else f"If {same}: call it so.",
         )
 
     def part_of_name(self, parts: Mapping[str, tuple[str, str]]) -> Attention:
@@ -104,7 +102,7 @@ class AttentionWriter:
             what="near_measure",
             detail=f"{sent} was added to the series {series}",
             candidates=[series],
-            call=f'{_NOTHING}; for another series: delete_entity_edge {{"uuid":"{uuid}"}} and send it with a clearly '
+            call=f'For another series: delete_entity_edge {{"uuid":"{uuid}"}} and send it with a clearly '
             "different measure.",
         )
 
@@ -118,15 +116,15 @@ class AttentionWriter:
             detail=f"facts[{fact.number}] has no measure; it began the series {stored.measure}",
             candidates=list(series[:_MOST_CANDIDATES]),
             call=f'If it belongs to {series[0]}: delete_entity_edge {{"uuid":"{stored.uuid}"}}, then '
-            f"{self._add(f'Reading of {series[0]}: {_cut(fact.text)}', facts=[told])}. {_NOTHING} otherwise.",
+            f"{self._add(f'Reading of {series[0]}: {_cut(fact.text)}', facts=[told])}",
         )
 
     def quote_not_found(self, fact: ToldFact) -> Attention:
         return Attention(
             what="quote_not_found",
-            detail=f"facts[{fact.number}].quote is not in the body; the fact is stored without it",
+            detail=f"facts[{fact.number}].quote: not in the body, left out",
             candidates=[],
-            call=f"{_NOTHING}; next time quote exact words of episode_body.",
+            call="Quote exact words.",
         )
 
     def possible_conflict(self, fact: ToldFact, start: datetime | None, conflicts: Sequence[Fact]) -> Attention:
@@ -140,7 +138,7 @@ class AttentionWriter:
             what="possible_conflict",
             detail=f"{_cut(fact.text)}: may contradict",
             candidates=[self.line(old) for old in conflicts],
-            call=f"If ended: {call}. {_NOTHING} if both hold.",
+            call=f"If ended: {call}",
         )
 
     def unsettled(self, fact: ToldFact, found: Unsettled, start: datetime, stored_uuid: str) -> Attention:
@@ -157,11 +155,11 @@ class AttentionWriter:
         if len(found.candidates) > len(candidates):
             reason += f" ({len(candidates)} of {len(found.candidates)} shown)"
         if found.problem == "ends_nothing" and fact.kind == "plan":
-            call = f"{_NOTHING}; send it as a state once it is so."
+            call = "Send it as a state once it is so."
         elif candidates:
             call = self._settling(fact, found, start, stored_uuid)
         else:
-            call = f"{_NOTHING} if it was never recorded; else {self._search(fact.text)}, then send the fact again "
+            call = f"If it was recorded: {self._search(fact.text)}, then send the fact again "
             call += "with that uuid in replaces."
         return Attention(
             what="ambiguous_replacement", detail=reason, candidates=[self.line(old) for old in candidates], call=call
@@ -211,7 +209,7 @@ class AttentionWriter:
             what="empty_interval",
             detail=f"the new start {show_time(at, self._zone)} leaves the old fact no time: {outcome}",
             candidates=[self.line(old)],
-            call=f"If the old one was wrong: {self._add('Corrected.', facts=[told])}. {_NOTHING} otherwise.",
+            call=f"If the old one was wrong: {self._add('Corrected.', facts=[told])}",
         )
 
     def held_later(self, fact: ToldFact, held: Sequence[Fact]) -> Attention:
@@ -223,7 +221,7 @@ class AttentionWriter:
             what="possible_conflict",
             detail=f"facts[{fact.number}] ends before the same was known to hold; stored as an earlier time",
             candidates=[self.line(old) for old in held[:_MOST_CANDIDATES]],
-            call=f"If it had ended by then: {self._add('Corrected.', facts=[told])}. {_NOTHING} if it holds again.",
+            call=f"If it had ended by then: {self._add('Corrected.', facts=[told])}",
         )
 
     def start_kept(self, fact: ToldFact, known: Fact) -> Attention:
@@ -239,7 +237,7 @@ class AttentionWriter:
             detail=f"facts[{fact.number}].valid_at is not when the same was known to hold; it keeps its start",
             candidates=[self.line(known)],
             call=f"If {'it was moved' if is_moved else 'the earlier was wrong'}: "
-            f"{self._add('Moved.' if is_moved else 'Corrected.', facts=[told])}. {_NOTHING} otherwise.",
+            f"{self._add('Moved.' if is_moved else 'Corrected.', facts=[told])}",
         )
 
     def planned_later(self, fact: ToldFact, plans: Sequence[Fact]) -> Attention:
@@ -254,7 +252,7 @@ class AttentionWriter:
             what="possible_conflict",
             detail=f"{_cut(fact.text)}: planned for much later; the plan was left open",
             candidates=[self.line(plan) for plan in plans[:_MOST_CANDIDATES]],
-            call=f"If this is what was planned: {self._add('As planned.', facts=[told])}. {_NOTHING} otherwise.",
+            call=f"If this is what was planned: {self._add('As planned.', facts=[told])}",
         )
 
     def proposed_ending(self, fact: Fact, old: Fact) -> Attention:

@@ -1,6 +1,6 @@
 """What becomes of the facts of one call, told in order: created, told again, ended, corrected."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -63,7 +63,9 @@ class FactPlanner:
         measures: Mapping[str, Mapping[str, int]],
         writer: AttentionWriter,
         new_uuid: Callable[[], str],
+        unlike: Collection[tuple[str, str]] = (),
     ) -> None:
+        """``unlike``: pairs of relations that lead to other kinds of things, however alike their words are."""
         self._at = occasion
         self._resolution = resolution
         self._world = world
@@ -71,6 +73,7 @@ class FactPlanner:
         self._readings = Readings(world, measures)
         self._writer = writer
         self._new_uuid = new_uuid
+        self._unlike = unlike
         self._near_reported: set[str] = set()
         self.outcome = FactOutcome()
         self.retirements = Retirements(
@@ -372,6 +375,7 @@ class FactPlanner:
             return []
         self._near_reported.add(told.relation)
         near = near_relations(told.relation, self._relations, is_plan=told.kind == "plan")
+        near = [one for one in near if (told.relation, one) not in self._unlike]
         return sorted(near, key=lambda one: (not same_relation(one, told.relation), -self._relations[one]))
 
     def _answer(self, told: ToldFact, fact: Fact, known: Fact | None, *, is_updated: bool) -> None:

@@ -15,7 +15,14 @@ from graphiti_pkm.services.known_names import KnownNames, NameBooks
 from graphiti_pkm.services.name_parts import may_stand_alone
 from graphiti_pkm.services.replacement import as_uuid_prefix
 from graphiti_pkm.services.resolution import names_given, names_in
-from graphiti_pkm.services.spelling import held_by_one, near_measure, near_relations, same_relation
+from graphiti_pkm.services.spelling import (
+    held_by_one,
+    near_measure,
+    near_relations,
+    same_relation,
+    spelt_alike,
+    with_one_only,
+)
 from graphiti_pkm.services.told import ME, Told, ToldFact
 
 LONG_TEXT = 20_000
@@ -37,6 +44,8 @@ _NEAREST_EACH = 5
 _MOST_NEW_NAMES = 20
 _MOST_RELATED = 20
 _MOST_PARTLY = 20
+_LABELLED = 20
+"""Facts of a relation that tell to what kind of thing it leads."""
 _RELATED_EACH = 3
 
 _ReadPairs: TypeAlias = Callable[[str, Sequence[tuple[str, str]], int], Awaitable[list[list[Fact]]]]
@@ -58,7 +67,11 @@ class Snapshot:
     measures: Mapping[str, Mapping[str, int]]
     nearest: Mapping[str, Mapping[str, float]]
     """Raw cosines of existing entities by new name."""
+    alike: Mapping[str, Entity]
+    """Existing entities whose names are much like new ones."""
     newest: Mapping[str, Sequence[Fact]]
+    unlike: frozenset[tuple[str, str]]
+    """New relations with existing ones of much the same words that lead to another kind of thing."""
     ended: Mapping[str, Sequence[str]]
     """Facts whose place others took, by the uuid of one that the call may correct or precede."""
     had_names: bool
@@ -104,7 +117,12 @@ class SnapshotReader:
             self._graph.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
         likely = {one.uuid for one in entities if one.uuid in partly and may_stand_alone(one.label)}
-        series, ended = await asyncio.gather(reading.series(measures), reading.ended_by(facts))
+        series, ended, unlike, alike = await asyncio.gather(
+            reading.series(measures),
+            reading.ended_by(facts),
+            reading.unlike(relations, entities, now),
+            reading.alike(known, nearest),
+        )
         return Snapshot(
             names=names,
             known=known,
@@ -119,7 +137,9 @@ class SnapshotReader:
             ),
             measures=measures,
             nearest=nearest,
+            alike=alike,
             newest=newest,
+            unlike=unlike,
             ended={uuid: [one.uuid for one in old] for uuid, old in ended.items()},
             had_names=len(known) > 0,
         )
@@ -210,6 +230,33 @@ class _Reading:
         found = await asyncio.gather(*(self.graph.retired_by_fact(fact.uuid, groups, _ENDED_EACH) for fact in wanted))
         return {fact.uuid: old for fact, old in zip(wanted, found, strict=True) if old}
 
+    async def unlike(
+        self, relations: Mapping[str, int], entities: Sequence[Entity], now: datetime
+    ) -> frozenset[tuple[str, str]]:
+        """Pairs of a new and an existing relation whose targets have other types, or of which one is WITH somebody."""
+        labels = {entity.uuid: entity.label for entity in entities}
+        typed = {entity.name: entity.label for entity in self.told.entities if entity.label}
+        pairs = {
+            (fact.relation, near): typed.get(fact.target) or labels.get(self._uuid(fact.target) or "")
+            for fact in self.told.facts
+            if fact.has_target and fact.relation not in relations
+            for near in near_relations(fact.relation, relations, is_plan=False)
+            if not spelt_alike(fact.relation, near)
+        }
+        held = dict.fromkeys(near for _, near in pairs)
+        found = dict(zip(held, await asyncio.gather(*(self._target_labels(near, now) for near in held)), strict=True))
+        return frozenset(
+            (new, near)
+            for (new, near), label in pairs.items()
+            if (label not in found[near] if label and found[near] else with_one_only(new, near))
+        )
+
+    async def _target_labels(self, relation: str, now: datetime) -> set[str]:
+        wanted = FactFilter(group_ids=(self.group_id,), now=now, relations=(relation,))
+        page = await self.graph.group_facts(wanted, Window(limit=_LABELLED))
+        targets = sorted({fact.target_uuid for fact in page.facts})
+        return {one.label for one in await self.graph.get_entities(targets, [self.group_id]) if one.label}
+
     def _followers(self, facts: Sequence[Fact]) -> list[Fact]:
         """States that start where one ended that a call may end earlier, told late."""
         starts: dict[str | None, datetime] = {}
@@ -237,6 +284,14 @@ class _Reading:
             *(self.graph.nearest_entities(vectors[name], wanted, _NEAREST_EACH) for name in new)
         )
         return dict(zip(new, found, strict=True))
+
+    async def alike(self, known: KnownNames, nearest: Mapping[str, Mapping[str, float]]) -> dict[str, Entity]:
+        """Those near a new name by spelling or meaning, some of each."""
+        new = [name for name in names_given(self.told, self.person) if self._uuid(name) is None][:_MOST_NEW_NAMES]
+        spelt = (uuid for name in new for uuid in known.lookalikes(name)[:_NEAREST_EACH])
+        wanted = list(dict.fromkeys((*spelt, *(uuid for found in nearest.values() for uuid in found))))
+        found = await self.graph.get_entities(wanted, [self.group_id]) if wanted else []
+        return {entity.uuid: entity for entity in found}
 
     def _readings(self) -> list[ToldFact]:
         return [fact for fact in self.told.facts if fact.kind == "reading"]
