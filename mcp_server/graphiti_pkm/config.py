@@ -301,7 +301,12 @@ def load_settings(
     yaml_file = config_file or _optional_path(
         environment.get(ENV_PREFIX + "CONFIG") or dotenv.get(ENV_PREFIX + "CONFIG")
     )
-    given_yaml = read_yaml(yaml_file, Settings.model_fields, variables) if yaml_file else YamlSettings()
+    elsewhere = {
+        name
+        for name in Settings.model_fields
+        if variables.get(environment_name(name)) or (flags or {}).get(name) is not None
+    }
+    given_yaml = read_yaml(yaml_file, Settings.model_fields, variables, elsewhere) if yaml_file else YamlSettings()
 
     values: dict[str, object] = {}
     origins: dict[str, str] = {}

@@ -41,10 +41,13 @@ def read_dotenv(path: Path) -> dict[str, str | None]:
         ) from error
 
 
-def read_yaml(path: Path, known: Collection[str], environ: Mapping[str, str]) -> YamlSettings:
+def read_yaml(
+    path: Path, known: Collection[str], environ: Mapping[str, str], elsewhere: Collection[str] = ()
+) -> YamlSettings:
     """Settings of a YAML file, ``${NAME}`` and ``${NAME:otherwise}`` replaced from the environment.
 
-    Blocks of Graphiti's MCP server are translated; what is not used of them is noted.
+    Blocks of Graphiti's MCP server are translated; what is not used of them is noted. ``elsewhere``: settings that
+    flags or the environment give.
 
     Raises:
         ConfigurationError: it cannot be read, or holds a name that nobody knows.
@@ -69,7 +72,7 @@ def read_yaml(path: Path, known: Collection[str], environ: Mapping[str, str]) ->
                 f"Unknown setting(s) in {path.name}: {', '.join(unknown)}. Known: {', '.join(known)}."
             )
         return YamlSettings(data)
-    upstream = translate({name: data[name] for name in blocks})
+    upstream = translate({name: data[name] for name in blocks}, {*elsewhere, *data})
     own = {name: value for name, value in data.items() if name in known}
     rest = sorted(map(str, set(data) - blocks - set(known)))
     unused = (f"{', '.join(rest)}: not used",) if rest else ()

@@ -4,7 +4,7 @@ Nothing that server accepts is refused here: whoever comes from it starts with t
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,9 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "0", "no", "off"), False),
     "": None,
 }
+MOST_DIMENSIONS = 4096
+_DIMENSION = 1536
+"""That server's own default."""
 _GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -42,15 +45,17 @@ def expand(value: Any, environ: Mapping[str, str]) -> Any:
     return _WORDS.get(text.strip().lower(), text) if _VARIABLE.fullmatch(value) else text
 
 
-def translate(blocks: Mapping[str, Any]) -> Translated:
-    """Our settings out of expanded blocks of that file."""
+def translate(blocks: Mapping[str, Any], elsewhere: Collection[str] = ()) -> Translated:
+    """Our settings out of expanded blocks of that file; ``elsewhere``: settings that something else gives."""
     values: dict[str, object] = {}
     notes: list[str] = []
     for name, translated in (("llm", _llm), ("server", _server), ("graphiti", _graphiti)):
         if isinstance(blocks.get(name), dict):
             notes.extend(translated(blocks[name], values))
-    if "embedder" in blocks:
-        notes.append("embedder: not used")
+    if "embedding_mode" in elsewhere:
+        notes.append("embedder: not used, embedding_mode is set elsewhere")
+    elif isinstance(blocks.get("embedder"), dict):
+        notes.extend(_embedder(blocks["embedder"], values))
     if "database" in blocks:
         notes.append("database: not used, the memory is in data_dir")
     if blocks.get("destroy_graph"):
@@ -77,6 +82,25 @@ def _llm(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
         yield f"llm.structured_output_mode {mode}: not offered, the model is asked what it can"
     if given.get("organization_id"):
         yield "llm.providers.openai.organization_id: not used"
+
+
+def _embedder(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
+    provider = str(block.get("provider") or "openai").lower()
+    given = _part(_part(block, "providers"), "openai")
+    url = str(given.get("api_url") or OPENAI_URL)
+    dimension = block.get("dimensions") or _DIMENSION
+    reason = ""
+    if provider != "openai":
+        reason = f"embedder.provider {provider}: not offered yet"
+    elif not given.get("api_key") and is_openai(url):
+        reason = "embedder.providers.openai.api_key: empty"
+    elif isinstance(dimension, int) and dimension > MOST_DIMENSIONS:
+        reason = f"embedder.dimensions {dimension}: at most {MOST_DIMENSIONS} are offered"
+    if reason:
+        yield f"{reason}, vectors are made on this machine"
+        return
+    values.update(embedding_mode="api", embedding_model=block.get("model"), embedding_dimension=dimension)
+    values.update(embedding_base_url=url, embedding_api_key=given.get("api_key"))
 
 
 def _server(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:

@@ -130,6 +130,52 @@ def test_the_files_key_does_not_go_to_an_address_that_a_flag_names(tmp_path: Pat
     assert loaded.settings.llm_api_key is None
 
 
+OPENAI_EMBEDDER = UPSTREAM.replace(
+    """  provider: "voyage"
+  model: voyage-3
+  dimensions: 1024
+""",
+    """  provider: "openai"
+  model: nomic-embed-text
+  dimensions: 768
+  providers:
+    openai:
+      api_key: ${OPENAI_API_KEY}
+      api_url: ${OPENAI_API_URL:https://api.openai.com/v1}
+""",
+)
+
+
+def test_its_service_of_embeddings_is_taken_over(tmp_path: Path) -> None:
+    settings = load(tmp_path, OPENAI_EMBEDDER, {"OPENAI_API_KEY": KEY}).settings
+    assert (settings.embedding_mode, settings.embedding_model, settings.embedding_dimension) == (
+        "api", "nomic-embed-text", 768
+    )  # fmt: skip
+    assert settings.embedding_api_key is not None
+    assert settings.embedding_api_key.get_secret_value() == KEY
+    keyless = load(tmp_path, OPENAI_EMBEDDER, {"OPENAI_API_URL": "http://localhost:11434/v1"}).settings
+    assert (keyless.embedding_base_url, keyless.embedding_api_key) == ("http://localhost:11434/v1", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "environ", "flags"),
+    [
+        (UPSTREAM, {"OPENAI_API_KEY": KEY}, {}),
+        (OPENAI_EMBEDDER, {}, {}),
+        (OPENAI_EMBEDDER.replace("768", "8192"), {"OPENAI_API_KEY": KEY}, {}),
+        (OPENAI_EMBEDDER, {"OPENAI_API_KEY": KEY, "GRAPHITI_PKM_EMBEDDING_MODE": "local"}, {}),
+        (OPENAI_EMBEDDER, {"OPENAI_API_KEY": KEY}, {"embedding_mode": "local"}),
+        (OPENAI_EMBEDDER + "\nembedding_mode: local\n", {"OPENAI_API_KEY": KEY}, {}),
+    ],
+)
+def test_vectors_are_made_here_where_its_service_is_not_to_be_had_or_not_wanted(
+    tmp_path: Path, text: str, environ: dict[str, str], flags: dict[str, str]
+) -> None:
+    loaded = load(tmp_path, text, environ, **flags)
+    assert (loaded.settings.embedding_mode, loaded.settings.embedding_model) == ("local", None)
+    assert "embedder" in " | ".join(loaded.notes)
+
+
 def test_our_own_settings_may_stand_beside_its_blocks_and_win(tmp_path: Path) -> None:
     loaded = load(tmp_path, UPSTREAM + "\nperson: Ada\ndefault_group: diary\n")
     assert (loaded.settings.person, loaded.settings.default_group) == ("Ada", "diary")
