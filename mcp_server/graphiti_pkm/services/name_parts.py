@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from graphiti_pkm.domain.mentions import capitalised_words, word_forms
-from graphiti_pkm.domain.names import words_of
+from graphiti_pkm.domain.names import normalise_name, words_of
 from graphiti_pkm.domain.records import Entity, Name
+from graphiti_pkm.services.spelling import close_spelling, contains_name
 
 _PERSON = "Person"
 _TITLES = words_of("mrs miss sir dame doctor prof professor herr frau madame monsieur señor señora von van der den")
@@ -37,6 +38,18 @@ def parts_of_names(names: Iterable[str]) -> dict[str, str]:
 def may_stand_alone(label: str | None) -> bool:
     """Whether a word of its name is likely to mean an entity: a person, or what has no type; not "Café" a café."""
     return label in {None, _PERSON}
+
+
+def may_be_one(new: Entity, known: Entity | None) -> bool:
+    """Whether two much alike names may be one thing: not "Gothenburg half marathon", an event, and Gothenburg, a city.
+
+    Of a person a shorter name of whichever type may be, and what is spelt alike may be of a type by mistake.
+    """
+    if known is None or not new.label or not known.label or new.label.casefold() == known.label.casefold():
+        return True
+    if close_spelling(normalise_name(new.name), normalise_name(known.name)):
+        return True
+    return known.label == _PERSON and contains_name(known.name, new.name)
 
 
 def is_date_word(form: str) -> bool:

@@ -42,6 +42,16 @@ def inflected_alike(one: str, other: str) -> bool:
     return same_relation(one, other) or [*map(_stem, one.lower().split("_"))] == [*map(_stem, other.lower().split("_"))]
 
 
+def spelt_alike(one: str, other: str) -> bool:
+    """Whether relations differ by a slip or an ending only, not by a word such as AT or WITH."""
+    return inflected_alike(one, other) or close_spelling(normalise_name(one), normalise_name(other))
+
+
+def with_one_only(one: str, other: str) -> bool:
+    """WORKS_WITH somebody, WORKS_AT a firm: whether just one of two relations is WITH something."""
+    return one.endswith("_WITH") != other.endswith("_WITH")
+
+
 def says_of_source(relation: str) -> bool:
     """Whether a relation says where its source stands, so that many may share a target: WORKS_AT, HAS_STATUS, USES.
 

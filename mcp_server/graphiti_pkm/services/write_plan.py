@@ -10,6 +10,7 @@ from graphiti_pkm.domain.answers import Attention
 from graphiti_pkm.domain.passages import Span
 from graphiti_pkm.domain.records import (
     EmbedPassagesJob,
+    Entity,
     Episode,
     ExtractJob,
     Fact,
@@ -25,6 +26,7 @@ from graphiti_pkm.domain.records import (
 from graphiti_pkm.services.attention import AttentionWriter
 from graphiti_pkm.services.fact_plan import FactOutcome, FactPlanner, Occasion
 from graphiti_pkm.services.fact_world import FactWorld
+from graphiti_pkm.services.name_parts import may_be_one
 from graphiti_pkm.services.resolution import Resolution, Resolved
 from graphiti_pkm.services.retirement import Retirements
 from graphiti_pkm.services.snapshot import Snapshot
@@ -136,7 +138,9 @@ def plan_write(
     occasion = Occasion(
         episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone, at.caller, at.policy, told.facts
     )
-    planner = FactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
+    planner = FactPlanner(
+        occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid, snapshot.unlike
+    )
     for fact in told.facts:
         planner.plan(fact)
     resolved = resolution.all
@@ -196,7 +200,7 @@ def _about_names(
         if not one.is_new or one.is_derived or one.entity.uuid == resolution.person_uuid:
             continue
         holders = {holder for _, wanted_for, holder in taken if wanted_for == one.entity.uuid}
-        similar = _similar(one.entity.name, snapshot, named | holders)
+        similar = _similar(one.entity, snapshot, named | holders)
         if similar:
             attention.append(writer.similar_existing(one.entity.name, episode_uuid, similar))
         elif not one.is_declared and not one.is_old:
@@ -217,12 +221,16 @@ def _about_names(
     return attention
 
 
-def _similar(name: str, snapshot: Snapshot, named: set[str]) -> list[tuple[str, str]]:
+def _similar(entity: Entity, snapshot: Snapshot, named: set[str]) -> list[tuple[str, str]]:
     """(name, uuid) of known entities that may be meant: by meaning first, then by spelling."""
-    known = snapshot.known
+    known, name = snapshot.known, entity.name
     near = [uuid for uuid, cosine in snapshot.nearest.get(name, {}).items() if cosine >= NEAR_NAME]
     found = ((known.name_of(uuid), uuid) for uuid in dict.fromkeys((*near, *known.lookalikes(name))))
-    similar = [(other, uuid) for other, uuid in found if other and uuid not in named and same_digits(other, name)]
+    similar = [
+        (other, uuid)
+        for other, uuid in found
+        if other and uuid not in named and same_digits(other, name) and may_be_one(entity, snapshot.alike.get(uuid))
+    ]
     return similar[:_MOST_SIMILAR]
 
 
