@@ -1,5 +1,6 @@
 """Contracts of a write that forgets: the graph and the earlier rows of the journal lose the same."""
 
+import json
 from array import array
 
 from tests.builders import (
@@ -21,7 +22,7 @@ from tests.fakes import FakeClock
 
 from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.ports import Graph, Journal
-from graphiti_pkm.domain.queries import EpisodeFilter, Window
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, Window
 from graphiti_pkm.domain.records import (
     BackLinkJob,
     Deletions,
@@ -29,6 +30,7 @@ from graphiti_pkm.domain.records import (
     EraseJob,
     FactChange,
     Forgetting,
+    NamesLeft,
     Vectors,
     WriteIntent,
     WriteKind,
@@ -262,6 +264,86 @@ async def test_an_earlier_forgetting_holds_the_words_it_left_no_longer(journal: 
     await journal.append(an_intent(kind=WriteKind.FORGET, forgets=gone), {}, "", {})
     rows = await journal.rows(0, 10)
     assert all("runs" not in row.intent.model_dump_json() for row in rows)
+
+
+class Nicknames:
+    """Tom, under two other names, one of which has to go."""
+
+    def __init__(self) -> None:
+        self.tom, self.maria = an_entity("Tom"), an_entity("Maria")
+        self.stays = (a_name(self.tom), a_name(self.tom, "Tommy", spellings=("TOMMY",)))
+        self.told_by = a_write(
+            self.tom,
+            self.maria,
+            a_name(self.maria, "Mary"),
+            *self.stays,
+            a_name(self.tom, f"The {HIDDEN} one", spellings=(f"the {HIDDEN}-one",)),
+            BackLinkJob(entity_uuid=self.tom.uuid, names=(f"The {HIDDEN} one", "Tommy"), before=at(2030)),
+            BackLinkJob(entity_uuid=self.tom.uuid, names=(f"The {HIDDEN} one",), before=at(2030)),
+        )
+
+    def forgetting(self) -> WriteIntent:
+        left = NamesLeft(entity_uuid=self.tom.uuid, names=self.stays)
+        return an_intent(kind=WriteKind.FORGET, forgets=Forgetting(names=(left,)))
+
+
+async def test_the_graph_finds_an_entity_by_a_forgotten_name_no_longer(graph: Graph) -> None:
+    story = Nicknames()
+    await graph.apply(story.told_by, {})
+    before = await graph.name_book(GROUP, None)
+    assert before is not None
+    wanted = EntityFilter(group_ids=(GROUP,))
+    assert set(await graph.search_entities([HIDDEN], wanted, 5)) == {story.tom.uuid}
+    await graph.apply(story.forgetting(), {})
+    assert await graph.search_entities([HIDDEN], wanted, 5) == {}
+    assert set(await graph.search_entities(["tommy"], wanted, 5)) == {story.tom.uuid}
+    assert set(await graph.search_entities(["tom"], wanted, 5)) == {story.tom.uuid}
+    assert set(await graph.search_entities(["mary"], wanted, 5)) == {story.maria.uuid}
+    assert await graph.aliases([story.tom.uuid], 9) == {story.tom.uuid: ["TOMMY", "Tommy"]}
+    after = await graph.name_book(GROUP, before.version)
+    assert after is not None
+    assert {name.text for name in after.names} == {"Tom", "Tommy", "Mary"}
+
+
+async def test_a_forgotten_name_leaves_every_row_and_every_job(journal: Journal) -> None:
+    story = Nicknames()
+    await journal.append(story.told_by, {}, "", {})
+    await journal.append(story.forgetting(), {}, "", {})
+    row, forgetting = await journal.rows(0, 10)
+    assert HIDDEN not in row.intent.model_dump_json()
+    assert {name.text for name in row.intent.names} == {"Tom", "Tommy", "Mary"}
+    (_, _, job) = await journal.claim_job("me", 60) or (0, "", None)
+    assert isinstance(job, BackLinkJob)
+    assert job.names == ("Tommy",)
+    assert await journal.claim_job("me", 60) is None
+    only = NamesLeft(entity_uuid=story.tom.uuid, names=story.stays[:1])
+    await journal.append(an_intent(kind=WriteKind.FORGET, forgets=Forgetting(names=(only,))), {}, "", {})
+    row, forgetting, _ = await journal.rows(0, 10)
+    assert "Tommy" not in row.intent.model_dump_json() + forgetting.intent.model_dump_json()
+
+
+async def test_an_answer_alone_may_go(journal: Journal) -> None:
+    note, other, elsewhere = an_episode(), an_episode(), an_episode(group_id=OTHER_GROUP)
+    write = a_write(note, kind=WriteKind.ADD_MEMORY)
+    await journal.append(write, {}, "hash", {"message": HIDDEN})
+    await journal.append(a_write(other, kind=WriteKind.ADD_MEMORY), {}, "hash", {"message": "Stored."})
+    await journal.append(a_write(elsewhere, kind=WriteKind.ADD_MEMORY, group_id=OTHER_GROUP), {}, "", {})
+    await journal.append(an_intent(kind=WriteKind.FORGET, forgets=Forgetting(answers=(write.uuid,))), {}, "", {})
+    assert await journal.receipt(note.uuid) == ("", {})
+    assert await journal.receipt(other.uuid) == ("hash", {"message": "Stored."})
+    rows = await journal.kept_rows(GROUP, 0, 2)
+    assert [(row.intent.episodes, json.loads(row.answer)) for row in rows] == [
+        ((note,), {}),
+        ((other,), {"message": "Stored."}),
+    ]
+    assert [row.intent.kind for row in await journal.kept_rows(GROUP, rows[-1].seq, 9)] == [WriteKind.FORGET]
+
+
+async def test_rows_that_failed_are_read_too(journal: Journal) -> None:
+    write = a_write(an_episode(HIDDEN))
+    await journal.append(write, {}, "", {})
+    await journal.fail(write.uuid, "refused")
+    assert [row.intent for row in await journal.kept_rows(GROUP, 0, 9)] == [write]
 
 
 async def test_erasing_waits_for_its_time_and_counts_once_the_graph_has_the_write(

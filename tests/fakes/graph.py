@@ -6,6 +6,7 @@ from typing import Literal
 from tests.fakes import refusals
 from tests.fakes.embeddings import Embeddings, give
 from tests.fakes.neighbours import Neighbours
+from tests.fakes.sagas import Sagas, add_sagas, delete_sagas, forget_communities
 from tests.fakes.tables import Tables
 from tests.fakes.walks import Walks
 
@@ -17,6 +18,7 @@ from graphiti_pkm.domain.records import (
     Fact,
     Forgetting,
     Name,
+    NamesLeft,
     NewVectors,
     RecordedChange,
     Vectors,
@@ -28,7 +30,7 @@ from graphiti_pkm.errors import NotKept, PkmError, Unavailable
 Fault = Literal["before", "halfway", "after"]
 
 
-class FakeGraph(Neighbours, Walks, Embeddings):
+class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
     """The port ``Graph`` in dicts.
 
     Faults: ``is_down`` for all calls, ``is_durable`` False for ``wait_durable``, ``fail_next_apply`` for the next
@@ -69,6 +71,7 @@ class FakeGraph(Neighbours, Walks, Embeddings):
             _add_facts(db, intent, vectors)
             _add_around_episodes(db, intent, vectors)
             give(db, intent.new_vectors or NewVectors(), vectors)
+            add_sagas(db, intent, vectors)
             _forget(db, intent.forgets or Forgetting())
             _delete(db, intent.deletions)
             db.writes.append(intent.uuid)
@@ -182,6 +185,16 @@ def _forget(db: Tables, told: Forgetting) -> None:
         db.vectors.pop(uuid, None)
     for pair in told.mentions:
         db.mentions.pop(pair, None)
+    forget_communities(db, told)
+    for left in told.names:
+        _forget_names(db, left)
+
+
+def _forget_names(db: Tables, left: NamesLeft) -> None:
+    keys = {name.key for name in left.names}
+    for name in [one for one in db.names.values() if one.entity_uuid == left.entity_uuid and one.key not in keys]:
+        del db.names[name.key]
+        db.book_versions[name.group_id] = next(db.versions)
 
 
 def _delete(db: Tables, deletions: Deletions) -> None:
@@ -214,6 +227,7 @@ def _delete(db: Tables, deletions: Deletions) -> None:
         for (episode, entity), mention in db.mentions.items()
         if episode in db.episodes and entity in db.entities
     }
+    delete_sagas(db, deletions)
 
 
 def _clear(db: Tables, group_id: str) -> None:
@@ -229,6 +243,6 @@ def _clear(db: Tables, group_id: str) -> None:
     db.facts = {
         uuid: one for uuid, one in db.facts.items() if uuid not in gone and {one.source_uuid, one.target_uuid} <= ends
     }
-    records = db.passages.keys() | db.entities.keys() | db.facts.keys()
+    records = db.passages.keys() | db.entities.keys() | db.facts.keys() | db.communities.keys()
     db.vectors = {uuid: vector for uuid, vector in db.vectors.items() if uuid in records}
     db.book_versions[group_id] = next(db.versions)

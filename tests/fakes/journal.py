@@ -13,9 +13,10 @@ from pydantic import TypeAdapter
 from tests.fakes.extractions import FakeExtractionQueue
 
 from graphiti_pkm.domain.embedding import RecordedEmbedding
+from graphiti_pkm.domain.erasing import KeptRow
 from graphiti_pkm.domain.ports import JournalRow
 from graphiti_pkm.domain.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.domain.redaction import left_of_receipt, redacted
+from graphiti_pkm.domain.redaction import left_of_job, left_of_receipt, names_left, redacted
 from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
 
 MAX_ATTEMPTS = 8
@@ -226,6 +227,12 @@ class FakeJournal:
         if self.recorded is not None:
             self.recorded = self.recorded.model_copy(update={"is_changing": False})
 
+    async def kept_rows(self, group_id: str, after_seq: int, limit: int) -> Sequence[KeptRow]:
+        self._check()
+        found = sorted((row for row in self.table.values() if row.intent.group_id == group_id), key=lambda row: row.seq)
+        rows = [row for row in found if row.seq > after_seq][:limit]
+        return [KeptRow(row.seq, row.intent, json.dumps(row.answer, ensure_ascii=False)) for row in rows]
+
     async def erase(self) -> bool:
         self._check()
         return not self.is_read
@@ -265,15 +272,16 @@ class FakeJournal:
         for uuid, row in self.table.items():
             if row.intent.group_id == forgetting.group_id:
                 intent, vectors = redacted(row.intent, row.vectors, forgetting)
-                if intent != row.intent or len(vectors) != len(row.vectors):
+                told = forgetting.forgets.answers if forgetting.forgets else ()
+                if intent != row.intent or len(vectors) != len(row.vectors) or uuid in told:
                     self.table[uuid] = replace(row, intent=intent, vectors=vectors, request_hash="", answer={})
                 else:
                     self.table[uuid] = replace(row, answer=left_of_receipt(row.answer))
-        gone = forgetting.deletions.entities
+        gone, names = forgetting.deletions.entities, names_left(forgetting)
         self.jobs = {
-            id_: job
+            id_: replace(job, job=left)
             for id_, job in self.jobs.items()
-            if not (isinstance(job.job, BackLinkJob) and job.job.entity_uuid in gone)
+            if (left := left_of_job(job.job, forgetting.group_id, gone, names)) is not None
             and job.group_id not in forgetting.deletions.groups
         }
         self.extractions.forget(forgetting)

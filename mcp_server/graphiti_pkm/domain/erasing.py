@@ -1,11 +1,27 @@
 """The part of the port ``Journal`` that takes what was forgotten out of its files."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
+
+from graphiti_pkm.domain.records import WriteIntent
+
+
+@dataclass(frozen=True)
+class KeptRow:
+    """All words that a row of the journal holds."""
+
+    seq: int
+    intent: WriteIntent
+    answer: str
 
 
 class JournalErasing(Protocol):
     """Files without what no row holds any more, and the jobs that stand for it."""
+
+    async def kept_rows(self, group_id: str, after_seq: int, limit: int) -> Sequence[KeptRow]:
+        """Every row of a group in order, failed ones too, as forgetting reads them: without vectors."""
+        ...
 
     async def erase(self) -> bool:
         """Leave nothing in the journal's files that its rows do not hold: log emptied, copies made on the way gone.

@@ -157,6 +157,50 @@ class Passage(Record):
     end: int
 
 
+class Saga(Record):
+    """Episodes that tell one story, each after another; all of Graphiti's node, which it saves as a whole."""
+
+    uuid: str
+    group_id: str
+    name: str
+    created_at: datetime
+    summary: str = ""
+    first_episode_uuid: str | None = None
+    last_episode_uuid: str | None = None
+    last_summarized_at: datetime | None = None
+    """When the latest episode that the summary covers was recorded."""
+    last_summarized_episode_valid_at: datetime | None = None
+
+
+class SagaStep(Record):
+    """A saga holds an episode (Graphiti's HAS_EPISODE); at most one edge a pair."""
+
+    uuid: str
+    saga_uuid: str
+    episode_uuid: str
+    created_at: datetime
+
+
+class EpisodeLink(Record):
+    """An episode follows another in a saga (Graphiti's NEXT_EPISODE); at most one edge a pair."""
+
+    uuid: str
+    previous_uuid: str
+    next_uuid: str
+    created_at: datetime
+
+
+class Community(Record):
+    """Entities that belong together, with what a model says of them as a whole."""
+
+    uuid: str
+    group_id: str
+    name: str
+    summary: str
+    created_at: datetime
+    members: tuple[str, ...]
+
+
 class FactChange(Record):
     """What became of a fact, as an event: who or what did it, when, why, and what took its place.
 
@@ -199,6 +243,7 @@ class Deletions(Record):
     facts: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     """Stored ids of groups of which nothing stays, whoever wrote it."""
+    sagas: tuple[str, ...] = ()
 
 
 class EpisodeText(Record):
@@ -208,6 +253,13 @@ class EpisodeText(Record):
     name: str
     content: str
     source_description: str = ""
+
+
+class NamesLeft(Record):
+    """All names that an entity keeps when one of them is forgotten: those that stay, never the one that goes."""
+
+    entity_uuid: str
+    names: tuple[Name, ...] = ()
 
 
 class Forgetting(Record):
@@ -225,6 +277,11 @@ class Forgetting(Record):
     """Episode and entity."""
     reasons: tuple[str, ...] = ()
     """Changes whose reason goes."""
+    names: tuple[NamesLeft, ...] = ()
+    answers: tuple[str, ...] = ()
+    """Earlier writes of which the answer goes, though what they wrote stays."""
+    members: tuple[str, ...] = ()
+    """Entities whose communities go: a model wrote what they say from the summaries of all members."""
 
 
 class EmbeddedFact(Record):
@@ -281,9 +338,7 @@ class EraseJob(Record):
     kind: Literal["erase"] = "erase"
 
 
-Job: TypeAlias = Annotated[
-    BackLinkJob | EmbedPassagesJob | EmbedMissingJob | EraseJob, Field(discriminator="kind")
-]
+Job: TypeAlias = Annotated[BackLinkJob | EmbedPassagesJob | EmbedMissingJob | EraseJob, Field(discriminator="kind")]
 
 
 class ExtractJob(Record):
@@ -308,6 +363,8 @@ class WriteKind(StrEnum):
     CLEAR_GROUP = "clear_group"
     FORGET = "forget"
     EXTRACT = "extract"
+    SUMMARIZE_SAGA = "summarize_saga"
+    BUILD_COMMUNITIES = "build_communities"
     JOB = "job"
 
 
@@ -315,7 +372,8 @@ class WriteIntent(Record):
     """The whole meaning of one write, decided before anything is stored.
 
     Applying it twice gives the same graph: every record carries its uuid and full new values. Order inside a
-    write: episodes, entities, names, facts, fact updates, mentions, passages, new vectors, changes, deletions.
+    write: episodes, entities, names, facts, fact updates, mentions, passages, new vectors, sagas with their steps and
+    links, communities, changes, deletions.
     ``vectors`` travel beside it (``Vectors``), keyed by uuid, so that a replay needs no model.
     """
 
@@ -331,6 +389,11 @@ class WriteIntent(Record):
     fact_updates: tuple[FactUpdate, ...] = ()
     mentions: tuple[Mention, ...] = ()
     passages: tuple[Passage, ...] = ()
+    sagas: tuple[Saga, ...] = ()
+    saga_steps: tuple[SagaStep, ...] = ()
+    episode_links: tuple[EpisodeLink, ...] = ()
+    communities: tuple[Community, ...] | None = None
+    """All that the group has from now on; None leaves them as they are."""
     changes: tuple[FactChange, ...] = ()
     corrected_episodes: tuple[str, ...] = ()
     uncorrected_episodes: tuple[str, ...] = ()

@@ -1,9 +1,10 @@
 """What a write that forgets leaves of an earlier one: decided by uuids alone, so that no word need be kept for it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
+from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.records import (
     BackLinkJob,
     EmbeddedFact,
@@ -13,6 +14,9 @@ from graphiti_pkm.domain.records import (
     FactChange,
     FactUpdate,
     Forgetting,
+    Job,
+    Name,
+    NamesLeft,
     NewVectors,
     Vectors,
     WriteIntent,
@@ -55,6 +59,8 @@ def concerned(forgetting: WriteIntent) -> frozenset[str]:
             *told.facts,
             *told.passages,
             *told.reasons,
+            *told.answers,
+            *(left.entity_uuid for left in told.names),
             *(entity.uuid for entity in forgetting.entities),
             *(fact.uuid for fact in forgetting.facts),
         )
@@ -88,6 +94,25 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
     return left, {uuid: vector for uuid, vector in vectors.items() if uuid in kept}
 
 
+def names_left(forgetting: WriteIntent) -> dict[str, frozenset[str]]:
+    """Keys of all names of each entity that loses some."""
+    told = forgetting.forgets or Forgetting()
+    return {left.entity_uuid: frozenset(name.key for name in left.names) for left in told.names}
+
+
+def left_of_job(job: Job, group_id: str, gone: Collection[str], names: Mapping[str, Collection[str]]) -> Job | None:
+    """Without what names an entity no more; None if it is for nothing then."""
+    if not isinstance(job, BackLinkJob):
+        return job
+    if job.entity_uuid in gone:
+        return None
+    keys = names.get(job.entity_uuid)
+    if keys is None:
+        return job
+    left = tuple(name for name in job.names if name_key(group_id, name) in keys)
+    return job.model_copy(update={"names": left}) if left else None
+
+
 class _Redaction:
     """The rules for one write that forgets."""
 
@@ -107,6 +132,7 @@ class _Redaction:
         self._passages = frozenset(told.passages)
         self._mentions = frozenset(told.mentions)
         self._reasons = frozenset(told.reasons)
+        self._names = names_left(forgetting)
 
     def of(self, earlier: WriteIntent) -> WriteIntent:
         told = earlier.forgets
@@ -119,7 +145,7 @@ class _Redaction:
                     if one.uuid not in self._gone_episodes
                 ),
                 "entities": _left(self._entity, earlier.entities),
-                "names": tuple(one for one in earlier.names if one.entity_uuid not in self._gone_entities),
+                "names": tuple(filter(self._keeps_name, earlier.names)),
                 "facts": _left(self._fact, earlier.facts),
                 "fact_updates": _left(self._update, earlier.fact_updates),
                 "mentions": tuple(
@@ -137,9 +163,9 @@ class _Redaction:
                 "new_vectors": self._new_vectors(earlier.new_vectors) if earlier.new_vectors else None,
                 "changes": _left(self._change, earlier.changes),
                 "jobs": tuple(
-                    one
+                    job
                     for one in earlier.jobs
-                    if not (isinstance(one, BackLinkJob) and one.entity_uuid in self._gone_entities)
+                    if (job := left_of_job(one, earlier.group_id, self._gone_entities, self._names)) is not None
                 ),
                 "extractions": tuple(
                     one.model_copy(update={"instructions": ""}) if one.episode_uuid in self._touched else one
@@ -159,6 +185,10 @@ class _Redaction:
         return (
             entity if now is None else entity.model_copy(update={"summary": now.summary, "attributes": now.attributes})
         )
+
+    def _keeps_name(self, name: Name) -> bool:
+        keys = self._names.get(name.entity_uuid)
+        return name.entity_uuid not in self._gone_entities and (keys is None or name.key in keys)
 
     def _fact(self, fact: Fact) -> Fact | None:
         if fact.uuid in self._without_history:
@@ -212,7 +242,12 @@ class _Redaction:
     def _forgetting(self, told: Forgetting) -> Forgetting:
         """An earlier write that forgot something holds what it had left."""
         texts = (self._texts.get(one.uuid, one) for one in told.episodes if one.uuid not in self._gone_episodes)
-        return told.model_copy(update={"episodes": tuple(texts)})
+        names = (
+            NamesLeft(entity_uuid=left.entity_uuid, names=tuple(filter(self._keeps_name, left.names)))
+            for left in told.names
+            if left.entity_uuid not in self._gone_entities
+        )
+        return told.model_copy(update={"episodes": tuple(texts), "names": tuple(names)})
 
 
 def _left(rule: Callable[[_A_RECORD], _A_RECORD | None], records: Iterable[_A_RECORD]) -> tuple[_A_RECORD, ...]:

@@ -111,6 +111,12 @@ FORGET_PASSAGES = "MATCH (p:Passage {uuid: r}) DELETE p"
 FORGET_MENTIONS = """MATCH (e:Episodic {uuid: r.episode_uuid})-[m:MENTIONS]->(n:Entity {uuid: r.entity_uuid})
 DELETE m"""
 FORGET_REASONS = "MATCH (c:Change {uuid: r.uuid}) SET c.reason = r.reason"
+FORGET_NAMES = (
+    "MATCH (k:Name {entity_uuid: r.entity_uuid}) WHERE NOT k.id IN r.ids DELETE k",
+    """MATCH (n:Entity {uuid: r.entity_uuid})<-[:OF]-(s:SearchText) WHERE NOT s.id IN r.texts
+    DETACH DELETE s""",
+)
+"""All but those that stay."""
 
 CLEAR_GROUP = (
     "MATCH (c:Change {group_id: r}) DELETE c",

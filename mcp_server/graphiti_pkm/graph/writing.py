@@ -6,16 +6,17 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from graphiti_pkm.domain.records import Entity, Name, Vector, Vectors, WriteIntent
+from graphiti_pkm.domain.records import Entity, Name, NamesLeft, Vector, Vectors, WriteIntent
 from graphiti_pkm.domain.redaction import FORGOTTEN
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
-from graphiti_pkm.graph import mapping, queries_write
+from graphiti_pkm.graph import mapping, queries_sagas, queries_write
 from graphiti_pkm.graph.queries_search import scope, searchable, searchable_with_parts
 from graphiti_pkm.graph.queries_values import Query, Refused, digest
 from graphiti_pkm.graph.queries_write import Section, vector_row
 from graphiti_pkm.graph.reading import Connected
 from graphiti_pkm.graph.search import is_direction
+from graphiti_pkm.graph.writing_sagas import saga_sections
 
 _log = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ class Writes(Connected):
 
 
 def _used_vectors(intent: WriteIntent, vectors: Vectors) -> Iterator[Vector]:
-    for records in (intent.entities, intent.facts, intent.passages):
+    for records in (intent.entities, intent.facts, intent.passages, intent.communities or ()):
         for record in records:
             if record.uuid in vectors:
                 yield vectors[record.uuid]
@@ -100,6 +101,8 @@ def _write(
     groups = {record.group_id for records in (intent.episodes, intent.entities) for record in records}
     renamed = {name.group_id for name in intent.names} | ({intent.group_id} if intent.deletions.entities else set())
     renamed |= set(intent.deletions.groups)
+    if intent.forgets is not None and intent.forgets.names:
+        renamed.add(intent.group_id)
     sections: list[Section] = [
         (queries_write.DIMENSION, [] if new_dimension is None else [new_dimension]),
         (queries_write.EPISODES, _episodes(intent)),
@@ -111,6 +114,7 @@ def _write(
         (queries_write.MENTIONS, _mentions(intent)),
         (queries_write.PASSAGES, [vector_row(p.uuid, dict(p), vectors) for p in intent.passages]),
         *_new_vectors(intent, vectors),
+        *saga_sections(intent, vectors),
         (queries_write.CHANGES, _changes(intent)),
         (queries_write.CORRECTED, intent.corrected_episodes),
         (queries_write.UNCORRECTED, intent.uncorrected_episodes),
@@ -264,6 +268,20 @@ def _forgotten(intent: WriteIntent) -> Iterator[Section]:
         [{"episode_uuid": episode, "entity_uuid": entity} for episode, entity in told.mentions],
     )
     yield queries_write.FORGET_REASONS, [{"uuid": uuid, "reason": FORGOTTEN} for uuid in told.reasons]
+    yield queries_sagas.FORGET_COMMUNITIES, told.members
+    for text in queries_write.FORGET_NAMES:
+        yield text, [_names_left(left) for left in told.names]
+
+
+def _names_left(left: NamesLeft) -> object:
+    """Names and search texts of an entity that stay, by what they are found by."""
+    spelt = [f"{name.key}{_SPELLING}{text}" for name in left.names for text in (name.text, *name.spellings)]
+    ids = [digest(name.key) for name in left.names]
+    return {
+        "entity_uuid": left.entity_uuid,
+        "ids": ids,
+        "texts": [left.entity_uuid, *ids, *map(digest, spelt)],
+    }
 
 
 def _deletions(intent: WriteIntent) -> Iterator[Section]:
@@ -272,6 +290,7 @@ def _deletions(intent: WriteIntent) -> Iterator[Section]:
         (queries_write.DELETE_FACTS, gone.facts),
         (queries_write.DELETE_ENTITIES, gone.entities),
         (queries_write.DELETE_EPISODES, gone.episodes),
+        ((queries_sagas.DELETE_SAGAS,), gone.sagas),
     ):
         for text in texts:
             yield text, uuids

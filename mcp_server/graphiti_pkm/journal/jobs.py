@@ -2,11 +2,12 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
 from graphiti_pkm.domain.records import BackLinkJob, EmbedMissingJob, EraseJob, Job
+from graphiti_pkm.domain.redaction import left_of_job
 
 MAX_ATTEMPTS = 8
 ERASE_DELAY = 30.0
@@ -105,6 +106,23 @@ def pending_links(connection: sqlite3.Connection, entity_uuids: Sequence[str]) -
         (json.dumps(list(entity_uuids)),),
     )
     return {row[0] for row in rows}
+
+
+def forget_names(connection: sqlite3.Connection, group_id: str, names: Mapping[str, Collection[str]]) -> None:
+    """Jobs that look for a name of an entity look for those alone that it keeps, given by their keys."""
+    for entity_uuid in names:
+        waiting = connection.execute(
+            "SELECT id, payload FROM jobs WHERE entity_uuid = ? AND state <> 'done'", (entity_uuid,)
+        ).fetchall()
+        for job_id, payload in waiting:
+            left = left_of_job(_JOB.validate_json(payload), group_id, (), names)
+            if left is None:
+                connection.execute(
+                    "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE id = ?",
+                    (job_id,),
+                )
+            else:
+                connection.execute("UPDATE jobs SET payload = ? WHERE id = ?", (_payload(left), job_id))
 
 
 def open_erasures(connection: sqlite3.Connection) -> list[int]:

@@ -2,16 +2,20 @@
 
 import contextlib
 import json
+import re
 import sqlite3
 from pathlib import Path
 
 from graphiti_pkm.domain import redaction
 from graphiti_pkm.domain.records import WriteIntent
-from graphiti_pkm.journal import extractions
+from graphiti_pkm.journal import extractions, jobs
 from graphiti_pkm.journal.rows import decode, encode, encode_answer
 
 _COPIES = ("journal-version-*.sqlite3*", "journal.sqlite3.damaged-*", "journal-before-restore-*.sqlite3*")
 """What start-up and restore keep by themselves beside the journal. Backups are the user's own and stay."""
+
+_TOKEN = re.compile(r"[\w-]+")
+"""A uuid stands in JSON as one of them; looking for each of thousands in each row would take minutes."""
 
 
 def redact(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: int, now: float) -> None:
@@ -27,8 +31,15 @@ def _redact_rows(connection: sqlite3.Connection, forgetting: WriteIntent, before
         "SELECT seq, intent FROM writes JOIN contents USING (seq) WHERE group_id = ? AND seq < ?",
         (forgetting.group_id, before_seq),
     )
-    for seq in [seq for seq, intent in listed if any(uuid in intent for uuid in wanted)]:
+    is_all = bool(forgetting.deletions.groups)
+    for seq in [seq for seq, intent in listed if is_all or not wanted.isdisjoint(_TOKEN.findall(intent))]:
         _redact_row(connection, forgetting, seq)
+    connection.executemany(
+        "UPDATE contents SET request_hash = '', answer = '{}' "
+        "WHERE seq = (SELECT seq FROM writes WHERE uuid = ? AND seq < ?)",
+        [(uuid, before_seq) for uuid in (forgetting.forgets.answers if forgetting.forgets else ())],
+    )
+    jobs.forget_names(connection, forgetting.group_id, redaction.names_left(forgetting))
     connection.executemany(
         "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE entity_uuid = ?",
         [(uuid,) for uuid in forgetting.deletions.entities],

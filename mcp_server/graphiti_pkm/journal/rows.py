@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from graphiti_pkm.domain.erasing import KeptRow
 from graphiti_pkm.domain.records import Vector, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import ConflictingContent
 from graphiti_pkm.journal import extractions, jobs
@@ -129,6 +130,18 @@ def select_uuids(connection: sqlite3.Connection, uuids: Iterable[str]) -> list[R
     """Those writes in order, failed ones left out."""
     where = "WHERE uuid IN (SELECT value FROM json_each(?)) AND state <> 'failed' ORDER BY writes.seq"
     return select(connection, where, (json.dumps(list(uuids)),))
+
+
+def kept(connection: sqlite3.Connection, group_id: str, after_seq: int, limit: int) -> list[KeptRow]:
+    """Rows of a group in order, whatever became of them, without their vectors."""
+    found = connection.execute(
+        """
+        SELECT seq, intent, answer FROM writes JOIN contents USING (seq) WHERE group_id = ? AND seq > ?
+        ORDER BY seq LIMIT ?
+        """,
+        (group_id, after_seq, limit),
+    )
+    return [KeptRow(seq, decode(seq, intent, "[]", 0, b"").intent, answer) for seq, intent, answer in found]
 
 
 def receipt(connection: sqlite3.Connection, episode_uuid: str) -> tuple[str, dict[str, object]] | None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graphiti_pkm.domain.embedding import RecordedEmbedding
+from graphiti_pkm.domain.erasing import KeptRow
 from graphiti_pkm.domain.records import Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
 from graphiti_pkm.journal import copies, embedding, extractions, jobs, redaction, rows
@@ -208,6 +209,9 @@ class SqliteJournal:
 
     async def end_change(self) -> None:
         await self._durable.run(embedding.end_change)
+
+    async def kept_rows(self, group_id: str, after_seq: int, limit: int) -> Sequence[KeptRow]:
+        return await self._quick.run(lambda c: rows.kept(c, group_id, after_seq, limit))
 
     async def erase(self) -> bool:
         return await self._durable.run(lambda c: redaction.erase(c, self._file.data_dir))
