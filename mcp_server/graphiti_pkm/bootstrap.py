@@ -11,8 +11,7 @@ from pathlib import Path
 
 from graphiti_pkm.config import Settings, leave_processors
 from graphiti_pkm.domain.extraction import Extractor
-from graphiti_pkm.domain.ports import Embedder, Graph
-from graphiti_pkm.errors import EmbeddingMismatch
+from graphiti_pkm.domain.ports import Embedder
 from graphiti_pkm.graph.embedded import EmbeddedDatabase
 from graphiti_pkm.graph.locks import FlockGroupLocks
 from graphiti_pkm.graph.pipeline import GraphitiExtractor
@@ -20,6 +19,7 @@ from graphiti_pkm.graph.pipeline_types import read_types
 from graphiti_pkm.graph.preflight import require
 from graphiti_pkm.graph.store import FalkorStore
 from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.language_model import ModelOnDemand, language_model
 from graphiti_pkm.models.local import LocalEmbedder
 from graphiti_pkm.services.changes import Changes
@@ -37,7 +37,9 @@ from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.jobs import Jobs
 from graphiti_pkm.services.paths import Paths
 from graphiti_pkm.services.receipts import Receipts
+from graphiti_pkm.services.recorded_embedder import RecordedEmbedder
 from graphiti_pkm.services.recovery import Recovery
+from graphiti_pkm.services.reembedding import Reembedding
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
@@ -57,6 +59,7 @@ class Memory:
     services: Services
     recovery: Recovery
     jobs: Jobs
+    reembedding: Reembedding
     database: EmbeddedDatabase
     journal: SqliteJournal
     extracting: Extracting | None = None
@@ -80,7 +83,8 @@ async def open_memory(
 ) -> AsyncIterator[Memory]:
     """Start or join the database, replay what it lost, run the background work until the end.
 
-    ``replays`` False leaves journal and graph as they are and runs nothing: for a restore over a damaged journal.
+    ``replays`` False leaves journal and graph as they are, whatever their vectors are, and runs nothing: for a restore
+    over a damaged journal, and for a change of the embedding model.
     ``now`` is the clock of the record; the journal's own marks keep the machine's.
 
     Raises:
@@ -93,23 +97,25 @@ async def open_memory(
     connection = _Connection(database)
     graph = FalkorStore(connection.connect, connection.recover, vector_index_threshold=settings.vector_index_threshold)
     journal = SqliteJournal(settings.data_dir)
-    embedder = LocalEmbedder(settings)
+    configured = configured_embedder(settings)
+    embedder = RecordedEmbedder(configured, journal)
     context = Context(graph, journal, embedder, FlockGroupLocks(settings.data_dir), settings, now)
     async with contextlib.AsyncExitStack() as stack:
         stack.callback(database.release)
-        stack.push_async_callback(embedder.close)
+        stack.push_async_callback(configured.close)
         stack.push_async_callback(journal.close)
         stack.push_async_callback(graph.close)
-        await _check_embedding(graph, embedder)
         model = language_model(settings)
         if model is not None:
             stack.push_async_callback(model.close)
-        memory = _assemble(context, database, journal, _reader(model, graph, embedder, settings))
+        memory = _assemble(context, configured, database, journal, _reader(model, graph, embedder, settings))
         connection.on_restart = memory.recovery.after_restart
         if not replays:
             yield memory
             return
+        await memory.reembedding.agree()
         await memory.recovery.replay()
+        await memory.reembedding.agree_on_graph()
         stop = asyncio.Event()
         work = [
             asyncio.create_task(memory.recovery.keep_durable(stop), name="keep durable"),
@@ -150,11 +156,28 @@ def _reader(
     if model is None:
         return None
     types = read_types(settings.entity_types, settings.edge_types, settings.excluded_entity_types)
-    return GraphitiExtractor(graph, embedder, model, types, person=settings.person)
+    return GraphitiExtractor(
+        graph,
+        embedder,
+        model,
+        types,
+        person=settings.person,
+        parallel_calls=settings.extraction_calls,
+        part_characters=settings.extraction_part,
+    )
+
+
+def configured_embedder(settings: Settings) -> LocalEmbedder | ApiEmbedder:
+    """What the settings ask for. Raises ConfigurationError if they do not fit together."""
+    return ApiEmbedder(service_of(settings)) if settings.embedding_mode == "api" else LocalEmbedder(settings)
 
 
 def _assemble(
-    context: Context, database: EmbeddedDatabase, journal: SqliteJournal, extractor: Extractor | None
+    context: Context,
+    configured: Embedder,
+    database: EmbeddedDatabase,
+    journal: SqliteJournal,
+    extractor: Extractor | None,
 ) -> Memory:
     groups = Groups(context.graph, context.settings)
     committer = Committer(context)
@@ -187,7 +210,9 @@ def _assemble(
         status=Status(context, groups, repairs, receipts=receipts or Receipts(context, groups, journal.extractions)),
     )
     jobs = Jobs(context, committer, erasing)
-    return Memory(context, services, Recovery(context, committer, database), jobs, database, journal, extracting)
+    recovery = Recovery(context, committer, database)
+    reembedding = Reembedding(context, committer, configured)
+    return Memory(context, services, recovery, jobs, reembedding, database, journal, extracting)
 
 
 async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:
@@ -195,17 +220,3 @@ async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> No
     for task, outcome in zip(work, await asyncio.gather(*work, return_exceptions=True), strict=True):
         if isinstance(outcome, BaseException):
             _log.error("background work ended early: %s", task.get_name(), exc_info=outcome)
-
-
-async def _check_embedding(graph: Graph, embedder: Embedder) -> None:
-    recorded = await graph.embedding()
-    if recorded is None:
-        if await embedder.available():
-            await graph.record_embedding(embedder.model, embedder.dimension)
-    elif recorded != (embedder.model, embedder.dimension):
-        model, dimension = recorded
-        raise EmbeddingMismatch(
-            f"This memory was written with {model} ({dimension} dimensions), this server embeds with "
-            f"{embedder.model} ({embedder.dimension}). Vectors of two models cannot be compared. Use the version and "
-            "settings that wrote it, or another --data-dir."
-        )

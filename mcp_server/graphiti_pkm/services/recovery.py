@@ -176,10 +176,12 @@ class Recovery:
         return known
 
     async def _clear(self) -> None:
-        embedding = await self._graph.embedding()
+        in_graph, recorded = await self._graph.embedding(), await self._journal.embedding()
         await self._graph.clear()
-        if embedding is not None:
-            await self._graph.record_embedding(*embedding)
+        if recorded is not None:  # what the rows hold decides: a backup may be of another model
+            await self._graph.record_embedding(recorded.model, recorded.dimension)
+        elif in_graph is not None:
+            await self._graph.record_embedding(*in_graph)
 
     async def _fill(self, progress: Progress, total: int) -> int:
         """Empty the graph and apply every row in order."""

@@ -21,7 +21,7 @@ _GROUPS = 100
 _COMPLETE = 100
 _BOTH = "full text and meaning"
 _BUILDING = "indexes for meaning are being built ({}): searches are exact and slower until then, writes may wait"
-_NO_MODEL = "full text only: the embedding model is not available; 'graphiti-pkm doctor' on the server names the remedy"
+_WORDS = "full text only"
 
 _UNKNOWN = (
     "The journal knows {known} episode(s) but the graph holds {held}: journal.sqlite3 was lost or replaced. What it "
@@ -69,14 +69,14 @@ class Status:
         await self._compare(sizes or {}, writes["waiting"], failures)
         failures.extend(self._repairs())
         embedder = self._context.embedder
-        has_model = await embedder.available()
-        state = "unavailable" if sizes is None else "ok" if has_model and not failures else "degraded"
+        has_model, problem = await embedder.available(), await embedder.problem()
+        state = "unavailable" if sizes is None else "ok" if not (problem or failures) else "degraded"
         return StatusResponse(
             status=state,
-            message=_message(failures, is_there=sizes is not None, has_model=has_model),
+            message=_message(failures, is_there=sizes is not None, has_model=not problem),
             version=version(_DISTRIBUTION),
             backend=self._backend,
-            search=await self._search() if has_model else _NO_MODEL,
+            search=f"{_WORDS}: {problem}" if problem else await self._search(),
             model=embedder.model if has_model else None,
             dimension=embedder.dimension if has_model else None,
             groups={self._groups.public(group): size_in_words(size) for group, size in (sizes or {}).items()},

@@ -5,7 +5,19 @@ import pytest
 from graphiti_pkm.cli.main import build_parser, main
 from graphiti_pkm.config import Settings, environment_name, is_secret
 
-COMMANDS = ("serve", "demo", "doctor", "status", "backup", "restore", "rebuild", "queue", "fetch-model")
+COMMANDS = (
+    "serve",
+    "demo",
+    "doctor",
+    "status",
+    "backup",
+    "restore",
+    "rebuild",
+    "queue",
+    "reextract",
+    "reembed",
+    "fetch-model",
+)
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:

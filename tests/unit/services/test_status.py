@@ -48,7 +48,7 @@ async def test_without_a_model_search_is_by_full_text_and_the_remedy_is_named() 
     answer = await world.status.get_status(world.caller)
     assert answer.status == "degraded"
     assert answer.search.startswith("full text only")
-    assert "doctor" in answer.search
+    assert "no weights" in answer.search
     assert answer.model is None
 
 

@@ -1,0 +1,166 @@
+"""Changing a memory to vectors of another model, and seeing at the start that none is needed.
+
+The change itself only removes: under the lock of all groups the journal records the new model and from then on gives no
+vector out, the graph loses its vectors, then the rows do. Stopped anywhere, it is begun again from there. What is left
+is a memory whose records lack vectors, as after a time in which the model was away: they get them in small writes.
+"""
+
+import logging
+from collections.abc import Callable
+from uuid import uuid4
+
+from graphiti_pkm.domain.embedding import EmbeddingSize, RecordedEmbedding
+from graphiti_pkm.domain.ports import Embedder
+from graphiti_pkm.domain.records import EmbedMissingJob, WriteIntent, WriteKind
+from graphiti_pkm.errors import EmbeddingMismatch, PkmError, Unavailable
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.missing_vectors import MissingVectors
+from graphiti_pkm.services.recorded_embedder import mismatch
+
+_log = logging.getLogger(__name__)
+
+Progress = Callable[[int, int], None]
+"""Told how many are done, and of how many."""
+
+_VECTORS = 5_000
+_ROWS = 500
+_TRIES = 20
+_IDLE_ROUNDS = 3
+_PROBE = "a text to see whether the model answers"
+
+
+class Reembedding:
+    """One memory and the embedder that the settings ask for."""
+
+    def __init__(self, context: Context, committer: Committer, embedder: Embedder) -> None:
+        """``embedder`` is the configured one, whether or not the memory's vectors are of its model."""
+        self._graph = context.graph
+        self._journal = context.journal
+        self._context = context
+        self._embedder = embedder
+        self._committer = committer
+        self._missing = MissingVectors(context, committer)
+
+    async def agree(self) -> None:
+        """Record the model where it is recorded nowhere. Raises EmbeddingMismatch if another one is."""
+        recorded, in_graph = await self._recorded(), await self._graph.embedding()
+        if recorded is None and in_graph is not None:
+            recorded = RecordedEmbedding(model=in_graph[0], dimension=in_graph[1])
+            await self._record(*in_graph)
+        elif recorded is None and await self._embedder.available():
+            await self._record(*self._own)
+            await self._graph.record_embedding(*self._own)
+        elif recorded is not None and in_graph is None:
+            await self._graph.record_embedding(recorded.model, recorded.dimension)
+        if (reason := mismatch(recorded, self._embedder)) is None:
+            return
+        if not await self._is_empty():
+            raise EmbeddingMismatch(reason)
+        await self._change()
+
+    async def agree_on_graph(self) -> None:
+        """After what was lost has been replayed. Raises EmbeddingMismatch if the graph holds other vectors."""
+        recorded, in_graph = await self._recorded(), await self._graph.embedding()
+        if recorded is not None and in_graph not in (None, (recorded.model, recorded.dimension)):
+            raise EmbeddingMismatch(
+                f"The journal tells of vectors of {recorded.describe()}, the graph of {in_graph[0]} "
+                f"({in_graph[1]} dimensions): `graphiti-pkm reembed` makes both agree."
+            )
+
+    async def is_other(self) -> RecordedEmbedding | None:
+        """What the memory's vectors are, if not those of the configured embedder."""
+        recorded, in_graph = await self._recorded(), await self._graph.embedding()
+        if mismatch(recorded, self._embedder) is not None:
+            return recorded
+        if in_graph is None or in_graph == self._own:
+            return None
+        return RecordedEmbedding(model=in_graph[0], dimension=in_graph[1])
+
+    async def size(self) -> EmbeddingSize:
+        """What there is to embed."""
+        return await self._graph.embedding_size(only_missing=await self.is_other() is None)
+
+    async def change(self) -> bool:
+        """Take away the vectors of another model; False if there are none. Other processes then write by words only.
+
+        Raises:
+            Unavailable: the new model does not answer, and nothing was changed; or the database stopped half-way.
+        """
+        if await self.is_other() is None:
+            return False
+        await self._embedder.embed([_PROBE])
+        await self._change()
+        return True
+
+    async def fill(self, progress: Progress) -> int:
+        """Embed whatever has no vector; returns how many texts.
+
+        Raises:
+            ModelUnavailable: the model does not answer (any more); what is done stays done.
+            Unavailable: likewise the database.
+        """
+        total = (await self._graph.embedding_size(only_missing=True)).texts
+        done = 0
+        for group_id in await self._graph.groups():
+            idle = 0
+            while (embedded := await self._missing.embed_some(group_id)) is not None:
+                idle = 0 if embedded else idle + 1
+                if idle > _IDLE_ROUNDS:
+                    raise Unavailable("The database does not keep the vectors; see `graphiti-pkm doctor`.")
+                done += embedded
+                progress(done, max(done, total))
+        return done
+
+    @property
+    def _own(self) -> tuple[str, int]:
+        return self._embedder.model, self._embedder.dimension
+
+    async def _change(self) -> None:
+        async with self._context.locks.hold_all():
+            await self._journal.begin_change(*self._own)
+            await self._graph.change_embedding(*self._own)
+            while await self._graph.remove_vectors(_VECTORS):
+                pass
+            # Once more, for an index that another process built of the dimension it had seen before.
+            await self._graph.change_embedding(*self._own)
+            await self._wait_durable()
+            after: int | None = 0
+            while after is not None:
+                after = await self._journal.remove_vectors(after, _ROWS)
+            # Whoever is there goes on with it if this process ends before it is done.
+            for group_id in await self._graph.groups():
+                await self._committer.commit(self._to_embed(group_id), {})
+            await self._journal.end_change()
+        _log.info("the vectors of this memory are now those of %s", self._embedder.model)
+
+    def _to_embed(self, group_id: str) -> WriteIntent:
+        return WriteIntent(
+            uuid=str(uuid4()),
+            group_id=group_id,
+            kind=WriteKind.JOB,
+            recorded_at=self._context.now(),
+            jobs=(EmbedMissingJob(),),
+        )
+
+    async def _wait_durable(self) -> None:
+        """Else a crash could bring older vectors back."""
+        for _ in range(_TRIES):
+            if await self._graph.wait_durable():
+                return
+        raise Unavailable("The database does not get its file to the disk. Run `graphiti-pkm reembed` again.")
+
+    async def _is_empty(self) -> bool:
+        return not await self._graph.groups() and not await self._journal.rows(0, 1)
+
+    async def _recorded(self) -> RecordedEmbedding | None:
+        try:
+            return await self._journal.embedding()
+        except PkmError:  # what is read stays readable; the journal's damage is told elsewhere
+            return None
+
+    async def _record(self, model: str, dimension: int) -> None:
+        try:
+            await self._journal.record_embedding(model, dimension)
+        except PkmError as error:
+            _log.warning("the journal does not take of which model the vectors are: %s", error.code)

@@ -1,0 +1,266 @@
+"""reembed with real processes: from the local model to a service and back, beside servers, killed in the middle."""
+
+# ruff: noqa: ASYNC240 - a test may block its own loop for a file
+
+import asyncio
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client import Client
+from tests.e2e.support import COMMAND, call, database_stopped, environment, over_stdio, run
+from tests.embedding_service import EmbeddingService, Reply
+from tests.integration.embedded_support import endpoint
+from tests.requirements import requirement
+from tests.storm.dump import Dump, differences, dump
+
+NOTES = ("Ines leads the project Heron.", "Tom rides trains through Japan.", "The bakery opens at six.")
+FACT = {"source": "Ines", "relation": "LEADS", "target": "Heron", "fact": "Ines leads Heron."}
+KEY = "sk-planted-5c1e0d"
+DIMENSION = 256
+VECTORS = ("name_embedding", "fact_embedding", "embedding")
+
+
+@pytest.fixture
+def service() -> Iterator[EmbeddingService]:
+    service = EmbeddingService()
+    yield service
+    service.close()
+
+
+def by(service: EmbeddingService) -> dict[str, object]:
+    """Settings that embed with it."""
+    return {
+        "embedding_mode": "api",
+        "embedding_model": "text-embedding-3-small",
+        "embedding_dimension": DIMENSION,
+        "embedding_base_url": service.url,
+        "embedding_api_key": KEY,
+    }
+
+
+async def told(data_dir: Path, *more: str) -> None:
+    """A memory of the local model; its database is gone afterwards."""
+    async with over_stdio(data_dir) as client:
+        for body in (*NOTES, *more):
+            await call(client, "add_memory", episode_body=body, facts=[FACT] if body == NOTES[0] else [])
+    await asyncio.to_thread(database_stopped, data_dir)
+
+
+async def found(client: Client, query: str) -> tuple[str, str]:
+    """The best episode, and what is said about the search."""
+    answer = await call(client, "search_episodes", query=query)
+    return str(answer["episodes"][0]), str(answer["scope"])
+
+
+async def command(*arguments: str, code: int = 0, **settings: object) -> str:
+    """Output and errors of a command that runs while this process's clients go on."""
+    done = await asyncio.to_thread(run, *arguments, **settings)
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+async def graph_of(data_dir: Path, **settings: object) -> Dump:
+    """As a server with these settings has it."""
+    async with over_stdio(data_dir, **settings) as client:
+        await call(client, "get_status")
+        return dump(Path(endpoint(data_dir).socket))
+
+
+def dimensions(graph: Dump) -> list[int]:
+    """Of every record that has a text."""
+    return [len(vector) for vector in _vectors(graph)]
+
+
+@requirement("C51", "T42", "M-71")
+async def test_from_the_local_model_to_a_service_and_back_beside_a_running_server(
+    data_dir: Path, service: EmbeddingService
+) -> None:
+    await told(data_dir)
+    local = await graph_of(data_dir)
+    assert set(dimensions(local)) == {384}
+    async with over_stdio(data_dir) as old:
+        await call(old, "get_status")
+        plan = await command("reembed", "--dry-run", data_dir=data_dir, **by(service))
+        assert "sent to 127.0.0.1" in plan
+        assert f"{len(dimensions(local))}: 2 names, 1 facts, 3 sentences" in plan
+        assert service.asked == []
+        done = await command("reembed", data_dir=data_dir, **by(service))
+        assert "Embedded 6 texts" in done
+        assert KEY not in plan + done
+        assert "full text only" in (await found(old, "trains in Japan"))[1]
+        status = await call(old, "get_status")
+        assert "graphiti-pkm reembed" in status["search"]
+        await call(old, "add_memory", episode_body="A server of the old model wrote this.")
+    refused = await command("status", data_dir=data_dir, code=1)
+    assert "text-embedding-3-small (256 dimensions)" in refused
+    assert "graphiti-pkm reembed" in refused
+
+    async with over_stdio(data_dir, **by(service)) as new:
+        excerpt, scope = await found(new, "trains in Japan")
+        assert "Tom rides trains" in excerpt
+        assert "full text only" not in scope
+        assert "trains in Japan" in service.texts
+        await jobs_done(new)
+        before = dump(Path(endpoint(data_dir).socket))
+        assert set(dimensions(before)) == {DIMENSION}
+        assert len(dimensions(before)) == 7
+        await command("rebuild", data_dir=data_dir, **by(service))
+        assert differences(before, dump(Path(endpoint(data_dir).socket))) == []
+
+    assert "Embedded 7 texts" in await command("reembed", data_dir=data_dir)
+    back = await graph_of(data_dir)
+    assert set(dimensions(back)) == {384}
+    back = _without(back, "A server of the old model")
+    assert differences(_without_vectors(local), _without_vectors(back)) == []
+    cosines = [
+        sum(a * b for a, b in zip(*pair, strict=True)) for pair in zip(_vectors(local), _vectors(back), strict=True)
+    ]
+    assert cosines == pytest.approx([1] * 6, abs=1e-4)  # texts in other company differ in the last digits
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in data_dir.rglob("*") if path.is_file())
+
+
+async def jobs_done(client: Client) -> None:
+    """Returns once no job waits."""
+    for _ in range(400):
+        jobs = (await call(client, "get_status"))["jobs"]
+        if not jobs["queued"] and not jobs["running"]:
+            return
+        await asyncio.sleep(0.05)  # no event of another process tells
+    raise AssertionError("jobs are still waiting")
+
+
+def _records(graph: Dump) -> list[dict[str, Any]]:
+    """Those that have a vector, in the same order in two graphs of one memory."""
+    return sorted([*graph.of("Entity"), *graph.facts(), *graph.of("Passage")], key=lambda record: record["uuid"])
+
+
+def _vectors(graph: Dump) -> list[list[float]]:
+    return [next((record[name] for name in VECTORS if name in record), []) for record in _records(graph)]
+
+
+def _without_vectors(graph: Dump) -> Dump:
+    def bare(records: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+        return {
+            key: [{name: value for name, value in one.items() if name not in VECTORS} for one in many]
+            for key, many in records.items()
+        }
+
+    return Dump(bare(graph.nodes), bare(graph.edges))
+
+
+def _without(graph: Dump, body: str) -> Dump:
+    """Without what one episode brought."""
+    (uuid,) = (one["uuid"] for one in graph.of("Episodic") if one["content"].startswith(body))
+    nodes = {
+        key: kept
+        for key, many in graph.nodes.items()
+        if (kept := [one for one in many if uuid not in (one.get("uuid"), one.get("episode_uuid"), one.get("id"))])
+    }
+    return Dump(nodes, {key: many for key, many in graph.edges.items() if uuid not in key})
+
+
+@requirement("C51")
+@pytest.mark.parametrize("killed", ["while it embeds", "while it removes vectors", "while the journal loses them"])
+async def test_killed_in_the_middle_it_goes_on_and_ends_as_if_undisturbed(
+    data_dir: Path, tmp_path: Path, service: EmbeddingService, killed: str
+) -> None:
+    await told(data_dir, " ".join(f"Sentence {number} tells of bird number {number}." for number in range(300)))
+    undisturbed = tmp_path / "undisturbed"
+    shutil.copytree(data_dir, undisturbed)
+    await command("reembed", data_dir=undisturbed, **by(service))
+    expected = await graph_of(undisturbed, **by(service))
+    await asyncio.to_thread(database_stopped, undisturbed)
+
+    settings = environment(data_dir=data_dir, **by(service))
+    if killed == "while it embeds":
+        asked = len(service.asked)
+
+        def hold(_asked: object) -> Reply | None:
+            if len(service.asked) == asked + 3:  # the probe, one write, and then
+                service.held.clear()
+                service.held.wait()
+            return None
+
+        service.rule = hold
+        process = await asyncio.create_subprocess_exec(COMMAND, "reembed", env=settings, stdout=subprocess.DEVNULL)
+        await service.was_asked(asked + 3)
+        process.kill()
+        assert await process.wait() == -signal.SIGKILL
+        service.rule = lambda _asked: None
+        service.held.set()
+    else:
+        where = "graph.store.FalkorStore" if "removes" in killed else "journal.store.SqliteJournal"
+        died = await asyncio.create_subprocess_exec(sys.executable, "-c", _DYING, where, env=settings)
+        assert await died.wait() == -signal.SIGKILL
+        told_so = await command("status", data_dir=data_dir, code=1, **by(service))
+        assert "graphiti-pkm reembed" in told_so
+
+    await command("reembed", data_dir=data_dir, **by(service))
+    ended = await graph_of(data_dir, **by(service))
+    assert differences(expected, ended) == []
+    assert set(dimensions(ended)) == {DIMENSION}
+
+
+_DYING = """
+import importlib, os, signal, sys
+from graphiti_pkm.cli.main import main
+module, _, name = sys.argv[1].rpartition(".")
+kind = getattr(importlib.import_module("graphiti_pkm." + module), name)
+remove = kind.remove_vectors
+async def once(self, *arguments):
+    await remove(self, *arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+kind.remove_vectors = once
+main(["reembed"])
+"""
+"""The command in a process that is killed after the first removal."""
+
+
+@requirement("M-40")
+async def test_with_the_service_away_a_memory_is_stored_and_found_by_words_and_its_vectors_follow(
+    data_dir: Path, service: EmbeddingService
+) -> None:
+    async with over_stdio(data_dir, **by(service)) as client:
+        await call(client, "get_status")
+        service.rule = lambda _asked: Reply(401, {"error": {"message": f"bad key {KEY}"}})
+        started = time.monotonic()
+        stored = await call(client, "add_memory", episode_body=NOTES[1], facts=[FACT])
+        assert "embedding: pending" in stored["message"]
+        excerpt, scope = await found(client, "trains in Japan")
+        assert time.monotonic() - started < 20  # it hangs on nothing
+        assert "Tom rides trains" in excerpt
+        assert "full text only" in scope
+        status = await call(client, "get_status")
+        assert (status["status"], KEY in str(status)) == ("degraded", False)
+        assert "GRAPHITI_PKM_EMBEDDING_API_KEY" in status["search"]
+        service.rule = lambda _asked: None
+        await jobs_done(client)
+        assert "full text only" not in (await found(client, "trains in Japan"))[1]
+        assert set(dimensions(dump(Path(endpoint(data_dir).socket)))) == {DIMENSION}
+    log = data_dir.parent / f"{data_dir.name}-stdio.log"
+    assert KEY not in log.read_text()
+    assert "trains" not in log.read_text()
+
+
+def test_a_memory_that_is_not_there_is_said(tmp_path: Path) -> None:
+    failed = run("reembed", data_dir=tmp_path / "none")
+    assert failed.returncode == 1
+    assert "no memory" in failed.stderr
+
+
+async def test_with_the_model_of_the_memory_only_what_is_missing_is_embedded(
+    data_dir: Path, service: EmbeddingService
+) -> None:
+    await told(data_dir)
+    assert "Embedded 0 texts" in await command("reembed", data_dir=data_dir)
+    service.close()
+    failed = await command("reembed", data_dir=data_dir, code=1, **by(service))
+    assert "cannot be reached" in failed
+    assert set(dimensions(await graph_of(data_dir))) == {384}
