@@ -22,6 +22,8 @@ async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncI
         llm_model="m",
         llm_base_url=scripted_model.url,
         llm_structured_output="json_schema",
+        extraction_part=1_000,
+        extraction_calls=2,
     )
     async with open_memory(settings) as opened:
         yield opened
@@ -66,3 +68,12 @@ async def test_what_the_caller_told_is_neither_doubled_nor_ended(memory: Memory,
     assert await current(memory, "Anna Berg WORKS_AT") == {told.fact, "Anna Berg WORKS_AT Globex since 2025-03."}
     (prompt,) = (one.prompt for one in scripted_model.requests if one.schema_name == "ExtractedEdges")
     assert "recorded already" in prompt
+
+
+async def test_a_long_note_is_read_as_the_settings_say(memory: Memory, scripted_model: ScriptedModel) -> None:
+    scripted_model.change(latency_ms=10)
+    homes = [f"Person {name} LIVES_IN Rome." for name in "ABCDEF"]
+    receipt = await read(memory, "\n".join((*homes[:5], "filler " * 200, homes[5])), "2025-01-01")
+    assert sorted(one.fact for one in receipt.facts) == homes
+    assert scripted_model.stats.by_schema["ExtractedEntities"].calls == 2
+    assert scripted_model.stats.in_flight_max == 2
