@@ -13,7 +13,7 @@ class ForgetResponse(Answer):
     status: Literal["preview", "nothing", "forgotten", "pending"]
     """pending: gone from every answer, not yet from every file."""
     removed: dict[str, int]
-    """Counts by kind: sentences, episodes, facts, entities, mentions, summaries, reasons."""
+    """Counts by kind: sentences, titles, episodes, facts, entities, mentions, summaries, reasons."""
     confirm: str | None = None
     """With a preview: what the call that forgets has to send; it fits only what is shown."""
     sentences: list[str] | None = None

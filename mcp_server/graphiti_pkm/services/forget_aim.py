@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from graphiti_pkm.domain.mentions import STOP_WORDS, MentionFinder
 from graphiti_pkm.domain.names import fold, name_key, search_terms
 from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.domain.queries import EpisodeFilter, FactFilter, Window
+from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Episode, Fact, Name
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.context import Context
@@ -67,9 +67,10 @@ class Aims:
         await self._refuse_person(entity)
         aliases = (await self._graph.aliases([entity.uuid], _NAMES)).get(entity.uuid, [])
         names = [entity.name, *aliases]
-        parts = name_parts(entity, names, known, self._context.settings.person)
+        others = [*known, *await self._called(group, search_terms(" ".join(names)))]
+        parts = name_parts(entity, names, others)
         finder.add(_meaning(entity, entity.name, *parts.own))
-        doubting = MentionFinder([*known, _meaning(entity, *parts.doubtful)] if parts.doubtful else ())
+        doubting = MentionFinder([*others, _meaning(entity, *parts.doubtful)] if parts.doubtful else ())
         folded = [form for name in names if (form := fold(name))]
 
         def says(text: str) -> bool:
@@ -86,6 +87,11 @@ class Aims:
         for name in (*names, *parts.own):
             listed = await self._graph.episodes_naming(group, name, self._context.now(), None, MOST_EPISODES)
             found |= {episode.uuid: episode for episode in listed if says(episode.content)}
+        titled = await self._graph.search_episodes(
+            search_terms(" ".join((*names, *parts.own))), EpisodeFilter(group_ids=(group,)), _FOUND
+        )
+        listed = await self._graph.get_episodes([uuid for uuid in titled if uuid not in found], [group])
+        found |= {episode.uuid: episode for episode in listed if says(episode.name)}
         _bounded(len(found))
         for name in (*names, *parts.doubtful):
             listed = await self._graph.episodes_naming(group, name, self._context.now(), None, _ASKED_EACH)
@@ -169,6 +175,12 @@ class Aims:
             episodes=await self._graph.get_episodes(list(found), [group_id]),
             facts=[fact for fact in held if says(words_of_fact(fact))],
         )
+
+    async def _called(self, group_id: str, terms: Sequence[str]) -> list[Name]:
+        """Names of entities that have none of ours, with one of these words: of the person, or Graphiti's own."""
+        found = await self._graph.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
+        entities = await self._graph.get_entities(list(found), [group_id])
+        return [_meaning(entity, entity.name) for entity in entities]
 
     async def _mentioning(self, entity: Entity) -> list[Episode]:
         """Every episode with a mention of it."""

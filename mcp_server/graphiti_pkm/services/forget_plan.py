@@ -68,14 +68,20 @@ class ForgetPlan:
         return [sentence for one in self.material.redactions for sentence in one.removed]
 
     @property
+    def _titles(self) -> int:
+        """Titles that go alone."""
+        return sum(not one.gone for one in self.material.redactions)
+
+    @property
     def is_nothing(self) -> bool:
-        return not (self.removed or self.gone or self.entities or self.reworded or self.reasons)
+        return not (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
 
     def counts(self) -> dict[str, int]:
         """By kind, without zeros."""
         deletes = self.material.mode == "delete"
         counts = {
             "sentences": len(self.removed),
+            "titles": self._titles,
             "episodes": len(self.material.redactions) if deletes else 0,
             "facts": len(self.gone),
             "entities": len(self.entities),

@@ -53,6 +53,8 @@ class Redaction:
     """Places of the sentences that go."""
     named: Sequence[frozenset[str]] = field(default=())
     """Entities that each sentence names."""
+    is_titled: bool = False
+    """Its title says it, which goes then even if no sentence does."""
 
     @property
     def is_all(self) -> bool:

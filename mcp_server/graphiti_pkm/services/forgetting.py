@@ -128,8 +128,9 @@ class Forgetting:
         aim = await self._aim(kind, text, group, names, finder)
         read = [] if mode == "keep" else [await self._redaction(aim, one, finder, mode) for one in aim.episodes]
         read.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
-        unsaid = [one for one in read if aim.entity and not one.gone]
-        return plan_forgetting(await self._material(aim, [one for one in read if one.gone], unsaid, mode))
+        saying = [one for one in read if one.gone or one.is_titled]
+        unsaid = [one for one in read if aim.entity and not (one.gone or one.is_titled)]
+        return plan_forgetting(await self._material(aim, saying, unsaid, mode))
 
     async def _aim(self, kind: str, text: str, group: str, names: Sequence[Name], finder: MentionFinder) -> Aim:
         """Raises NotFound if it went meanwhile."""
@@ -153,9 +154,9 @@ class Forgetting:
         await asyncio.sleep(0)  # reading texts takes time that other calls need
         named = [frozenset(finder.find(sentence.text)) for sentence in sentences]
         gone = frozenset(aim.picks(episode, sentences, named))
-        return Redaction(
-            episode, sentences, frozenset(range(len(sentences))) if gone and mode == "delete" else gone, named
-        )
+        is_titled = aim.entity is not None and aim.says(episode.name)
+        is_whole = mode == "delete" and (gone or is_titled)
+        return Redaction(episode, sentences, frozenset(range(len(sentences))) if is_whole else gone, named, is_titled)
 
     async def _material(
         self, aim: Aim, redactions: Sequence[Redaction], unsaid: Sequence[Redaction], mode: EpisodesMode
@@ -231,9 +232,9 @@ class Forgetting:
 
     def _sentences(self, plan: ForgetPlan) -> list[str]:
         return [
-            f"{self._day(one.episode.valid_at)} [{one.episode.uuid[:_UUID]}] {clipped(sentence.text, _TEXT)}"
+            f"{self._day(one.episode.valid_at)} [{one.episode.uuid[:_UUID]}] {clipped(text, _TEXT)}"
             for one in plan.material.redactions
-            for sentence in one.removed
+            for text in ([sentence.text for sentence in one.removed] or [one.episode.name])
         ][:_SHOWN]
 
     def _day(self, moment: datetime) -> str:

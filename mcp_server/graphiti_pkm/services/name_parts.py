@@ -57,10 +57,10 @@ def is_date_word(form: str) -> bool:
     return form in _CALENDAR
 
 
-def name_parts(entity: Entity, names: Iterable[str], known: Iterable[Name], person: str) -> NameParts:
+def name_parts(entity: Entity, names: Iterable[str], known: Iterable[Name]) -> NameParts:
     """``names`` are all names of the entity, ``known`` those of its group."""
     parts = parts_of_names(names)
-    taken = word_forms(person)
+    taken: set[str] = set()
     for name in known:
         if parts and name.entity_uuid != entity.uuid:
             taken |= parts.keys() & {form for text in (name.text, *name.spellings) for form in word_forms(text)}

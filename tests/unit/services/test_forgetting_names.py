@@ -36,7 +36,7 @@ class Notes(World):
 
     async def note(self, text: str, *records: Record, mentions: tuple[Entity, ...] = (), **fields: object) -> Episode:
         self.told += 1
-        episode = an_episode(text, valid_at=at(2025, 3, self.told), name=f"Note {self.told}", **fields)
+        episode = an_episode(text, **{"valid_at": at(2025, 3, self.told), "name": f"Note {self.told}", **fields})
         write = a_write(episode, *passages_of(episode), *records, *(a_mention(episode, one) for one in mentions))
         await self.journal.append(write, {}, "hash", {})
         await self.given(write)
@@ -159,3 +159,31 @@ async def test_texts_that_are_kept_are_told_afterwards() -> None:
     preview = await notes.preview(episodes="keep")
     done = await notes.preview(episodes="keep", confirm=preview.confirm)
     assert f"episode {kept.uuid[:8]} {kept.name}: still says it" in (done.found_afterwards or [])
+
+
+async def test_a_name_that_only_graphiti_knows_is_shared_as_well() -> None:
+    notes = Notes()
+    await notes.begin()
+    asked = await notes.note("Tobias was late.", an_entity("Tobias Keller"))
+    preview = await notes.preview()
+    assert len(preview.sentences or []) == 1
+    assert preview.ask_user == [f"[{asked.uuid[:8]}] Tobias was late."]
+
+
+@pytest.mark.parametrize("mode", ["redact", "delete"])
+async def test_a_title_alone_goes_too(mode: str) -> None:
+    notes = Notes()
+    first = await notes.begin()
+    titled = await notes.note("A cake and a song.", name="Wenger's birthday")
+    preview = await notes.preview(episodes=mode)
+    shown = "Wenger's birthday" if mode == "redact" else "A cake and a song."
+    assert (preview.sentences or [])[-1] == f"2025-03-02 [{titled.uuid[:8]}] {shown}"
+    done = await notes.preview(episodes=mode, confirm=preview.confirm)
+    assert done.found_afterwards == [NOTHING]
+    if mode == "delete":
+        assert {first.uuid, titled.uuid}.isdisjoint(notes.graph.tables.episodes)
+    else:
+        left = notes.graph.tables.episodes[titled.uuid]
+        assert (left.name, left.content) == ("[forgotten]", "A cake and a song.")
+        assert preview.removed["titles"] == 1
+    assert "Wenger" not in str(notes.journal.table)
