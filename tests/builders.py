@@ -8,9 +8,11 @@ from uuid import uuid4
 from graphiti_pkm.domain.names import name_key, normalise_name
 from graphiti_pkm.domain.records import (
     BackLinkJob,
+    Community,
     EmbedPassagesJob,
     Entity,
     Episode,
+    EpisodeLink,
     EraseJob,
     Fact,
     FactChange,
@@ -19,6 +21,8 @@ from graphiti_pkm.domain.records import (
     Name,
     Passage,
     Record,
+    Saga,
+    SagaStep,
     WriteIntent,
     WriteKind,
 )
@@ -124,6 +128,33 @@ def a_change(fact: Fact, episode: Episode, **fields: Any) -> FactChange:
     return FactChange(**{**values, **fields})
 
 
+def a_saga(name: str = "Trip", **fields: Any) -> Saga:
+    return Saga(**{"uuid": new_uuid(), "group_id": GROUP, "name": name, "created_at": DAY_ONE, **fields})
+
+
+def a_step(saga: Saga, episode: Episode) -> SagaStep:
+    """The saga holds the episode."""
+    return SagaStep(uuid=new_uuid(), saga_uuid=saga.uuid, episode_uuid=episode.uuid, created_at=RECORDED)
+
+
+def a_link(previous: Episode, following: Episode) -> EpisodeLink:
+    """One episode follows another."""
+    return EpisodeLink(uuid=new_uuid(), previous_uuid=previous.uuid, next_uuid=following.uuid, created_at=RECORDED)
+
+
+def a_community(*members: Entity, **fields: Any) -> Community:
+    """Of entities of one group."""
+    values = {
+        "uuid": new_uuid(),
+        "group_id": members[0].group_id,
+        "name": "People",
+        "summary": "They know each other.",
+        "created_at": RECORDED,
+        "members": tuple(sorted(member.uuid for member in members)),
+    }
+    return Community(**{**values, **fields})
+
+
 def an_intent(**fields: Any) -> WriteIntent:
     """A write; lists of records may be given as any iterable."""
     values = {"uuid": new_uuid(), "group_id": GROUP, "kind": WriteKind.ADD_MEMORY, "recorded_at": RECORDED}
@@ -140,6 +171,10 @@ _LISTS: dict[type[Record], str] = {
     Mention: "mentions",
     Passage: "passages",
     FactChange: "changes",
+    Saga: "sagas",
+    SagaStep: "saga_steps",
+    EpisodeLink: "episode_links",
+    Community: "communities",
     BackLinkJob: "jobs",
     EmbedPassagesJob: "jobs",
     EraseJob: "jobs",

@@ -5,17 +5,14 @@ from datetime import datetime
 from uuid import UUID
 
 from tests.fakes.reads import Reads
+from tests.fakes.tables import Tables
 
 from graphiti_pkm.domain.neighbours import Place, Steps, Stretch
 from graphiti_pkm.domain.records import Episode
 
 
 class Neighbours(Reads):
-    """The port ``GraphNeighbours``; ``sagas`` are chains of episode uuids, as Graphiti makes them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sagas: list[list[str]] = []
+    """The port ``GraphNeighbours``."""
 
     async def episode_places(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Place]:
         db = await self._db()
@@ -38,12 +35,19 @@ class Neighbours(Reads):
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         db = await self._db()
         steps: dict[str, Steps] = {}
-        for saga in self.sagas:
-            for place, uuid in enumerate(saga):
-                if uuid in uuids and db.episodes[uuid].group_id in group_ids and len(saga) > 1:
-                    before, after = saga[place - 1 : place], saga[place + 1 : place + 2]
-                    steps[uuid] = Steps(previous=before[0] if before else None, next=after[0] if after else None)
+        for uuid in uuids:
+            episode = db.episodes.get(uuid)
+            if episode is None or episode.group_id not in group_ids:
+                continue
+            before = [one for one, after in db.episode_links if after == uuid and self._is_beside(db, one, episode)]
+            after = [one for before, one in db.episode_links if before == uuid and self._is_beside(db, one, episode)]
+            if before or after:
+                steps[uuid] = Steps(previous=min(before, default=None), next=min(after, default=None))
         return steps
+
+    @staticmethod
+    def _is_beside(db: Tables, uuid: str, episode: Episode) -> bool:
+        return db.episodes[uuid].group_id == episode.group_id
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         db = await self._db()

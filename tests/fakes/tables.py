@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, FactStatus
-from graphiti_pkm.domain.records import Entity, Episode, Fact, Mention, Name, Passage, RecordedChange
+from graphiti_pkm.domain.records import Community, Entity, Episode, Fact, Mention, Name, Passage, RecordedChange, Saga
 
 Key = tuple[str | int, ...]
 _ORDINAL_TOP = 0x10FFFF
@@ -28,6 +28,12 @@ class Tables:
     """In the order in which they were written."""
     change_ends: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Source and target of the fact of each change; not of a fact that was never there."""
+    sagas: dict[str, Saga] = field(default_factory=dict)
+    saga_steps: list[tuple[str, str]] = field(default_factory=list)
+    """Saga and episode."""
+    episode_links: list[tuple[str, str]] = field(default_factory=list)
+    """Previous and next."""
+    communities: dict[str, Community] = field(default_factory=dict)
     vectors: dict[str, "array[float]"] = field(default_factory=dict)
     writes: list[str] = field(default_factory=list)
     """Markers in the order in which the writes were applied."""

@@ -39,6 +39,7 @@ from graphiti_pkm.domain.records import (
     Vectors,
     WriteIntent,
 )
+from graphiti_pkm.domain.sagas import GraphSagas
 from graphiti_pkm.domain.walks import GraphWalks
 
 RecordKind = Literal["entity", "fact", "episode"]
@@ -215,7 +216,7 @@ class GraphWriter(Protocol):
         ...
 
 
-class Graph(GraphReader, GraphNeighbours, GraphWalks, GraphChanges, GraphEmbedding, GraphWriter, Protocol):
+class Graph(GraphReader, GraphNeighbours, GraphSagas, GraphWalks, GraphChanges, GraphEmbedding, GraphWriter, Protocol):
     """All of them, with what status and start-up need."""
 
     async def ready(self) -> bool:

@@ -16,6 +16,7 @@ from graphiti_pkm.graph.reading import Lookups
 from graphiti_pkm.graph.reading_changes import ChangeReads
 from graphiti_pkm.graph.reading_entity import Traversals
 from graphiti_pkm.graph.reading_neighbours import Neighbours
+from graphiti_pkm.graph.reading_sagas import SagaReads
 from graphiti_pkm.graph.reading_walks import Walks
 from graphiti_pkm.graph.search import Searches
 from graphiti_pkm.graph.vector_keeping import VectorKeeping
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class FalkorStore(
-    Lookups, Traversals, ChangeReads, Embeddings, Searches, Neighbours, Walks, VectorKeeping, Erasing, Writes
+    Lookups, Traversals, ChangeReads, Embeddings, Searches, Neighbours, SagaReads, Walks, VectorKeeping, Erasing, Writes
 ):
     """Connects on first use, and only then loads graphiti_core and the clients, in a thread."""
 

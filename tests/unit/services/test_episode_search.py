@@ -141,7 +141,7 @@ async def test_neighbours_go_along_a_saga_before_they_go_along_time() -> None:
     first, _second, third = await given(
         world, ("budget one", at(2025, 3, 1)), ("tea", at(2025, 3, 1)), ("budget two", at(2025, 6, 1))
     )
-    world.graph.sagas = [[first.uuid, third.uuid]]
+    world.graph.tables.episode_links.append((first.uuid, third.uuid))
     by_uuid = {one.uuid: one for one in (await search(world, "budget", neighbours=True)).episodes}
     following, previous = by_uuid[first.uuid].next, by_uuid[third.uuid].previous
     assert following is not None

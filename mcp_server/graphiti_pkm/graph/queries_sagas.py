@@ -1,0 +1,107 @@
+"""Queries over Graphiti's sagas and communities: reads, and the sections of a write that make them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.graph.queries import EPISODE_COLUMNS
+from graphiti_pkm.graph.queries_values import Query
+
+SAGA_KEYS = (
+    "uuid",
+    "name",
+    "group_id",
+    "created_at",
+    "summary",
+    "first_episode_uuid",
+    "last_episode_uuid",
+    "last_summarized_at",
+    "last_summarized_episode_valid_at",
+)
+_SAGA = ", ".join(f"s.{key} AS {key}" for key in SAGA_KEYS)
+_MOST_OF_A_NAME = 10
+
+SAGAS = "MERGE (s:Saga {uuid: r.uuid}) SET s = r"
+SAGA_STEPS = """MATCH (s:Saga {uuid: r.saga_uuid}) MATCH (e:Episodic {uuid: r.episode_uuid})
+MERGE (s)-[h:HAS_EPISODE]->(e) ON CREATE SET h.uuid = r.uuid, h.group_id = r.group_id, h.created_at = r.created_at"""
+EPISODE_LINKS = """MATCH (a:Episodic {uuid: r.previous_uuid}) MATCH (b:Episodic {uuid: r.next_uuid})
+MERGE (a)-[n:NEXT_EPISODE]->(b)
+ON CREATE SET n.uuid = r.uuid, n.group_id = r.group_id, n.created_at = r.created_at"""
+DELETE_SAGAS = "MATCH (s:Saga {uuid: r}) DETACH DELETE s"
+DELETE_COMMUNITIES = "MATCH (c:Community {group_id: r}) DETACH DELETE c"
+COMMUNITIES = """MERGE (c:Community {uuid: r.uuid}) SET c = r.properties
+SET c.name_embedding = CASE WHEN r.vector IS NULL THEN NULL ELSE vecf32(r.vector) END"""
+MEMBERS = """MATCH (c:Community {uuid: r.community_uuid}) MATCH (n:Entity {uuid: r.entity_uuid})
+MERGE (c)-[m:HAS_MEMBER]->(n) ON CREATE SET m.uuid = r.uuid, m.group_id = r.group_id, m.created_at = r.created_at"""
+FORGET_COMMUNITIES = "MATCH (n:Entity {uuid: r})<-[:HAS_MEMBER]-(c:Community) DETACH DELETE c"
+
+
+def find(group_id: str, uuid: str, name: str) -> Query:
+    """By uuid or name; an index trims the names that it holds, so the caller looks at them again."""
+    return Query(
+        "sagas by name",
+        f"""MATCH (s:Saga) WHERE s.group_id = $group AND (s.uuid = $uuid OR s.name = $name)
+        RETURN {_SAGA} ORDER BY created_at, uuid LIMIT $limit""",
+        {"group": group_id, "uuid": uuid, "name": name, "limit": _MOST_OF_A_NAME},
+    )
+
+
+def latest(saga_uuid: str) -> Query:
+    """The last one in time."""
+    return Query(
+        "latest of a saga",
+        """MATCH (s:Saga {uuid: $uuid})-[:HAS_EPISODE]->(e:Episodic) WHERE e.group_id = s.group_id
+        RETURN e.uuid AS uuid ORDER BY e.valid_at DESC, e.created_at DESC, uuid DESC LIMIT 1""",
+        {"uuid": saga_uuid},
+    )
+
+
+def episodes(saga_uuid: str, recorded_after: datetime | None, limit: int) -> Query:
+    """As they were recorded."""
+    return Query(
+        "episodes of a saga",
+        f"""MATCH (s:Saga {{uuid: $uuid}})-[:HAS_EPISODE]->(e:Episodic)
+        WHERE e.group_id = s.group_id AND coalesce(e.created_at, '') > $after
+        WITH DISTINCT e ORDER BY e.created_at, e.uuid LIMIT $limit
+        OPTIONAL MATCH (e)<-[:OF]-(s:SearchText) RETURN {EPISODE_COLUMNS} ORDER BY created_at, uuid""",
+        {"uuid": saga_uuid, "after": iso(recorded_after) if recorded_after else "", "limit": limit},
+    )
+
+
+def holding(episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]) -> Query:
+    """The first and last of the others by when they were recorded, each as that time and its uuid."""
+    recorded = "min(coalesce(o.created_at, '') + ' ' + o.uuid)"
+    return Query(
+        "sagas of episodes",
+        f"""UNWIND $episodes AS u MATCH (s:Saga)-[:HAS_EPISODE]->(e:Episodic {{uuid: u}})
+        WHERE s.group_id IN $groups
+        WITH DISTINCT s OPTIONAL MATCH (s)-[:HAS_EPISODE]->(o:Episodic) WHERE NOT o.uuid IN $without
+        WITH s, {recorded} AS first, {recorded.replace("min", "max")} AS last
+        RETURN {_SAGA}, first, last ORDER BY uuid""",
+        {"episodes": episode_uuids, "groups": group_ids, "without": without},
+    )
+
+
+def links(episode_uuids: Sequence[str]) -> Query:
+    """From and to them."""
+    return Query(
+        "links around episodes",
+        """UNWIND $episodes AS u MATCH (e:Episodic {uuid: u})-[n:NEXT_EPISODE]-()
+        WITH DISTINCT n RETURN startNode(n).uuid AS previous, endNode(n).uuid AS following ORDER BY previous, following
+        """,
+        {"episodes": episode_uuids},
+    )
+
+
+def communities(group_ids: Sequence[str], limit: int) -> Query:
+    """With their members."""
+    return Query(
+        "communities",
+        """MATCH (c:Community) WHERE c.group_id IN $groups
+        OPTIONAL MATCH (c)-[:HAS_MEMBER]->(n:Entity)
+        WITH c, n ORDER BY n.uuid
+        WITH c, collect(DISTINCT n.uuid) AS members
+        RETURN c.uuid AS uuid, c.group_id AS group_id, coalesce(c.name, '') AS name, coalesce(c.summary, '') AS summary,
+          c.created_at AS created_at, members ORDER BY size(members) DESC, uuid LIMIT $limit""",
+        {"groups": group_ids, "limit": limit},
+    )

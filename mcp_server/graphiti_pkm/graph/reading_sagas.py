@@ -1,0 +1,73 @@
+"""The port ``GraphSagas``."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from graphiti_pkm.domain.records import Community, Episode, Saga
+from graphiti_pkm.domain.sagas import HeldSaga
+from graphiti_pkm.domain.times import as_utc
+from graphiti_pkm.graph import mapping, queries_sagas
+from graphiti_pkm.graph.queries_values import Row
+from graphiti_pkm.graph.reading import Connected
+
+_EPOCH = "1970-01-01T00:00:00+00:00"
+
+
+class SagaReads(Connected):
+    """The part of the graph that knows sagas and communities."""
+
+    async def find_sagas(self, group_id: str, uuid: str, name: str) -> list[Saga]:
+        (found,) = await (await self._db()).read(queries_sagas.find(group_id, uuid, name))
+        return [_saga(row) for row in found if row["uuid"] == uuid or row["name"] == name]
+
+    async def latest_of_saga(self, saga_uuid: str) -> str | None:
+        (found,) = await (await self._db()).read(queries_sagas.latest(saga_uuid))
+        return found[0]["uuid"] if found else None
+
+    async def episodes_of_saga(self, saga_uuid: str, recorded_after: datetime | None, limit: int) -> list[Episode]:
+        (found,) = await (await self._db()).read(queries_sagas.episodes(saga_uuid, recorded_after, limit))
+        return [mapping.episode(row) for row in found]
+
+    async def sagas_holding(
+        self, episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]
+    ) -> list[HeldSaga]:
+        if not episode_uuids:
+            return []
+        (found,) = await (await self._db()).read(queries_sagas.holding(episode_uuids, group_ids, without))
+        return [
+            HeldSaga(saga=_saga(row), first_left=_uuid(row.pop("first")), last_left=_uuid(row.pop("last")))
+            for row in found
+        ]
+
+    async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:
+        if not episode_uuids:
+            return []
+        (found,) = await (await self._db()).read(queries_sagas.links(episode_uuids))
+        return [(row["previous"], row["following"]) for row in found]
+
+    async def communities(self, group_ids: Sequence[str], limit: int) -> list[Community]:
+        (found,) = await (await self._db()).read(queries_sagas.communities(group_ids, limit))
+        return [
+            Community(
+                **{key: row[key] for key in ("uuid", "group_id", "name", "summary", "members")},
+                created_at=_instant(row["created_at"]) or as_utc(datetime.fromisoformat(_EPOCH)),
+            )
+            for row in found
+        ]
+
+
+def _saga(row: Row) -> Saga:
+    """Whoever wrote it, so with any of its values missing."""
+    texts = {key: row[key] or "" for key in ("uuid", "group_id", "name", "summary")}
+    instants = {key: _instant(row[key]) for key in ("last_summarized_at", "last_summarized_episode_valid_at")}
+    ends = {key: row[key] for key in ("first_episode_uuid", "last_episode_uuid")}
+    return Saga(**texts, **ends, **instants, created_at=_instant(row["created_at"]) or _instant(_EPOCH))
+
+
+def _uuid(recorded: str | None) -> str | None:
+    """The end of a time and a uuid."""
+    return recorded.rpartition(" ")[2] if recorded else None
+
+
+def _instant(text: str | None) -> datetime | None:
+    return as_utc(datetime.fromisoformat(text)) if text else None

@@ -1,0 +1,48 @@
+"""What a write makes of sagas and communities, as sections of its query."""
+
+from collections.abc import Iterator
+from uuid import UUID, uuid5
+
+from graphiti_pkm.domain.records import Record, Vectors, WriteIntent
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.graph import queries_sagas
+from graphiti_pkm.graph.queries_values import Row
+from graphiti_pkm.graph.queries_write import Section, vector_row
+
+
+def saga_sections(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
+    """After episodes and entities, before anything is deleted: as Graphiti saves them, each edge once a pair."""
+    yield queries_sagas.SAGAS, [_properties(saga) for saga in intent.sagas]
+    for text, records in (
+        (queries_sagas.SAGA_STEPS, intent.saga_steps),
+        (queries_sagas.EPISODE_LINKS, intent.episode_links),
+    ):
+        yield text, [{**_properties(record), "group_id": intent.group_id} for record in records]
+    if intent.communities is None:
+        return
+    yield queries_sagas.DELETE_COMMUNITIES, [intent.group_id]
+    yield (
+        queries_sagas.COMMUNITIES,
+        [
+            vector_row(one.uuid, {"properties": {k: v for k, v in _properties(one).items() if k != "members"}}, vectors)
+            for one in intent.communities
+        ],
+    )
+    yield (
+        queries_sagas.MEMBERS,
+        [
+            {
+                "uuid": str(uuid5(UUID(one.uuid), member)),
+                "community_uuid": one.uuid,
+                "entity_uuid": member,
+                "group_id": one.group_id,
+                "created_at": iso(one.created_at),
+            }
+            for one in intent.communities
+            for member in one.members
+        ],
+    )
+
+
+def _properties(record: Record) -> Row:
+    return {field: iso(value) if field.endswith("_at") and value is not None else value for field, value in record}

@@ -1,0 +1,107 @@
+"""Sagas and communities of the fake graph."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tests.fakes.reads import Reads
+from tests.fakes.tables import Tables
+
+from graphiti_pkm.domain.records import Community, Deletions, Episode, Forgetting, Saga, Vectors, WriteIntent
+from graphiti_pkm.domain.sagas import HeldSaga
+
+
+class Sagas(Reads):
+    """The port ``GraphSagas``."""
+
+    async def find_sagas(self, group_id: str, uuid: str, name: str) -> list[Saga]:
+        db = await self._db()
+        found = [
+            one for one in db.sagas.values() if one.group_id == group_id and (one.uuid == uuid or one.name == name)
+        ]
+        return sorted(found, key=lambda one: (one.created_at, one.uuid))[:10]
+
+    async def latest_of_saga(self, saga_uuid: str) -> str | None:
+        held = held_by(await self._db(), saga_uuid)
+        latest = max(held, key=lambda one: (one.valid_at, one.created_at, one.uuid), default=None)
+        return latest.uuid if latest else None
+
+    async def episodes_of_saga(self, saga_uuid: str, recorded_after: datetime | None, limit: int) -> list[Episode]:
+        held = held_by(await self._db(), saga_uuid)
+        return [one for one in held if recorded_after is None or one.created_at > recorded_after][:limit]
+
+    async def sagas_holding(
+        self, episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]
+    ) -> list[HeldSaga]:
+        db = await self._db()
+        uuids = {saga for saga, episode in db.saga_steps if episode in episode_uuids}
+        found = []
+        for uuid in sorted(uuids):
+            left = [one.uuid for one in held_by(db, uuid) if one.uuid not in without]
+            if db.sagas[uuid].group_id in group_ids:
+                first, last = (left[0], left[-1]) if left else (None, None)
+                found.append(HeldSaga(saga=db.sagas[uuid], first_left=first, last_left=last))
+        return found
+
+    async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:
+        db = await self._db()
+        return sorted(link for link in db.episode_links if not set(episode_uuids).isdisjoint(link))
+
+    async def communities(self, group_ids: Sequence[str], limit: int) -> list[Community]:
+        db = await self._db()
+        found = [one for one in db.communities.values() if one.group_id in group_ids]
+        present = [
+            one.model_copy(update={"members": tuple(sorted(uuid for uuid in one.members if uuid in db.entities))})
+            for one in found
+        ]
+        return sorted(present, key=lambda one: (-len(one.members), one.uuid))[:limit]
+
+
+def held_by(db: Tables, saga_uuid: str) -> list[Episode]:
+    """The episodes of a saga as they were recorded."""
+    held = [db.episodes[episode] for saga, episode in db.saga_steps if saga == saga_uuid]
+    group = db.sagas[saga_uuid].group_id if saga_uuid in db.sagas else ""
+    return sorted((one for one in held if one.group_id == group), key=lambda one: (one.created_at, one.uuid))
+
+
+def add_sagas(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
+    """As the writer of the graph."""
+    db.sagas.update((saga.uuid, saga) for saga in intent.sagas)
+    for step in intent.saga_steps:
+        pair = (step.saga_uuid, step.episode_uuid)
+        if step.saga_uuid in db.sagas and step.episode_uuid in db.episodes and pair not in db.saga_steps:
+            db.saga_steps.append(pair)
+    for link in intent.episode_links:
+        pair = (link.previous_uuid, link.next_uuid)
+        if set(pair) <= db.episodes.keys() and pair not in db.episode_links:
+            db.episode_links.append(pair)
+    if intent.communities is None:
+        return
+    _keep_communities(db, {uuid for uuid, one in db.communities.items() if one.group_id != intent.group_id})
+    for community in intent.communities:
+        db.communities[community.uuid] = community
+        if community.uuid in vectors:
+            db.vectors[community.uuid] = vectors[community.uuid]
+
+
+def forget_communities(db: Tables, told: Forgetting) -> None:
+    """Those that have one of the members."""
+    members = set(told.members)
+    _keep_communities(db, {uuid for uuid, one in db.communities.items() if members.isdisjoint(one.members)})
+
+
+def delete_sagas(db: Tables, deletions: Deletions) -> None:
+    """With the edges of whatever has gone."""
+    db.sagas = {
+        uuid: one
+        for uuid, one in db.sagas.items()
+        if uuid not in deletions.sagas and one.group_id not in deletions.groups
+    }
+    _keep_communities(db, {uuid for uuid, one in db.communities.items() if one.group_id not in deletions.groups})
+    db.saga_steps = [(saga, one) for saga, one in db.saga_steps if saga in db.sagas and one in db.episodes]
+    db.episode_links = [link for link in db.episode_links if set(link) <= db.episodes.keys()]
+
+
+def _keep_communities(db: Tables, kept: set[str]) -> None:
+    for uuid in db.communities.keys() - kept:
+        del db.communities[uuid]
+        db.vectors.pop(uuid, None)
