@@ -88,7 +88,9 @@ class Jobs:
             await self._journal.advance_job(job_id, job)
             return False
         except ModelUnavailable as error:  # nor is it its fault that there are no vectors now
-            await self._journal.advance_job(job_id, job, self._delay(job_id))
+            # Without a model of the memory here, another process may have one.
+            has_model = await self._context.embedder.available()
+            await self._journal.advance_job(job_id, job, self._delay(job_id) if has_model else _POLL_SECONDS)
             _log.info("job %d waits for the embedding model: %s", job_id, error.code)
             return True
         except Exception as error:  # noqa: BLE001 a boundary: one broken job must not stop the others
