@@ -8,11 +8,9 @@ from uuid import uuid4
 from graphiti_pkm.domain.names import name_key, normalise_name
 from graphiti_pkm.domain.records import (
     BackLinkJob,
-    Community,
     EmbedPassagesJob,
     Entity,
     Episode,
-    EpisodeLink,
     EraseJob,
     Fact,
     FactChange,
@@ -21,11 +19,10 @@ from graphiti_pkm.domain.records import (
     Name,
     Passage,
     Record,
-    Saga,
-    SagaStep,
     WriteIntent,
     WriteKind,
 )
+from graphiti_pkm.domain.saga_records import Community, EpisodeLink, Saga, SagaStep
 
 GROUP = "t1"
 OTHER_GROUP = "t2"

@@ -6,7 +6,8 @@ from datetime import datetime
 from tests.fakes.reads import Reads
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.domain.records import Community, Deletions, Episode, Forgetting, Saga, Vectors, WriteIntent
+from graphiti_pkm.domain.records import Deletions, Episode, Forgetting, Vectors, WriteIntent
+from graphiti_pkm.domain.saga_records import Community, Saga
 from graphiti_pkm.domain.sagas import HeldSaga
 
 

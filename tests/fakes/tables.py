@@ -7,7 +7,16 @@ from datetime import UTC, datetime
 from itertools import count
 
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, FactStatus
-from graphiti_pkm.domain.records import Community, Entity, Episode, Fact, Mention, Name, Passage, RecordedChange, Saga
+from graphiti_pkm.domain.records import (
+    Entity,
+    Episode,
+    Fact,
+    Mention,
+    Name,
+    Passage,
+    RecordedChange,
+)
+from graphiti_pkm.domain.saga_records import Community, Saga
 
 Key = tuple[str | int, ...]
 _ORDINAL_TOP = 0x10FFFF

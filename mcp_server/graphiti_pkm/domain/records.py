@@ -8,7 +8,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from graphiti_pkm.domain.record import Record as Record  # noqa: PLC0414 all others are its children
+from graphiti_pkm.domain.saga_records import Community, EpisodeLink, Saga, SagaStep
 
 Vector: TypeAlias = "array[float]"
 """A unit-length float32 embedding, typecode ``f``; its length is the model's dimension."""
@@ -22,12 +25,6 @@ ChangeKind = Literal["added", "retired", "voided", "restored", "dated", "deleted
 """What became of a fact. ``added`` is told by the fact itself and never stored as an event; ``dated``: an unknown start
 became known, or that it held earlier."""
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
-
-
-class Record(BaseModel):
-    """Base of all records: immutable and closed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Episode(Record):
@@ -155,50 +152,6 @@ class Passage(Record):
     sentence: int
     start: int
     end: int
-
-
-class Saga(Record):
-    """Episodes that tell one story, each after another; all of Graphiti's node, which it saves as a whole."""
-
-    uuid: str
-    group_id: str
-    name: str
-    created_at: datetime
-    summary: str = ""
-    first_episode_uuid: str | None = None
-    last_episode_uuid: str | None = None
-    last_summarized_at: datetime | None = None
-    """When the latest episode that the summary covers was recorded."""
-    last_summarized_episode_valid_at: datetime | None = None
-
-
-class SagaStep(Record):
-    """A saga holds an episode (Graphiti's HAS_EPISODE); at most one edge a pair."""
-
-    uuid: str
-    saga_uuid: str
-    episode_uuid: str
-    created_at: datetime
-
-
-class EpisodeLink(Record):
-    """An episode follows another in a saga (Graphiti's NEXT_EPISODE); at most one edge a pair."""
-
-    uuid: str
-    previous_uuid: str
-    next_uuid: str
-    created_at: datetime
-
-
-class Community(Record):
-    """Entities that belong together, with what a model says of them as a whole."""
-
-    uuid: str
-    group_id: str
-    name: str
-    summary: str
-    created_at: datetime
-    members: tuple[str, ...]
 
 
 class FactChange(Record):

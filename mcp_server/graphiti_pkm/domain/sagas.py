@@ -7,7 +7,8 @@ from typing import Protocol
 from uuid import NAMESPACE_URL, uuid5
 
 from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.records import Community, Episode, Record, Saga
+from graphiti_pkm.domain.records import Episode, Record
+from graphiti_pkm.domain.saga_records import Community, Saga
 
 _SAGAS = uuid5(NAMESPACE_URL, "graphiti-pkm/saga")
 

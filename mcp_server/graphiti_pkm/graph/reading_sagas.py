@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.records import Community, Episode, Saga
+from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.domain.saga_records import Community, Saga
 from graphiti_pkm.domain.sagas import HeldSaga
 from graphiti_pkm.domain.times import as_utc
 from graphiti_pkm.graph import mapping, queries_sagas

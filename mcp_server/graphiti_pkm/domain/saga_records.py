@@ -1,0 +1,49 @@
+"""Sagas and communities as the stores hold them, and the edges around them."""
+
+from datetime import datetime
+
+from graphiti_pkm.domain.record import Record
+
+
+class Saga(Record):
+    """Episodes that tell one story, each after another; all of Graphiti's node, which it saves as a whole."""
+
+    uuid: str
+    group_id: str
+    name: str
+    created_at: datetime
+    summary: str = ""
+    first_episode_uuid: str | None = None
+    last_episode_uuid: str | None = None
+    last_summarized_at: datetime | None = None
+    """When the latest episode that the summary covers was recorded."""
+    last_summarized_episode_valid_at: datetime | None = None
+
+
+class SagaStep(Record):
+    """A saga holds an episode (Graphiti's HAS_EPISODE); at most one edge a pair."""
+
+    uuid: str
+    saga_uuid: str
+    episode_uuid: str
+    created_at: datetime
+
+
+class EpisodeLink(Record):
+    """An episode follows another in a saga (Graphiti's NEXT_EPISODE); at most one edge a pair."""
+
+    uuid: str
+    previous_uuid: str
+    next_uuid: str
+    created_at: datetime
+
+
+class Community(Record):
+    """Entities that belong together, with what a model says of them as a whole."""
+
+    uuid: str
+    group_id: str
+    name: str
+    summary: str
+    created_at: datetime
+    members: tuple[str, ...]
