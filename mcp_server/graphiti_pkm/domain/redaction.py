@@ -61,6 +61,9 @@ def concerned(forgetting: WriteIntent) -> frozenset[str]:
             *told.reasons,
             *told.answers,
             *(left.entity_uuid for left in told.names),
+            *told.members,
+            *forgetting.deletions.sagas,
+            *(saga.uuid for saga in forgetting.sagas),
             *(entity.uuid for entity in forgetting.entities),
             *(fact.uuid for fact in forgetting.facts),
         )
@@ -91,6 +94,7 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
     kept = {one.uuid for one in left.entities if one.name != FORGOTTEN}
     kept |= {one.uuid for one in left.facts if one.text != FORGOTTEN} | {one.uuid for one in left.passages}
     kept |= set(left.new_vectors.uuids if left.new_vectors else ())
+    kept |= {one.uuid for one in left.communities or ()}
     return left, {uuid: vector for uuid, vector in vectors.items() if uuid in kept}
 
 
@@ -133,6 +137,9 @@ class _Redaction:
         self._mentions = frozenset(told.mentions)
         self._reasons = frozenset(told.reasons)
         self._names = names_left(forgetting)
+        self._sagas = {saga.uuid: saga for saga in forgetting.sagas}
+        self._gone_sagas = frozenset(gone.sagas)
+        self._members = frozenset((*told.members, *gone.entities))
 
     def of(self, earlier: WriteIntent) -> WriteIntent:
         told = earlier.forgets
@@ -160,6 +167,7 @@ class _Redaction:
                     for one in earlier.passages
                     if one.uuid not in self._passages and one.episode_uuid not in self._gone_episodes
                 ),
+                **self._sagas_left(earlier),
                 "new_vectors": self._new_vectors(earlier.new_vectors) if earlier.new_vectors else None,
                 "changes": _left(self._change, earlier.changes),
                 "jobs": tuple(
@@ -176,6 +184,31 @@ class _Redaction:
                 "steering": {} if is_touched else earlier.steering,
             }
         )
+
+    def _sagas_left(self, earlier: WriteIntent) -> dict[str, object]:
+        """Sagas that stay have the words that they have now; a community goes with any of its members."""
+        now = self._sagas
+        return {
+            "sagas": tuple(
+                one.model_copy(update={"name": now[one.uuid].name, "summary": now[one.uuid].summary})
+                if one.uuid in now
+                else one
+                for one in earlier.sagas
+                if one.uuid not in self._gone_sagas
+            ),
+            "saga_steps": tuple(
+                one
+                for one in earlier.saga_steps
+                if one.saga_uuid not in self._gone_sagas and one.episode_uuid not in self._gone_episodes
+            ),
+            "episode_links": tuple(
+                one
+                for one in earlier.episode_links
+                if self._gone_episodes.isdisjoint((one.previous_uuid, one.next_uuid))
+            ),
+            "communities": earlier.communities
+            and tuple(one for one in earlier.communities if self._members.isdisjoint(one.members)),
+        }
 
     def _entity(self, entity: Entity) -> Entity | None:
         if entity.uuid in self._gone_entities:
