@@ -184,7 +184,7 @@ class WithoutModel(GraphitiPkm):
 
     def _services(self, memory: Memory) -> Services:
         context = replace(memory.context, embedder=FakeEmbedder(dimension=memory.context.embedder.dimension))
-        return _assemble(context, memory.database, memory.journal, None).services
+        return _assemble(context, context.embedder, memory.database, memory.journal, None).services
 
 
 def _answer(fact: dict[str, Any], direction: str) -> FactAnswer:
