@@ -30,6 +30,7 @@ from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.history import change_of
 from graphiti_pkm.services.known_from import episode_times, known_without
+from graphiti_pkm.services.saga_plan import close_sagas
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import clipped
 
@@ -129,6 +130,7 @@ class Deleting:
                 forgets=Forgetting(),
                 jobs=(EraseJob(),),
             )
+            intent = await close_sagas(self._graph, intent, [entity.uuid for entity in mentioned])
             await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
         is_erased = await self._erasing.erase_now()
         stays = f"{_STAYS}{self._way_out('them out')}" if reasons else ""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from graphiti_pkm.domain.access import Caller
@@ -10,19 +11,23 @@ from graphiti_pkm.domain.mentions import MentionFinder
 from graphiti_pkm.domain.names import name_key, words_of
 from graphiti_pkm.domain.ports import RecordKind
 from graphiti_pkm.domain.queries import EntityFilter, Window
-from graphiti_pkm.domain.records import Episode, Name
+from graphiti_pkm.domain.records import Entity, Episode, Name, Passage
 from graphiti_pkm.domain.times import show_time
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.confirmation import confirmation
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
-from graphiti_pkm.services.forget_aim import MOST_FACTS, Aim, Aims, words_of_fact
-from graphiti_pkm.services.forget_check import Afterwards
+from graphiti_pkm.services.forget_aim import MOST_EPISODES, MOST_FACTS, Aim, Aims, words_of_fact
+from graphiti_pkm.services.forget_check import NOTHING_FOUND, Afterwards
 from graphiti_pkm.services.forget_plan import ForgetPlan, Material, plan_forgetting
+from graphiti_pkm.services.forget_rest import Around
 from graphiti_pkm.services.forget_text import Redaction, Sentence, sentences_of
+from graphiti_pkm.services.forget_trace import Trace, Traces, words_of_claim
+from graphiti_pkm.services.forget_words import Gone, Vanished
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.known_from import episode_times
+from graphiti_pkm.services.saga_plan import close_sagas
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import Views, clipped
 
@@ -35,6 +40,10 @@ _TERMS = 64
 _TEXT = 200
 _UUID = 8
 _GOES_ON = words_of("she he they her him his their it its sie er ihr ihre sein seine elle il lui ella")
+_ERASED_BUT = (
+    "What went is gone from the database's and the journal's files, but texts that stay hold words of it: "
+    "found_afterwards. Backups that you made are not touched."
+)
 _CHAT = "This chat's own log and the client's history still hold what was said here."
 
 
@@ -48,7 +57,8 @@ class Forgetting:
         self._committer = committer
         self._erasing = erasing or Erasing(context)
         self._aims = Aims(context)
-        self._afterwards = Afterwards(context)
+        self._traces = Traces(context)
+        self._afterwards = Afterwards(context, self._traces)
         self._views = Views(groups, context.settings.zone, context.now)
 
     async def forget(
@@ -92,16 +102,19 @@ class Forgetting:
                 )
             restorable = await self._restorable(plan)
             hints = await self._hints(plan)
-            await self._committer.commit(plan.intent(self._context.now()), {})
+            write = await close_sagas(self._graph, plan.intent(self._context.now()), says=plan.says)
+            await self._committer.commit(write, {})
         is_erased = await self._erasing.erase_now()
+        found = await self._afterwards.found(plan)
+        erased = ERASED if found == [NOTHING_FOUND] else _ERASED_BUT
         return ForgetResponse(
-            message=f"Forgotten. {ERASED if is_erased else PENDING} {_CHAT}",
+            message=f"Forgotten. {erased if is_erased else PENDING} {_CHAT}",
             status="forgotten" if is_erased else "pending",
             removed=plan.counts(),
             stays=self._stays(plan) or None,
             ask_user=hints or None,
             restorable=restorable or None,
-            found_afterwards=await self._afterwards.found(plan),
+            found_afterwards=found,
         )
 
     async def _what(self, caller: Caller, kind: str, text: str, group_id: str | None) -> tuple[str, str, str]:
@@ -130,7 +143,61 @@ class Forgetting:
         read.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
         saying = [one for one in read if one.gone or one.is_titled]
         unsaid = [one for one in read if aim.entity and not (one.gone or one.is_titled)]
-        return plan_forgetting(await self._material(aim, saying, unsaid, mode))
+        gone = _words_of(aim, saying, names)
+        trace = await self._traces.read(
+            group,
+            gone,
+            touched={one.episode.uuid for one in saying if one.gone},
+            emptied={one.episode.uuid for one in saying if one.is_all},
+            kept=[sentence.text for one in saying if one.gone for sentence in one.kept],
+            is_own=aim.says,
+        )
+        saying += await self._titled(aim, trace, Vanished(gone.without(trace.told)), saying, mode)
+        material = await self._material(aim, saying, unsaid, mode, trace)
+        return plan_forgetting(await self._with_words(material, gone, trace))
+
+    async def _titled(
+        self, aim: Aim, trace: Trace, vanished: Vanished, read: Sequence[Redaction], mode: EpisodesMode
+    ) -> list[Redaction]:
+        """Episodes of which no sentence goes, but a title, a description, or what a model was told about them."""
+        if mode == "keep":
+            return []
+        found = {held.uuid for held in trace.of("title") if aim.says(held.text)}
+        if mode == "redact":
+            found |= {held.uuid for held in trace.of("note") if aim.says(held.text) or vanished.marks(held.text)}
+        found -= {one.episode.uuid for one in read}
+        episodes = await self._graph.get_episodes(sorted(found)[:MOST_EPISODES], [aim.group_id])
+        titled = []
+        for episode in episodes:
+            sentences = sentences_of(episode, await self._passages(episode))
+            gone = frozenset(range(len(sentences))) if mode == "delete" else frozenset[int]()
+            titled.append(Redaction(episode, sentences, gone, [frozenset()] * len(sentences), is_titled=True))
+        return titled
+
+    async def _with_words(self, material: Material, gone: Gone, trace: Trace) -> Material:
+        """The words that no text tells any more, and what is there of all that holds them."""
+        aim, groups = material.aim, [material.aim.group_id]
+        texts = [
+            *(one.episode.name for one in material.redactions),
+            *map(words_of_claim, material.facts.values()),
+            *(
+                " ".join((one.name, one.summary, *map(str, one.attributes.values())))
+                for one in material.entities.values()
+            ),
+            *material.reasons.values(),
+        ]
+        touched = {one.episode.uuid for one in material.redactions if one.gone}
+        vanished = await self._traces.vanished(aim.group_id, gone, trace, texts, touched)
+        told = await self._graph.get_facts([held.uuid for held in trace.of("fact")], groups)
+        more = {fact.uuid: fact for fact in told if vanished.marks(words_of_claim(fact))}
+        named = [one for one in (*trace.of("name"), *trace.given) if one.uuid in material.entities]
+        around = Around(
+            trace=trace,
+            vanished=vanished,
+            names=await self._traces.names(aim.group_id, {one.uuid for one in named}, trace),
+            facts=frozenset(fact.uuid for fact in told),
+        )
+        return replace(material, facts={**more, **material.facts}, around=around)
 
     async def _aim(self, kind: str, text: str, group: str, names: Sequence[Name], finder: MentionFinder) -> Aim:
         """Raises NotFound if it went meanwhile."""
@@ -148,9 +215,11 @@ class Forgetting:
             raise unknown("episode", text)
         return await self._aims.of_query(group, text)
 
+    async def _passages(self, episode: Episode) -> list[Passage]:
+        return await self._graph.passages(episode.uuid, without_vector=False, limit=_MOST_PASSAGES)
+
     async def _redaction(self, aim: Aim, episode: Episode, finder: MentionFinder, mode: EpisodesMode) -> Redaction:
-        passages = await self._graph.passages(episode.uuid, without_vector=False, limit=_MOST_PASSAGES)
-        sentences = sentences_of(episode, passages)
+        sentences = sentences_of(episode, await self._passages(episode))
         await asyncio.sleep(0)  # reading texts takes time that other calls need
         named = [frozenset(finder.find(sentence.text)) for sentence in sentences]
         gone = frozenset(aim.picks(episode, sentences, named))
@@ -159,7 +228,7 @@ class Forgetting:
         return Redaction(episode, sentences, frozenset(range(len(sentences))) if is_whole else gone, named, is_titled)
 
     async def _material(
-        self, aim: Aim, redactions: Sequence[Redaction], unsaid: Sequence[Redaction], mode: EpisodesMode
+        self, aim: Aim, redactions: Sequence[Redaction], unsaid: Sequence[Redaction], mode: EpisodesMode, trace: Trace
     ) -> Material:
         groups = [aim.group_id]
         facts = {fact.uuid: fact for fact in aim.facts}
@@ -172,6 +241,7 @@ class Forgetting:
             entities |= {entity.uuid: entity for entity in found}
             mentioned[uuid] = frozenset(entity.uuid for entity in found)
         others = {uuid for fact in facts.values() for uuid in (fact.source_uuid, fact.target_uuid)} - entities.keys()
+        others |= {held.uuid for held in (*trace.of("summary", "name"), *trace.given)}
         if aim.words:
             wanted = EntityFilter(group_ids=(aim.group_id,))
             others |= set(await self._graph.search_entities(aim.words[:_TERMS], wanted, _MOST_ENTITIES // 10))
@@ -220,11 +290,7 @@ class Forgetting:
             sentences=self._sentences(plan) or None,
             facts=[clipped(self._views.sentence(fact), _TEXT) for fact in plan.gone[:_SHOWN]] or None,
             entities=[clipped(entity.name, _TEXT) for entity in plan.entities[:_SHOWN]] or None,
-            summaries=[
-                f"{clipped(entity.name, _TEXT)}: {'a part' if entity.summary else 'all of it'}"
-                for entity in plan.reworded[:_SHOWN]
-            ]
-            or None,
+            summaries=self._summaries(plan) or None,
             stays=self._stays(plan) or None,
             ask_user=hints or None,
             restorable=await self._restorable(plan) or None,
@@ -236,6 +302,15 @@ class Forgetting:
             for one in plan.material.redactions
             for text in ([sentence.text for sentence in one.removed] or [one.episode.name])
         ][:_SHOWN]
+
+    def _summaries(self, plan: ForgetPlan) -> list[str]:
+        """And other names that go."""
+        entities = plan.material.entities
+        lines = [
+            *(f"{one.name}: {'a part' if one.summary else 'all of it'}" for one in plan.reworded),
+            *(f"{entities[uuid].name}, also called {name}" for uuid, name in plan.rest.aliases),
+        ]
+        return [clipped(line, _TEXT) for line in lines[:_SHOWN]]
 
     def _day(self, moment: datetime) -> str:
         return show_time(moment, self._context.settings.zone)
@@ -263,6 +338,8 @@ class Forgetting:
             f"[{episode.uuid[:_UUID]}] {clipped(episode.name, _TEXT)}: mentions it without its name"
             for episode in material.aim.unnamed
         ]
+        hints += [clipped(line, _TEXT) for line in plan.asks]
+        hints = list(dict.fromkeys(hints))
         more = len(hints) - _TOLD + 1
         return hints if len(hints) <= _TOLD else [*hints[: _TOLD - 1], f"and {more} more"]
 
@@ -280,3 +357,22 @@ class Forgetting:
 def _goes_on(sentence: Sentence) -> bool:
     """Whether it begins as one that speaks of somebody named before."""
     return sentence.text.split(maxsplit=1)[0].casefold().strip(".,;:!?'\"") in _GOES_ON if sentence.text else False
+
+
+def _texts_of(entity: Entity) -> str:
+    return " ".join((entity.name, entity.summary, *map(str, entity.attributes.values())))
+
+
+def _words_of(aim: Aim, redactions: Sequence[Redaction], names: Sequence[Name]) -> Gone:
+    """Words of what goes, some of which other texts may tell as well."""
+    removed = [sentence.text for one in redactions for sentence in one.removed]
+    named = {uuid for one in redactions for place in one.gone for uuid in one.named[place]}
+    return Gone.of(
+        removed,
+        named=[
+            *(name.text for name in names if name.entity_uuid in named),
+            *(text for fact in aim.facts for text in (fact.value, fact.text if not aim.entity else None) if text),
+            *aim.names,
+        ],
+        certain=aim.asked,
+    )

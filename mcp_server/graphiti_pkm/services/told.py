@@ -4,8 +4,10 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import Any
 from uuid import UUID
 
 from graphiti_pkm.domain.labels import as_label
@@ -97,6 +99,10 @@ class Told:
     steering: dict[str, object]
     ignored_types: tuple[str, ...]
     """Entity types that cannot be a label."""
+    saga: str | None = None
+    """The saga that the episode goes on with."""
+    saga_previous: str | None = None
+    """The episode before it there, as given."""
 
 
 def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -> Told:
@@ -128,8 +134,8 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
         is_dated=bool(request.reference_time),
         entities=entities,
         facts=tuple(reader.fact(fact, i) for i, fact in enumerate(request.facts)),
-        steering=dict(request.steering),
         ignored_types=tuple(reader.ignored_types),
+        **_saga(request.steering),
     )
 
 
@@ -288,6 +294,16 @@ def _short(given: str | None, path: str) -> str | None:
     if len(text) > _MAX_NAME:
         raise InvalidInput(f"{path} has more than {_MAX_NAME} characters.")
     return text or None
+
+
+def _saga(given: Mapping[str, object]) -> dict[str, Any]:
+    """The saga and, only with one, the episode before; the rest is for a model. Blank is left out."""
+    rest = dict(given)
+    name = str(rest.pop("saga", None) or "")
+    if not name.strip():
+        return {"steering": rest}
+    previous = str(rest.pop("saga_previous_episode_uuid", None) or "").strip()
+    return {"steering": rest, "saga": _name(name, "saga"), "saga_previous": previous or None}
 
 
 def _name(text: str, path: str) -> str:

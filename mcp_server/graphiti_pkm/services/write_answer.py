@@ -52,7 +52,7 @@ def write_answer(
 ) -> AddMemoryResponse:
     """The answer to one call; ``note`` says what the store could not do, ``has_model`` that a model will read it."""
     entities = _entities(plan)
-    writer = AttentionWriter(None, zone)
+    writer = AttentionWriter(None, zone, plan.episode.created_at)
     related = related_facts(plan, snapshot.newest, _MOST_RELATED)
     parts = [*_counts(plan, linked), *_notes(told, plan), *([note] if note else [])]
     day = show_time(plan.episode.valid_at, zone)
@@ -117,6 +117,7 @@ def _notes(told: Told, plan: WritePlan) -> list[str]:
     unseen = len(plan.linked) - _MOST_LINKED
     more = len(plan.attention) - _MOST_ATTENTION
     notes = (
+        ("saga: ", "".join(_quoted([told.saga] if told.saga else []))),
         ("summary replaced: ", ", ".join(replaced)),
         ("types not usable as a label, left out: ", ", ".join(_quoted(told.ignored_types))),
         ("linked entities not listed: ", str(unseen) if unseen > 0 else ""),

@@ -20,6 +20,7 @@ from graphiti_pkm.services.linking import first_back_links
 from graphiti_pkm.services.receipts import Progress, Receipts, in_words, tell_nobody
 from graphiti_pkm.services.replacement import CURRENT
 from graphiti_pkm.services.resolution import names_given
+from graphiti_pkm.services.saga_plan import place_in_saga, with_saga
 from graphiti_pkm.services.snapshot import LONG_TEXT, SnapshotReader
 from graphiti_pkm.services.told import ME, Told, fact_text, read_request, request_hash
 from graphiti_pkm.services.write_answer import Linked, write_answer
@@ -147,6 +148,7 @@ class Writing:
                 told = replace(told, reference_time=now)
             named = None if public == settings.default_group else public
             at = Occurrence(group_id, named, person, now, settings.zone, caller.principal, settings.retirement)
+            place = await place_in_saga(self._graph, group_id, told)
             snapshot = await self._reader.read(group_id, told, person, vectors or {}, now)
             plan = plan_write(told, spans, at, snapshot, vectors or {})
             if vectors is not None and not is_last and missing_vectors(plan, vectors):
@@ -158,6 +160,8 @@ class Writing:
                 has_model = self._receipts is not None
                 answer = write_answer(told, plan, snapshot, linked, public, settings.zone, note, has_model=has_model)
                 intent = plan.intent(told, mentions, jobs, new_uuid)
+                if place is not None:
+                    intent = with_saga(intent, place, plan.episode, new_uuid)
                 if has_model:
                     intent = intent.model_copy(update={"extractions": (extract_job(told, plan.episode, new_uuid),)})
                 await self._committer.commit(intent, plan.vectors, digest, answer.model_dump(mode="json"))

@@ -140,10 +140,12 @@ async def test_the_reference_time_is_now_if_left_out(world: WritingWorld) -> Non
 
 
 async def test_steering_parameters_are_kept_and_said_to_be_unused(world: WritingWorld) -> None:
-    answer = await world.tell("x", steering={"saga": "s", "excluded_entity_types": ["X"]})
-    assert answer.unused == ["excluded_entity_types", "saga"]
+    steering = {"saga": " ", "saga_previous_episode_uuid": "x", "excluded_entity_types": ["X"]}
+    answer = await world.tell("x", steering=steering)
+    assert answer.unused == ["excluded_entity_types", "saga_previous_episode_uuid"]
     row = (await world.journal.rows(0, 1))[0]
-    assert row.intent.steering == {"saga": "s", "excluded_entity_types": ["X"]}
+    assert row.intent.steering == {"saga_previous_episode_uuid": "x", "excluded_entity_types": ["X"]}
+    assert row.intent.sagas == ()
     assert (await world.tell("x")).unused is None
 
 
