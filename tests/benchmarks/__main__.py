@@ -11,7 +11,19 @@ from time import perf_counter
 from tests.benchmarks.measuring import Figure
 from tests.benchmarks.report import machine, page, table
 
-NAMES = ("hub", "traversal", "walks", "adding", "ingest", "startup", "cold", "footprint", "retrieval", "vectors")
+NAMES = (
+    "hub",
+    "traversal",
+    "walks",
+    "adding",
+    "extraction",
+    "ingest",
+    "startup",
+    "cold",
+    "footprint",
+    "retrieval",
+    "vectors",
+)
 PAGE = Path(__file__).resolve().parents[2] / "DOCS" / "benchmarks.md"
 
 

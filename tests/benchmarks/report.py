@@ -31,6 +31,8 @@ What stands against what:
 - Paths, subgraphs, changes: the same questions in a group of a quarter of the facts, in the same database; both have a
   hub of 10,000.
 - add_memory: the passages of the same text through an embedder of its own, nothing else.
+- A model that reads: scripted, behind real HTTP. Against the same add_memory without a model, against one group, and
+  against the calls that `Graphiti.add_episode` of the published library makes for the same texts and answers.
 - Journal entries: sentences a second; the embedder alone is asked entry by entry, as often at once as the server.
 - Episode search: full text is BM25 with the product's words, rank fusion adds best sentences by reciprocal rank (60),
   both over the whole journal, where ours has pools of 200. Of the questions (`tests/questions`) two thirds share at
