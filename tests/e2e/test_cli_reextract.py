@@ -49,8 +49,12 @@ async def test_jobs_wait_for_a_server_with_a_model(tmp_path: Path, scripted_mode
     assert (queued.returncode, "Queued 1 episode(s)." in queued.stdout) == (0, True), queued.stderr
     twice = await asyncio.to_thread(run, "reextract", "--since", "2026-01-01", "--json", data_dir=data)
     assert json.loads(twice.stdout) == {"jobs": [], "already_queued": 1}
+    model = {"llm_model": "scripted", "llm_base_url": scripted_model.url}
+    for command in ("status", "rebuild"):  # which look and mend, and cost nothing
+        done = await asyncio.to_thread(run, command, data_dir=data, **model)
+        assert done.returncode == 0, done.stderr
     assert scripted_model.stats.calls == 0
-    async with over_stdio(data, llm_model="scripted", llm_base_url=scripted_model.url) as client:
+    async with over_stdio(data, **model) as client:
         answer = await call(client, "add_memory", episode_body="A later note.", wait_seconds=40)
         assert answer["extraction"]["state"] == "done"  # in order within a group
         assert (await call(client, "get_status", receipt=episode))["extraction"]["state"] == "done"

@@ -10,8 +10,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
 
-from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
+from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.config import LoadedSettings, Settings
 from graphiti_pkm.config_keys import OPENAI_KEY, is_loopback, is_openai
@@ -137,7 +137,7 @@ def _unencrypted(settings: Settings) -> str:
 
 async def _database(settings: Settings, *, where: str = "", told: AbstractSet[str] = frozenset()) -> list[Line]:
     try:
-        async with open_memory(settings) as memory:
+        async with open_without_model(settings) as memory:
             found = await memory.services.status.get_status(LOCAL)
             running = await memory.database.info()
             repair = memory.database.last_repair()

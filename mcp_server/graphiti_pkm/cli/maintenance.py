@@ -6,6 +6,7 @@ from pathlib import Path
 
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.cli.directories import has_journal, no_memory
+from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import Progress, say
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, NotFound
@@ -56,7 +57,7 @@ def rebuild(settings: Settings, *, force: bool) -> int:
     _require_memory(settings)
 
     async def run() -> int:
-        async with open_memory(settings) as memory:
+        async with open_without_model(settings) as memory:
             return await memory.recovery.rebuild(progress, force=force)
 
     try:

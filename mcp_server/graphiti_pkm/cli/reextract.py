@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.cli.directories import has_journal, no_memory
+from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import complain, say, say_json
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL
@@ -32,8 +33,7 @@ def reextract(settings: Settings, options: argparse.Namespace) -> int:
 
 async def _reextract(settings: Settings, options: argparse.Namespace) -> int:
     is_worker = options.wait and not options.dry_run
-    opened = settings if is_worker else settings.model_copy(update={"llm_model": None})
-    async with open_memory(opened) as memory:
+    async with open_memory(settings) if is_worker else open_without_model(settings) as memory:
         service = Reextracting(memory.context, Groups(memory.context.graph, settings), memory.journal.extractions)
         if options.episode:
             choice = await service.one(LOCAL, options.episode)

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.cli.directories import holds_memory, no_memory
+from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL
@@ -34,8 +34,9 @@ def _tell_none(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _ask(settings: Settings) -> tuple[StatusResponse, int | None]:
-    async with open_memory(settings) as memory:
-        return await memory.services.status.get_status(LOCAL), await memory.database.memory_usage()
+    async with open_without_model(settings) as memory:
+        found = await memory.services.status.get_status(LOCAL)
+        return found.model_copy(update={"extraction_model": settings.llm_model}), await memory.database.memory_usage()
 
 
 def _print(found: StatusResponse, memory_bytes: int | None) -> None:
