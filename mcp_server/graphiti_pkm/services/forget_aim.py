@@ -44,6 +44,10 @@ class Aim:
     entity: Entity | None = None
     unnamed: Sequence[Episode] = field(default=())
     """Episodes that mention the entity without its name."""
+    names: tuple[str, ...] = ()
+    """Of the entity, and words that stand for it alone."""
+    asked: tuple[str, ...] = ()
+    """Words that the caller gave."""
 
 
 class Aims:
@@ -105,6 +109,7 @@ class Aims:
             episodes=list(found.values()),
             facts=[*await self._facts(entity), *await self._naming(group, (*names, *parts.own), says)],
             entity=entity,
+            names=(*names, *parts.own),
             unnamed=[one for one in mentioning if not says(one.content) and not hints(one.content)],
         )
 
@@ -172,6 +177,7 @@ class Aims:
             says=says,
             hints=lambda text: len(telling & set(fold(text).split())) * 2 > len(telling),
             words=tuple(sorted(telling)),
+            asked=tuple(sorted(telling)),
             episodes=await self._graph.get_episodes(list(found), [group_id]),
             facts=[fact for fact in held if says(words_of_fact(fact))],
         )

@@ -10,6 +10,7 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.forget_aim import words_of_fact
 from graphiti_pkm.services.forget_plan import ForgetPlan
 from graphiti_pkm.services.forget_text import sentences_of
+from graphiti_pkm.services.forget_trace import Traces
 from graphiti_pkm.services.views import clipped
 
 _SHOWN = 50
@@ -18,14 +19,17 @@ _TERMS = 64
 _NAMES = 50
 _TEXT = 200
 _UUID = 8
+NOTHING_FOUND = "A search for the removed words finds no sentence, fact or summary that says it."
+_HOLDS = "still holds a word that nothing else tells"
 _SAYS, _HINTS = "still says it", "may still speak of it"
 
 
 class Afterwards:
     """Searches for the words that went, and for every word of the names of an entity by itself."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, traces: Traces) -> None:
         self._context = context
+        self._traces = traces
         self._graph = context.graph
 
     async def found(self, plan: ForgetPlan) -> list[str]:
@@ -39,9 +43,22 @@ class Afterwards:
             hits = [line for terms in searches for line in await self._with(aim.group_id, terms, plan)]
         except Unavailable:
             return ["The search for the removed words could not be made now."]
+        hits += await self._in_journal(plan)
         if not hits:
-            return ["A search for the removed words finds no sentence, fact or summary that says it."]
+            return [NOTHING_FOUND]
         return list(dict.fromkeys(hits))[:_FOUND]
+
+    async def _in_journal(self, plan: ForgetPlan) -> list[str]:
+        """Rows that still hold a name, number or asked word among those that no text tells any more."""
+        around, aim = plan.material.around, plan.material.aim
+        gone = around.vanished.gone
+        touched = {one.episode.uuid for one in plan.material.redactions}
+        trace = await self._traces.read(aim.group_id, gone, touched, is_own=aim.says)
+        return [
+            f"{held.kind} {held.uuid[:_UUID]} {_HOLDS}"
+            for held in trace.held
+            if around.vanished.marks(held.text) or plan.says(held.text)
+        ]
 
     async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan) -> list[str]:
         now = self._context.now()

@@ -1,6 +1,7 @@
 """Deciding what goes with what is forgotten: pure, over what was read."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import uuid4
@@ -9,6 +10,7 @@ from graphiti_pkm.domain.forget_answers import EpisodesMode
 from graphiti_pkm.domain.records import (
     Deletions,
     Entity,
+    EpisodeText,
     EraseJob,
     Fact,
     Forgetting,
@@ -16,8 +18,13 @@ from graphiti_pkm.domain.records import (
     WriteKind,
 )
 from graphiti_pkm.services.forget_aim import Aim, words_of_fact
+from graphiti_pkm.services.forget_rest import Around, Rest, rest_of, reworded
 from graphiti_pkm.services.forget_text import Redaction, Says, Sentence, repeats, without
+from graphiti_pkm.services.forget_trace import words_of_claim
+from graphiti_pkm.services.forget_words import words_in
 from graphiti_pkm.services.known_from import known_without
+
+_UUID = 8
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,7 @@ class Material:
     person: frozenset[str]
     reasons: Mapping[str, str]
     mode: EpisodesMode
+    around: Around = field(default_factory=Around)
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,10 @@ class ForgetPlan:
     """Entities that stay with less in their texts."""
     reasons: Sequence[str]
     says: Says
+    rest: Rest
     stays: Sequence[str] = field(default=())
+    asks: Sequence[str] = field(default=())
+    """What holds a word that no text tells any more, and stays."""
 
     @property
     def removed(self) -> list[Sentence]:
@@ -74,7 +85,22 @@ class ForgetPlan:
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
+        rest = self.rest
+        return not (
+            (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
+            or (rest.names or rest.older or rest.facts or rest.entities or rest.answers)
+        )
+
+    @property
+    def _in_journal(self) -> int:
+        """What only the journal still held: earlier texts and deleted facts."""
+        rest, told = self.rest, {one.uuid for one in self.reworded}
+        return len(rest.older - told) + len(rest.facts) + len(rest.entities)
+
+    def _left_of(self, redaction: Redaction) -> EpisodeText:
+        """Title and description of an episode that loses sentences may be of those."""
+        vanished = self.material.around.vanished
+        return redaction.text(lambda text: self.says(text) or (bool(redaction.gone) and vanished.takes(text)))
 
     def counts(self) -> dict[str, int]:
         """By kind, without zeros."""
@@ -87,9 +113,13 @@ class ForgetPlan:
             "entities": len(self.entities),
             "mentions": len(self.mentions),
             "summaries": len(self.reworded),
+            "aliases": len(self.rest.aliases),
             "reasons": len(self.reasons),
+            "journal": self._in_journal,
         }
-        return {kind: count for kind, count in counts.items() if count}
+        found = {kind: count for kind, count in counts.items() if count}
+        answers = len(self.rest.answers)  # they repeat what goes elsewhere, and count only if nothing does
+        return found if found or not answers else {"journal": answers}
 
     def intent(self, now: datetime) -> WriteIntent:
         """The write. Entities and facts of redacted episodes that stay come whole.
@@ -102,6 +132,7 @@ class ForgetPlan:
         lost = {entity.uuid for entity in self.entities}
         reworded = {entity.uuid: entity for entity in self.reworded}
         around = {uuid for one in redactions for uuid in material.mentioned.get(one.episode.uuid, ())} | reworded.keys()
+        around |= self.rest.older
         return WriteIntent(
             uuid=str(uuid4()),
             group_id=material.aim.group_id,
@@ -115,10 +146,12 @@ class ForgetPlan:
             facts=tuple(self.left),
             passages=() if deletes else tuple(part for one in redactions for part in one.passages()),
             deletions=Deletions(
-                episodes=tuple(one.episode.uuid for one in redactions) if deletes else (), entities=tuple(sorted(lost))
+                episodes=tuple(one.episode.uuid for one in redactions) if deletes else (),
+                entities=tuple(sorted({*lost, *self.rest.entities})),
+                facts=self.rest.facts,
             ),
             forgets=Forgetting(
-                episodes=() if deletes else tuple(one.text(self.says) for one in redactions),
+                episodes=() if deletes else tuple(self._left_of(one) for one in redactions),
                 facts=tuple(sorted(fact.uuid for fact in self.gone)),
                 passages=tuple(
                     part.uuid
@@ -129,6 +162,8 @@ class ForgetPlan:
                 ),
                 mentions=tuple(self.mentions),
                 reasons=tuple(self.reasons),
+                names=self.rest.names,
+                answers=self.rest.answers,
             ),
             jobs=(EraseJob(),),
         )
@@ -146,6 +181,13 @@ def plan_forgetting(material: Material) -> ForgetPlan:
     mentions = [] if material.mode == "keep" else _mentions(material, facts.left)
     entities = _unsupported(material, facts.gone, mentions)
     lost = {entity.uuid for entity in entities}
+    near = frozenset[str]().union(*material.mentioned.values())
+    vanished = material.around.vanished
+    rest = rest_of(material.around, says, material.entities, near, lost)
+
+    def left_of(entity: Entity) -> Entity:
+        return reworded(_reworded(entity, says), says, vanished, is_near=entity.uuid in near)
+
     return ForgetPlan(
         material=material,
         gone=facts.gone,
@@ -155,11 +197,15 @@ def plan_forgetting(material: Material) -> ForgetPlan:
         reworded=[
             left
             for entity in material.entities.values()
-            if entity.uuid not in lost and (left := _reworded(entity, says)) != entity
+            if entity.uuid not in lost and (left := left_of(entity)) != entity
         ],
-        reasons=sorted(uuid for uuid, reason in material.reasons.items() if says(reason)),
+        reasons=sorted(
+            {uuid for uuid, reason in material.reasons.items() if says(reason) or vanished.takes(reason)} | rest.reasons
+        ),
         says=says,
+        rest=rest,
         stays=[*facts.stays, *_staying(material, mentions, lost)],
+        asks=[*facts.asks, *rest.asks, *_still_holding(material, left_of, near - lost)],
     )
 
 
@@ -170,6 +216,9 @@ class _Facts:
         self.gone: list[Fact] = []
         self.left: list[Fact] = []
         self.stays: list[str] = []
+        self.asks: list[str] = []
+        """Facts that hold a word which nothing tells any more, and stay."""
+        self._losing = {one.episode.uuid: one for one in material.redactions if one.gone}
         self._material = material
         self._says = says
         self._aimed = {fact.uuid for fact in material.aim.facts}
@@ -181,7 +230,7 @@ class _Facts:
         lost = {one.episode.uuid for one in touching if self._loses(one, fact)}
         rest = tuple(uuid for uuid in fact.episodes if uuid not in lost)
         is_said = fact.uuid in self._aimed or self._material.aim.says(words_of_fact(fact))
-        if is_said or (lost and not rest):
+        if is_said or (lost and not rest) or self._is_of_what_went(fact):
             self.gone.append(fact)
             return
         left = fact.model_copy(update={"episodes": rest})
@@ -195,6 +244,29 @@ class _Facts:
         self.left.append(left)
         if lost:
             self.stays.append(f"{fact.text} - {len(rest)} other episode(s) tell it")
+
+    def _is_of_what_went(self, fact: Fact) -> bool:
+        """Its own words came from what goes, and no other episode tells it; if that is not sure, the user is asked.
+
+        Names of its ends tell nothing of where it comes from, nor do other words than those of its quote.
+        """
+        vanished = self._material.around.vanished
+        words = words_of_claim(fact)
+        ends = words_in(f"{fact.source_name} {fact.target_name}")
+        if not vanished.holds(words, ends):
+            return False
+        is_theirs = bool(fact.episodes) and self._losing.keys() >= set(fact.episodes)
+        quoted = self._losing.get(fact.quote_episode_uuid or "")
+        if is_theirs and quoted is not None and fact.quote:
+            if vanished.marks(words, ends):
+                return True
+        elif is_theirs:
+            told = [sentence.text for uuid in fact.episodes for sentence in self._losing[uuid].kept]
+            if vanished.takes(words, frozenset[str]().union(*map(words_in, told)), ends):
+                return True
+        if is_theirs or vanished.marks(words, ends):
+            self.asks.append(f"[{fact.uuid[:_UUID]}] {fact.text}")
+        return False
 
     def _loses(self, redaction: Redaction, fact: Fact) -> bool:
         ends = frozenset((fact.source_uuid, fact.target_uuid)) - self._material.person
@@ -243,10 +315,34 @@ def _unsupported(material: Material, gone: Sequence[Fact], mentions: Sequence[tu
         is_unmentioned = of_mentions <= len(without) or (len(own) > 0 and without.issuperset(own))
         if is_unmentioned and of_facts <= facts_gone.get(uuid, 0):
             asked.add(uuid)
+    asked |= {
+        entity.uuid
+        for entity in material.entities.values()
+        if entity.uuid not in material.person and _is_named_by_it(entity, material, facts_gone)
+    }
     return [material.entities[uuid] for uuid in sorted(asked) if uuid in material.entities]
 
 
-def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: Collection[str]) -> list[str]:
+def _is_named_by_it(entity: Entity, material: Material, facts_gone: Mapping[str, int]) -> bool:
+    """Whether its name says it and nothing but a mention without that name is left, as of the measure of a reading."""
+    of_facts = material.support.get(entity.uuid, (0, 0))[1]
+    if of_facts > facts_gone.get(entity.uuid, 0):
+        return False
+    return material.aim.says(entity.name) or (entity.uuid in facts_gone and material.around.vanished.marks(entity.name))
+
+
+def _still_holding(material: Material, left_of: Callable[[Entity], Entity], near: AbstractSet[str]) -> list[str]:
+    """Summaries of entities of the episodes that hold a word which nothing tells any more."""
+    vanished = material.around.vanished
+    found = []
+    for uuid in sorted(near & material.entities.keys()):
+        entity = left_of(material.entities[uuid])
+        if vanished.holds(entity.summary, words_in(entity.name)):
+            found.append(f"summary of {entity.name}: {entity.summary}")
+    return found
+
+
+def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: AbstractSet[str]) -> list[str]:
     """Entities that lose a mention and not all."""
     names = {uuid: material.entities[uuid].name for _, uuid in mentions if uuid not in lost}
     return [f"{name} - other mentions or facts" for name in sorted(names.values())]

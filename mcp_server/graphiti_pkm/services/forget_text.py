@@ -58,7 +58,7 @@ class Redaction:
 
     @property
     def is_all(self) -> bool:
-        return len(self.gone) == len(self.sentences)
+        return bool(self.gone) and len(self.gone) == len(self.sentences)
 
     @property
     def removed(self) -> list[Sentence]:
@@ -104,13 +104,13 @@ class Redaction:
         """The texts of the episode afterwards; a title made of what goes goes with it."""
         episode = self.episode
         begun = fold(episode.name.rstrip(_CUT_SHORT))
-        is_told = self.is_all or says(episode.name) or bool(begun and begun in fold(self._words))
+        is_told = self.is_all or says(episode.name) or bool(begun and begun in fold(self.words))
         source = "" if says(episode.source_description) or self.is_all else episode.source_description
         name = FORGOTTEN if is_told else episode.name
         return EpisodeText(uuid=episode.uuid, name=name, content=self.content, source_description=source)
 
     @cached_property
-    def _words(self) -> str:
+    def words(self) -> str:
         return " ".join(sentence.text for sentence in self.removed)
 
     def passages(self) -> list[Passage]:
@@ -138,7 +138,7 @@ class Redaction:
         if fact.quote_episode_uuid != self.episode.uuid or not fact.quote:
             return False
         if fact.quote_start is None or fact.quote_end is None:
-            return fold(fact.quote) in fold(self._words)
+            return fold(fact.quote) in fold(self.words)
         return self.takes(fact.quote_start, fact.quote_end)
 
     def takes_support(self, fact: Fact, ends: frozenset[str]) -> bool:
@@ -152,11 +152,16 @@ class Redaction:
         return most > 0 and {place for place, share in enumerate(shares) if share == most} <= self.gone
 
 
-def without(text: str, says: Says) -> str:
-    """A text without the sentences that say it; all of it goes if none alone does."""
+def sentences_in(text: str) -> list[str]:
+    """The sentences of any text."""
     spans = split_passages(text)
     groups = [list(own) for _, own in groupby(spans, lambda span: (span.paragraph, span.sentence))]
-    sentences = [text[own[0].start : own[-1].end] for own in groups]
+    return [text[own[0].start : own[-1].end] for own in groups]
+
+
+def without(text: str, says: Says) -> str:
+    """A text without the sentences that say it; all of it goes if none alone does."""
+    sentences = sentences_in(text)
     left = [sentence for sentence in sentences if not says(sentence)]
     rest = " ".join(left)
     return "" if len(left) == len(sentences) or says(rest) else rest

@@ -133,13 +133,22 @@ async def test_a_word_in_the_name_of_a_thing_is_asked_about() -> None:
     assert preview.ask_user == [f"[{note.uuid[:8]}] Tobias was full."]
 
 
-async def test_an_alias_of_another_that_holds_the_part_is_told_afterwards() -> None:
-    notes = Notes()
-    bakery = an_entity("Corner shop")
-    await notes.begin(bakery)
-    await notes.note("Bread.", a_name(bakery, "Tobias Wenger Bakery"), mentions=(bakery,))
-    done = await notes.forget()
-    assert done.found_afterwards == ["name or alias of Corner shop: may still speak of it"]
+async def test_an_alias_of_another_that_no_text_tells_goes_and_one_that_a_text_tells_is_told_afterwards() -> None:
+    for text, left in (("Bread.", [NOTHING]), ("Bread of Tobias Wenger Bakery.", None)):
+        notes = Notes()
+        bakery = an_entity("Corner shop")
+        await notes.begin(bakery)
+        await notes.note(text, a_name(bakery, "Tobias Wenger Bakery"), mentions=(bakery,))
+        preview = await notes.preview()
+        is_told = left is None
+        assert (preview.summaries is None) == is_told
+        done = await notes.forget()
+        if is_told:
+            assert "name or alias of Corner shop: may still speak of it" in (done.found_afterwards or [])
+        else:
+            assert preview.summaries == ["Corner shop, also called Tobias Wenger Bakery"]
+            assert done.found_afterwards == left
+            assert "Bakery" not in str(notes.journal.table) + str(notes.graph.tables)
 
 
 async def test_how_many_more_there_are_to_ask_about_is_said() -> None:

@@ -1,0 +1,121 @@
+"""What else goes with words that no text tells any more: names, older texts of the journal, reasons, answers. Pure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.records import Entity, Name, NamesLeft
+from graphiti_pkm.services.forget_text import Says, sentences_in
+from graphiti_pkm.services.forget_trace import NO_TRACE, Held, Trace
+from graphiti_pkm.services.forget_words import NOTHING_VANISHED, Vanished, words_in
+
+
+@dataclass(frozen=True)
+class Around:
+    """What stands around the words that went, as it was read."""
+
+    trace: Trace = NO_TRACE
+    vanished: Vanished = NOTHING_VANISHED
+    names: Mapping[str, Sequence[Name]] = field(default_factory=dict)
+    """All names of each entity of which one may go."""
+    facts: frozenset[str] = frozenset()
+    """Those of the facts in the journal that the graph has."""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What goes beside sentences and facts."""
+
+    names: tuple[NamesLeft, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    """Entity and name that goes, to be shown."""
+    older: frozenset[str] = frozenset()
+    """Entities of which earlier texts leave the journal."""
+    facts: tuple[str, ...] = ()
+    """Facts that only the journal holds."""
+    entities: tuple[str, ...] = ()
+    """Likewise."""
+    reasons: frozenset[str] = frozenset()
+    answers: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    """What holds such a word and stays."""
+
+
+def rest_of(
+    around: Around, says: Says, entities: Mapping[str, Entity], near: Collection[str], lost: Collection[str]
+) -> Rest:
+    """``near``: entities that the episodes mention; what is said of others takes more to be of it. ``lost`` go."""
+    trace, vanished = around.trace, around.vanished
+
+    def goes(text: str) -> bool:
+        return says(text) or vanished.takes(text)
+
+    names = _Names(around, says, entities, near)
+    for held in (*trace.of("name"), *trace.given):
+        if held.uuid in entities and held.uuid not in lost:
+            names.take(held, is_given=held in trace.given)
+    texts = [one for one in trace.of("summary", "name") if vanished.holds(one.text) or says(one.text)]
+    facts = [one for one in trace.of("fact") if one.uuid not in around.facts and goes(one.text)]
+    return Rest(
+        names=tuple(names.left()),
+        aliases=tuple(sorted(names.gone)),
+        older=frozenset(one.uuid for one in texts if one.kind == "summary" and one.uuid in entities) - set(lost),
+        facts=tuple(sorted({one.uuid for one in facts})),
+        entities=tuple(sorted({one.uuid for one in texts} - entities.keys())),
+        reasons=frozenset(one.uuid for one in trace.of("reason") if goes(one.text)),
+        answers=tuple(sorted({one.uuid for one in trace.of("answer") if vanished.marks(one.text) or says(one.text)})),
+        asks=tuple(names.asks),
+    )
+
+
+def reworded(entity: Entity, says: Says, vanished: Vanished, *, is_near: bool) -> Entity:
+    """Without the sentences of its summary, and the attributes, that came from what went."""
+    own = words_in(entity.name)
+
+    def goes(text: str) -> bool:
+        return vanished.takes(text, but=own) if is_near else vanished.marks(text)
+
+    left = [sentence for sentence in sentences_in(entity.summary) if not goes(sentence)]
+    is_whole = len(left) == len(sentences_in(entity.summary))
+    attributes = {key: value for key, value in entity.attributes.items() if not (says(str(value)) or goes(str(value)))}
+    summary = entity.summary if is_whole else " ".join(left)
+    return entity.model_copy(update={"summary": summary, "attributes": attributes})
+
+
+class _Names:
+    """Which names of entities that stay go."""
+
+    def __init__(self, around: Around, says: Says, entities: Mapping[str, Entity], near: Collection[str]) -> None:
+        self._around = around
+        self._says = says
+        self._entities = entities
+        self._near = near
+        self._keys: dict[str, set[str]] = {}
+        self.gone: set[tuple[str, str]] = set()
+        self.asks: dict[str, None] = {}
+
+    def take(self, held: Held, *, is_given: bool) -> None:
+        """``is_given``: by episodes alone of which nothing stays."""
+        entity, vanished = self._entities[held.uuid], self._around.vanished
+        if held.key == name_key(entity.group_id, entity.name):
+            if vanished.marks(held.text):
+                self.asks[f"name of {entity.name}"] = None
+        elif (
+            self._says(held.text)
+            or vanished.marks(held.text)
+            or (held.uuid in self._near and vanished.takes(held.text, but=words_in(entity.name)))
+            or (is_given and not words_in(held.text) <= vanished.told)
+        ):
+            self._keys.setdefault(held.uuid, set()).add(held.key)
+            self.gone.add((held.uuid, held.text))
+        elif held.uuid in self._near and vanished.holds(held.text):
+            self.asks[f"{entity.name}, also called {held.text}"] = None
+
+    def left(self) -> list[NamesLeft]:
+        """In order of entities, of those that are known to keep their own name."""
+        found = []
+        for uuid, keys in sorted(self._keys.items()):
+            names = tuple(name for name in self._around.names.get(uuid, ()) if name.key not in keys)
+            if names:
+                found.append(NamesLeft(entity_uuid=uuid, names=tuple(sorted(names, key=lambda name: name.key))))
+        return found

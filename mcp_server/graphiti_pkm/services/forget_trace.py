@@ -1,0 +1,193 @@
+"""Where words of what goes stand in the journal, whose rows also hold what the graph has no more."""
+
+import asyncio
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from graphiti_pkm.domain.erasing import KeptRow
+from graphiti_pkm.domain.queries import EpisodeFilter
+from graphiti_pkm.domain.records import Fact, Name, WriteIntent
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.forget_text import Says
+from graphiti_pkm.services.forget_words import Gone, Vanished, words_in
+
+_PAGE = 500
+_VERIFIED = 300
+"""Words that are looked for in the texts of the graph; others count as told."""
+_MORE = 20
+
+HeldKind = Literal["summary", "name", "title", "fact", "reason", "answer", "note"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A text of a row that was made from others, and holds one of the words."""
+
+    kind: HeldKind
+    uuid: str
+    """Of the entity, episode, fact, change or write."""
+    text: str
+    key: str = ""
+    """Of a name."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What the rows of a group hold of the words, and what they tell beside them."""
+
+    told: frozenset[str] = frozenset()
+    """Words of texts that stay, and of names that such texts support."""
+    held: tuple[Held, ...] = ()
+    given: tuple[Held, ...] = ()
+    """Names that only episodes gave of which nothing stays."""
+    keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Of all names of each entity."""
+
+    def of(self, *kinds: HeldKind) -> list[Held]:
+        return [one for one in self.held if one.kind in kinds]
+
+
+NO_TRACE = Trace()
+
+
+class Traces:
+    """Reads the journal of a group, page by page and off the event loop."""
+
+    def __init__(self, context: Context) -> None:
+        self._journal = context.journal
+        self._graph = context.graph
+
+    async def read(
+        self,
+        group_id: str,
+        gone: Gone,
+        touched: Collection[str] = (),
+        emptied: Collection[str] = (),
+        kept: Iterable[str] = (),
+        is_own: Says = lambda _: False,
+    ) -> Trace:
+        """``touched``: episodes that lose words, but for ``kept``; ``emptied``: those that lose all.
+
+        ``is_own``: whether a name goes with what they lose.
+        """
+        reading = _Reading(gone, frozenset(touched), frozenset(emptied), kept)
+        after = 0
+        while rows := await self._journal.kept_rows(group_id, after, _PAGE):
+            await asyncio.to_thread(reading.take, rows)
+            after = rows[-1].seq
+        return reading.trace(is_own)
+
+    async def names(self, group_id: str, entity_uuids: Collection[str], trace: Trace) -> dict[str, list[Name]]:
+        """All names that the graph has of these entities, of which the rows tell the keys."""
+        keys = sorted({key for uuid in entity_uuids for key in trace.keys.get(uuid, ())})
+        found: dict[str, list[Name]] = {}
+        for name in (await self._graph.get_names(keys)).values():
+            if name.entity_uuid in entity_uuids and name.group_id == group_id:
+                found.setdefault(name.entity_uuid, []).append(name)
+        return found
+
+    async def vanished(
+        self, group_id: str, gone: Gone, trace: Trace, texts: Iterable[str], touched: Collection[str]
+    ) -> Vanished:
+        """Those words that no text of the graph tells either, if one of these texts holds them."""
+        left = gone.without(trace.told)
+        held = frozenset[str]().union(*map(words_in, (*texts, *(one.text for one in (*trace.held, *trace.given)))))
+        relevant = sorted(left.words & held, key=lambda word: (word not in left.certain | left.names, word))
+        told = set(left.words.difference(relevant[:_VERIFIED]))
+        for word in relevant[:_VERIFIED]:
+            if await self._is_told(group_id, word, touched):
+                told.add(word)
+        return Vanished(left.without(told), trace.told)
+
+    async def _is_told(self, group_id: str, word: str, touched: Collection[str]) -> bool:
+        found = await self._graph.search_episodes([word], EpisodeFilter(group_ids=(group_id,)), len(touched) + _MORE)
+        others = [uuid for uuid in found if uuid not in touched][:_MORE]
+        return any(word in words_in(one.content) for one in await self._graph.get_episodes(others, [group_id]))
+
+
+class _Reading:
+    """Row after row."""
+
+    def __init__(self, gone: Gone, touched: frozenset[str], emptied: frozenset[str], kept: Iterable[str]) -> None:
+        self._words = gone.words
+        self._touched = touched
+        self._emptied = emptied
+        self._told = set[str]().union(*map(words_in, kept))
+        self._held: dict[Held, None] = {}
+        self._names: dict[str, str] = {}
+        self._keys: dict[str, set[str]] = {}
+        self._supported: set[str] = set()
+        self._supports: dict[str, tuple[str, str]] = {}
+        """Ends of facts that an episode tells which stays."""
+        self._given: dict[tuple[str, str], Held] = {}
+        self._given_elsewhere: set[tuple[str, str]] = set()
+
+    def take(self, rows: Sequence[KeptRow]) -> None:
+        for row in rows:
+            self._tell(row.intent)
+            for held in (*_texts_of(row.intent), *_answer_of(row)):
+                if not self._words.isdisjoint(words_in(held.text)):
+                    self._held[held] = None
+
+    def trace(self, is_own: Says) -> Trace:
+        for ends in self._supports.values():
+            self._supported.update(ends)
+        for uuid in self._supported & self._names.keys():
+            if not is_own(self._names[uuid]):
+                self._told |= words_in(self._names[uuid])
+        given = [held for pair, held in self._given.items() if pair not in self._given_elsewhere]
+        left = self._words - self._told
+        held = [one for one in self._held if not left.isdisjoint(words_in(one.text))]
+        keys = {uuid: frozenset(own) for uuid, own in self._keys.items()}
+        return Trace(frozenset(self._told), tuple(held), tuple(given), keys)
+
+    def _tell(self, intent: WriteIntent) -> None:
+        """What of it counts as told, and whether it comes of an episode that stays."""
+        for episode in intent.episodes:
+            if episode.uuid not in self._touched:
+                self._told |= words_in(episode.content)
+        self._names.update((entity.uuid, entity.name) for entity in intent.entities)
+        self._supported.update(one.entity_uuid for one in intent.mentions if one.episode_uuid not in self._touched)
+        for fact in intent.facts:
+            if not self._touched.issuperset(fact.episodes):
+                self._supports[fact.uuid] = (fact.source_uuid, fact.target_uuid)
+        for uuid in intent.deletions.facts:
+            self._supports.pop(uuid, None)
+        sources = {one.uuid for one in intent.episodes} or {one.episode_uuid for one in intent.mentions}
+        is_emptied = bool(sources) and self._emptied.issuperset(sources)
+        for name in intent.names:
+            self._keys.setdefault(name.entity_uuid, set()).add(name.key)
+            if is_emptied:
+                self._given[name.entity_uuid, name.key] = Held("name", name.entity_uuid, name.text, name.key)
+            else:
+                self._given_elsewhere.add((name.entity_uuid, name.key))
+
+
+def words_of_claim(fact: Fact) -> str:
+    """Everything a fact says but its quote, which goes or stays with its sentence."""
+    own = (fact.text, fact.value, fact.measure, fact.unit, *map(str, fact.attributes.values()))
+    return ". ".join(part for part in own if part)
+
+
+def _texts_of(intent: WriteIntent) -> Iterator[Held]:
+    for entity in intent.entities:
+        yield Held("summary", entity.uuid, " ".join((entity.summary, *map(str, entity.attributes.values()))))
+    for name in intent.names:
+        for text in (name.text, *name.spellings):
+            yield Held("name", name.entity_uuid, text, name.key)
+    for fact in intent.facts:
+        yield Held("fact", fact.uuid, words_of_claim(fact))
+    for change in intent.changes:
+        if change.reason:
+            yield Held("reason", change.uuid, change.reason)
+    for episode in intent.episodes:
+        yield Held("title", episode.uuid, episode.name)
+        yield Held("title", episode.uuid, episode.source_description)
+        steering = json.dumps(intent.steering, ensure_ascii=False) if intent.steering else ""
+        yield Held("note", episode.uuid, " ".join((steering, *(one.instructions for one in intent.extractions))))
+
+
+def _answer_of(row: KeptRow) -> Iterator[Held]:
+    yield Held("answer", row.intent.uuid, row.answer)

@@ -1,0 +1,106 @@
+"""Words that went with sentences and are told by no text any more: what still holds them was taken from those. Pure."""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from graphiti_pkm.domain.mentions import STOP_WORDS
+from graphiti_pkm.domain.names import fold
+from graphiti_pkm.domain.redaction import FORGOTTEN
+
+_WORD = re.compile(r"[^\W_]+")
+_TELLING_NUMBER = 3
+"""A shorter number stands in many texts."""
+_SHORTEST = 2
+_IDLE = STOP_WORDS | frozenset(fold(FORGOTTEN).split())
+
+
+def words_in(text: str) -> frozenset[str]:
+    """The words of ``names.fold``."""
+    return frozenset(_WORD.findall(text.lower()) if text.isascii() else fold(text).split())
+
+
+def content_words(texts: Iterable[str]) -> frozenset[str]:
+    """Those that tell something."""
+    found = frozenset[str]().union(*map(words_in, texts))
+    return frozenset(word for word in found - _IDLE if len(word) >= _SHORTEST)
+
+
+@dataclass(frozen=True)
+class Gone:
+    """Words of what goes."""
+
+    certain: frozenset[str]
+    """Numbers, and what the caller named: they tell of it in whatever case."""
+    names: frozenset[str]
+    """Written with a capital inside a sentence: they tell of it where they have one."""
+    words: frozenset[str]
+    """All of them."""
+
+    @classmethod
+    def of(cls, sentences: Iterable[str], named: Iterable[str] = (), certain: Iterable[str] = ()) -> "Gone":
+        """``named``: names and values; ``certain``: words that the caller gave."""
+        listed, others, given = list(sentences), list(named), content_words(certain)
+        marked = frozenset[str]().union(
+            *(_marked(text, skips_first=True) for text in listed), *(_marked(text) for text in others)
+        )
+        words = content_words((*listed, *others)) | given
+        numbers = frozenset(word for word in words if _is_number(word))
+        return cls(certain=(numbers | given) & words, names=marked & words - numbers, words=words)
+
+    def without(self, told: Collection[str]) -> "Gone":
+        """Those that these texts do not tell."""
+        rest = frozenset(told)
+        return Gone(self.certain - rest, self.names - rest, self.words - rest)
+
+
+NOTHING_GONE = Gone(frozenset(), frozenset(), frozenset())
+
+
+@dataclass(frozen=True)
+class Vanished:
+    """Words that no text tells any more, beside those that are told."""
+
+    gone: Gone
+    told: frozenset[str] = frozenset()
+
+    def marks(self, text: str, but: Collection[str] = ()) -> bool:
+        """Whether it holds a name, number or word of the request among them."""
+        words = words_in(text)
+        if not words.isdisjoint(self.gone.certain):
+            return True
+        names = (words & self.gone.names).difference(but)
+        return bool(names) and not _marked(text).isdisjoint(names)
+
+    def takes(self, text: str, told: Collection[str] | None = None, but: Collection[str] = ()) -> bool:
+        """Whether what it says came from what went: it holds such a mark, or more of these words than of told ones.
+
+        ``but``: words that are no evidence either way, such as the names of what it is about.
+        """
+        if self.marks(text, but):
+            return True
+        words = content_words((text,)).difference(but)
+        lost = words & self.gone.words
+        return len(lost) > len((words - lost) & (self.told if told is None else frozenset(told)))
+
+    def holds(self, text: str, but: Collection[str] = ()) -> bool:
+        """Whether any of them stands in it."""
+        return not words_in(text).difference(but).isdisjoint(self.gone.words)
+
+
+NOTHING_VANISHED = Vanished(NOTHING_GONE)
+
+
+def _marked(text: str, *, skips_first: bool = False) -> frozenset[str]:
+    """Words with a capital; the first of a sentence may have it for that alone."""
+    found: set[str] = set()
+    for place, match in enumerate(_WORD.finditer(text)):
+        word = match.group()
+        begun = 1 if skips_first and place == 0 else 0
+        if word[begun:] != word[begun:].lower():
+            found |= words_in(word)
+    return frozenset(word for word in found - _IDLE if len(word) >= _SHORTEST)
+
+
+def _is_number(word: str) -> bool:
+    return len(word) >= _TELLING_NUMBER and any(character.isdigit() for character in word)
