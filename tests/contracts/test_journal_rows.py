@@ -204,6 +204,15 @@ async def test_episodes_are_counted_until_they_are_deleted_or_fail(journal: Jour
     assert await journal.episode_count() == 1
 
 
+async def test_what_a_call_says_about_reading_its_episode_is_kept(journal: Journal) -> None:
+    episode, other = an_episode(), an_episode()
+    said = {"excluded_entity_types": ["Place"], "custom_extraction_instructions": "Be brief."}
+    await journal.append(a_write(episode, steering=said), {}, "", {})
+    await journal.append(a_write(other), {}, "", {})
+    assert await journal.steering(episode.uuid) == said
+    assert await journal.steering(other.uuid) == await journal.steering("nothing") == {}
+
+
 async def test_only_an_added_memory_has_a_receipt(journal: Journal) -> None:
     episode = an_episode()
     await journal.append(a_write(episode, kind=WriteKind.JOB), {}, "hash", {})

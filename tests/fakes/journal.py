@@ -153,6 +153,11 @@ class FakeJournal:
         row = self._receipt(episode_uuid)
         return None if row is None else (row.request_hash, row.answer)
 
+    async def steering(self, episode_uuid: str) -> dict[str, object]:
+        self._check()
+        row = self._receipt(episode_uuid)
+        return {} if row is None else row.intent.steering
+
     async def episode_count(self) -> int:
         self._check()
         told = {one.uuid for row in self.table.values() for one in row.intent.episodes}

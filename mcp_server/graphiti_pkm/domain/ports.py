@@ -349,6 +349,10 @@ class Journal(JournalErasing, JournalEmbedding, Protocol):
         """Request hash and answer of the add_memory in force for this episode: not failed, not deleted since."""
         ...
 
+    async def steering(self, episode_uuid: str) -> dict[str, object]:
+        """What the same add_memory said about how a model should read it; empty if nothing, or if it is not there."""
+        ...
+
     async def episode_count(self) -> int:
         """How many added episodes are in force: not failed, not deleted since."""
         ...

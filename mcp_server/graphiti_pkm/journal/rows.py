@@ -144,18 +144,27 @@ def kept(connection: sqlite3.Connection, group_id: str, after_seq: int, limit: i
     return [KeptRow(seq, decode(seq, intent, "[]", 0, b"").intent, answer) for seq, intent, answer in found]
 
 
+_IN_FORCE = """
+    FROM episodes JOIN writes USING (seq) JOIN contents USING (seq)
+    WHERE episodes.uuid = ? AND deleted_by IS NULL AND state <> 'failed'
+    ORDER BY seq DESC LIMIT 1
+"""
+"""The add_memory in force for an episode: not failed, not deleted since."""
+
+
 def receipt(connection: sqlite3.Connection, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
-    """Request hash and answer of the add_memory in force for this episode: not failed, not deleted since."""
-    found = connection.execute(
-        """
-        SELECT request_hash, answer
-        FROM episodes JOIN writes USING (seq) JOIN contents USING (seq)
-        WHERE episodes.uuid = ? AND deleted_by IS NULL AND state <> 'failed'
-        ORDER BY seq DESC LIMIT 1
-        """,
-        (episode_uuid,),
-    ).fetchone()
+    """Request hash and answer of the add_memory in force for this episode."""
+    query = f"SELECT request_hash, answer {_IN_FORCE}"  # noqa: S608 our own text
+    found = connection.execute(query, (episode_uuid,)).fetchone()
     return (found[0], json.loads(found[1])) if found else None
+
+
+def steering(connection: sqlite3.Connection, episode_uuid: str) -> dict[str, object]:
+    """What it says about how a model should read the episode."""
+    query = f"SELECT json_extract(intent, '$.steering') {_IN_FORCE}"  # noqa: S608 our own text
+    found = connection.execute(query, (episode_uuid,)).fetchone()
+    said: dict[str, object] = json.loads(found[0]) if found and found[0] else {}
+    return said
 
 
 def episode_count(connection: sqlite3.Connection) -> int:

@@ -156,6 +156,9 @@ class SqliteJournal:
     async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
         return await self._quick.run(lambda c: rows.receipt(c, episode_uuid))
 
+    async def steering(self, episode_uuid: str) -> dict[str, object]:
+        return await self._quick.run(lambda c: rows.steering(c, episode_uuid))
+
     async def episode_count(self) -> int:
         return await self._quick.run(rows.episode_count)
 
