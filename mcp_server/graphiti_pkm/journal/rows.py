@@ -154,14 +154,14 @@ _IN_FORCE = """
 
 def receipt(connection: sqlite3.Connection, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
     """Request hash and answer of the add_memory in force for this episode."""
-    query = f"SELECT request_hash, answer {_IN_FORCE}"  # noqa: S608 our own text
+    query = f"SELECT request_hash, answer {_IN_FORCE}"
     found = connection.execute(query, (episode_uuid,)).fetchone()
     return (found[0], json.loads(found[1])) if found else None
 
 
 def steering(connection: sqlite3.Connection, episode_uuid: str) -> dict[str, object]:
     """What it says about how a model should read the episode."""
-    query = f"SELECT json_extract(intent, '$.steering') {_IN_FORCE}"  # noqa: S608 our own text
+    query = f"SELECT json_extract(intent, '$.steering') {_IN_FORCE}"
     found = connection.execute(query, (episode_uuid,)).fetchone()
     said: dict[str, object] = json.loads(found[0]) if found and found[0] else {}
     return said
