@@ -35,7 +35,8 @@ _JOINER = "\u200d"
 _SKIN_TONES = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 _FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 _FIRST_EMOJI = "\u2000"
-_SHORTEST_PART = 3
+SHORTEST_PART = 3
+"""Letters of a word of a name that may stand for it."""
 _NEW_PARAGRAPH = re.compile(r"\n\s*\n")
 
 STOP_WORDS = words_of(
@@ -151,11 +152,11 @@ def capitalised_words(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for word in _words(text):
         raw = word.group()
-        if len(raw) < _SHORTEST_PART or raw.islower() or not _is_capitalised(raw, ""):
+        if len(raw) < SHORTEST_PART or raw.islower() or not _is_capitalised(raw, ""):
             continue
         form = _folded(raw)
         is_new = form not in found and form not in STOP_WORDS
-        if is_new and len(form) >= _SHORTEST_PART and form.isalpha() and _stands_alone(text, word.start(), word.end()):
+        if is_new and len(form) >= SHORTEST_PART and form.isalpha() and _stands_alone(text, word.start(), word.end()):
             found[form] = _POSSESSIVE.sub("", raw)
     return found
 

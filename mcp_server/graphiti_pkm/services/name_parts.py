@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from graphiti_pkm.domain.mentions import capitalised_words, word_forms
+from graphiti_pkm.domain.mentions import SHORTEST_PART, STOP_WORDS, capitalised_words, word_forms
 from graphiti_pkm.domain.names import normalise_name, words_of
 from graphiti_pkm.domain.records import Entity, Name
 from graphiti_pkm.services.spelling import close_spelling, contains_name
@@ -35,9 +35,15 @@ def parts_of_names(names: Iterable[str]) -> dict[str, str]:
     return {form: word for form, word in parts.items() if form not in whole and form not in _TITLES}
 
 
-def may_stand_alone(label: str | None) -> bool:
-    """Whether a word of its name is likely to mean an entity: a person, or what has no type; not "Café" a café."""
-    return label in {None, _PERSON}
+def may_stand_alone(entity: Entity) -> bool:
+    """Whether a word of its name is likely to mean it: a person, or what has no type and a name all in capitals.
+
+    Not "Café" a café, nor "Morning" the "Morning run".
+    """
+    if entity.label is not None:
+        return entity.label == _PERSON
+    words = {form for form in word_forms(entity.name) if len(form) >= SHORTEST_PART}
+    return words - STOP_WORDS - _TITLES <= capitalised_words(entity.name).keys()
 
 
 def may_be_one(new: Entity, known: Entity | None) -> bool:
@@ -66,6 +72,6 @@ def name_parts(entity: Entity, names: Iterable[str], known: Iterable[Name]) -> N
             taken |= parts.keys() & {form for text in (name.text, *name.spellings) for form in word_forms(text)}
     found = NameParts()
     for form, word in parts.items():
-        is_own = may_stand_alone(entity.label) and form not in taken and not is_date_word(form)
+        is_own = may_stand_alone(entity) and form not in taken and not is_date_word(form)
         (found.own if is_own else found.doubtful).append(word)
     return found

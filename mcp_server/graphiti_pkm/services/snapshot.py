@@ -116,7 +116,7 @@ class SnapshotReader:
             reading.nearest(vectors),
             self._graph.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
-        likely = {one.uuid for one in entities if one.uuid in partly and may_stand_alone(one.label)}
+        likely = {one.uuid for one in entities if one.uuid in partly and may_stand_alone(one)}
         series, ended, unlike, alike = await asyncio.gather(
             reading.series(measures),
             reading.ended_by(facts),

@@ -12,7 +12,7 @@ PERSON = {"name": "Marit Sandvik", "type": "Person"}
 @pytest.fixture
 async def world() -> WritingWorld:
     world = WritingWorld(now=at(2026, 6))
-    await world.tell("x", entities=[PERSON, {"name": "Café Luna", "type": "Cafe"}])
+    await world.tell("x", entities=[PERSON, {"name": "Café Luna", "type": "Cafe"}, {"name": "Morning run"}])
     world.clock.advance(seconds=60)
     return world
 
@@ -39,6 +39,7 @@ async def test_a_first_name_is_reported_once_with_the_alias_that_links_all(world
         "marit, a lower-case word",
         "A Café.",
         "Luna's.",
+        "Morning coffee.",
         "marit@example.com",
         "Maritime.",
         "Nobody.",
