@@ -72,8 +72,10 @@ async def test_an_account_of_the_environment_is_not_told(
     monkeypatch.setenv("OPENAI_ORG_ID", "org-planted")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "project-planted")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/elsewhere")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Planted: planted")
     await embedder.embed(["tea"])
-    assert "planted" not in str({**service.asked[0].headers, "authorization": ""})
+    await embedder.embed(["coffee"], patience=20)
+    assert "planted" not in str([{**asked.headers, "authorization": ""} for asked in service.asked])
 
 
 async def test_a_service_without_a_key_gets_none_of_the_environment(
@@ -83,7 +85,19 @@ async def test_a_service_without_a_key_gets_none_of_the_environment(
     embedder = ApiEmbedder(Settings("some-model", 24, service.url, None, sends_dimension=False))
     await embedder.embed(["tea"])
     await embedder.close()
-    assert KEY not in str(service.asked)
+    assert "authorization" not in service.asked[0].headers
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_nothing_is_sent_where_the_service_sends_us(
+    service: EmbeddingService, embedder: ApiEmbedder, status: int
+) -> None:
+    elsewhere = EmbeddingService()
+    service.rule = lambda _asked: Reply(status, {}, {"Location": f"{elsewhere.url}/embeddings"})
+    with pytest.raises(Unavailable, match="another address"):
+        await embedder.embed([WORDS])
+    elsewhere.close()
+    assert elsewhere.asked == []
 
 
 async def test_calls_are_bounded_by_number_and_by_characters(service: EmbeddingService, embedder: ApiEmbedder) -> None:

@@ -23,6 +23,7 @@ from graphiti_pkm.config_embedding import (
     embedding_model,
     takes_dimension,
 )
+from graphiti_pkm.config_keys import is_openai
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.models.lanes import Lane, Outcome, closed
@@ -43,6 +44,7 @@ _RETRIES = 5
 _RETRIES_IN_HASTE = 2
 _REFUSED = frozenset({400, 413, 422})
 _KEY_REFUSED = frozenset({401, 403})
+_MOVED = frozenset({301, 302, 303, 307, 308})
 _UNKNOWN = 404
 _BUSY = 429
 
@@ -85,13 +87,14 @@ class ApiEmbedder:
 
     def __init__(self, service: EmbeddingService) -> None:
         self._service = service
-        self._client: AsyncOpenAI | None = None
+        self._clients: dict[int, AsyncOpenAI] = {}
+        """By how often they ask again."""
         self._opening = asyncio.Lock()
         self._is_closed = False
         self._cache = VectorCache()
-        self._patient = Lane(partial(self._send, _SECONDS, _RETRIES), _CALLS_AT_ONCE)
+        self._patient = Lane(partial(self._send, _RETRIES), _CALLS_AT_ONCE)
         # A lane of its own: a search does not stand in line behind a thousand sentences.
-        self._hasty = Lane(partial(self._send, _SECONDS, _RETRIES_IN_HASTE), _CALLS_AT_ONCE)
+        self._hasty = Lane(partial(self._send, _RETRIES_IN_HASTE), _CALLS_AT_ONCE)
 
     @property
     def model(self) -> str:
@@ -116,10 +119,10 @@ class ApiEmbedder:
         vectors = self._cache.get(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in vectors]
         if missing:
-            await self._open()  # not counted: importing takes its time once
+            lane, retries = (self._patient, _RETRIES) if patience is None else (self._hasty, _RETRIES_IN_HASTE)
+            await self._open(retries)  # not counted: importing takes its time once
             try:
                 async with asyncio.timeout(patience):
-                    lane = self._patient if patience is None else self._hasty
                     found = await lane.embed([_prepared(text) for text in missing])
             except TimeoutError:
                 raise Unavailable(f"The embedding service at {self._service.host} did not answer in time.") from None
@@ -137,31 +140,35 @@ class ApiEmbedder:
         """End the calls under way and fail who waits; harmless when repeated."""
         self._is_closed = True
         await asyncio.gather(self._patient.close(), self._hasty.close())
-        if self._client is not None:
-            client, self._client = self._client, None
+        while self._clients:
+            _, client = self._clients.popitem()
             await client.close()
 
-    async def _open(self) -> "AsyncOpenAI":
+    async def _open(self, retries: int) -> "AsyncOpenAI":
         async with self._opening:
             if self._is_closed:
                 raise closed()
-            if self._client is None:
-                openai = await asyncio.to_thread(importlib.import_module, "openai")
-                self._client = _client(openai, self._service)
-            return self._client
+            if retries not in self._clients:
+                module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.models.service")
+                key, url = self._service.key, self._service.base_url
+                client = module.open_client(
+                    url, key.get_secret_value() if key else None, _SECONDS, is_openai=is_openai(url)
+                )
+                client.max_retries = retries
+                self._clients[retries] = client
+            return self._clients[retries]
 
-    async def _send(self, seconds: float, retries: int, texts: list[str]) -> list[Outcome]:
+    async def _send(self, retries: int, texts: list[str]) -> list[Outcome]:
         """One call, or several where the service refuses one of the texts: the others get their vectors."""
-        client = await self._open()
+        client = await self._open(retries)
         import openai  # noqa: PLC0415  (loaded by now)
 
-        ask = partial(self._ask, client.with_options(timeout=seconds, max_retries=retries))
         try:
-            return list(await ask(texts))
+            return list(await self._ask(client, texts))
         except openai.APIStatusError as error:
-            if error.status_code not in _REFUSED or len(texts) == 1:
-                return [self._explained(error.status_code)] * len(texts)
             refusal = self._explained(error.status_code)
+            if error.status_code not in _REFUSED or len(texts) == 1:
+                return [refusal] * len(texts)
         except openai.OpenAIError as error:
             _log.warning("the embedding service failed: %s", type(error).__name__)
             return [
@@ -174,14 +181,11 @@ class ApiEmbedder:
             return [error] * len(texts)
         # Is it the kind of request, or one of the texts? The shortest tells.
         shortest = min(range(len(texts)), key=lambda place: len(texts[place]))
-        (alone,) = await self._send(seconds, retries, [texts[shortest]])
+        (alone,) = await self._send(retries, [texts[shortest]])
         if isinstance(alone, Unavailable):
             return [refusal] * len(texts)
         half = len(texts) // 2
-        return [
-            *await self._send(seconds, retries, texts[:half]),
-            *await self._send(seconds, retries, texts[half:]),
-        ]
+        return [*await self._send(retries, texts[:half]), *await self._send(retries, texts[half:])]
 
     async def _ask(self, client: "AsyncOpenAI", texts: list[str]) -> list[Vector]:
         """Raises Unavailable for an answer that does not fit, and what the client raises."""
@@ -189,6 +193,10 @@ class ApiEmbedder:
         wanted: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "float"}
         if self._service.sends_dimension:
             wanted["dimensions"] = self.dimension
+        if self._service.key is None:
+            from graphiti_pkm.models.service import WITHOUT_KEY  # noqa: PLC0415  (loaded by now)
+
+            wanted["extra_headers"] = WITHOUT_KEY
         answer = await client.embeddings.create(**wanted)
         try:
             by_place = {one.index: array("f", one.embedding) for one in answer.data}
@@ -231,6 +239,11 @@ class ApiEmbedder:
                 f"The embedding service at {host} knows no model {self.model}, or its address is another (HTTP 404): "
                 "check GRAPHITI_PKM_EMBEDDING_MODEL and GRAPHITI_PKM_EMBEDDING_BASE_URL."
             )
+        if status in _MOVED:
+            return Unavailable(
+                f"The embedding service at {host} sends us to another address (HTTP {status}), where nothing is sent: "
+                "set GRAPHITI_PKM_EMBEDDING_BASE_URL to the final one."
+            )
         if status in _REFUSED:
             return Unavailable(
                 f"The embedding service at {host} does not take the request (HTTP {status}): check that {self.model} "
@@ -238,17 +251,6 @@ class ApiEmbedder:
             )
         why = "asks to wait, or its quota is spent" if status == _BUSY else "has a fault of its own"
         return Unavailable(f"The embedding service at {host} {why} (HTTP {status}).")
-
-
-def _client(openai: Any, service: EmbeddingService) -> "AsyncOpenAI":
-    """Address and key are ours alone: left out, the client would take those of the environment."""
-    found: AsyncOpenAI = openai.AsyncOpenAI(
-        api_key=service.key.get_secret_value() if service.key else "none",
-        base_url=service.base_url,
-        # Whose account it is, from the environment, is nothing for another service.
-        default_headers={name: openai.Omit() for name in ("OpenAI-Organization", "OpenAI-Project")},
-    )
-    return found
 
 
 def _prepared(text: str) -> str:
