@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import uuid4
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.extraction import ExtractionQueue
@@ -13,6 +12,7 @@ from graphiti_pkm.errors import NotFound
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.uuids import resolve_within, unknown
+from graphiti_pkm.services.write_plan import extract_job
 
 _PAGE = 200
 _TOKENS_A_CALL = 1_500
@@ -64,6 +64,7 @@ class Reextracting:
 
     def __init__(self, context: Context, groups: Groups, queue: ExtractionQueue) -> None:
         self._graph = context.graph
+        self._journal = context.journal
         self._groups = groups
         self._queue = queue
         self._part = context.settings.extraction_part
@@ -96,10 +97,11 @@ class Reextracting:
         return await self._without_queued(chosen[::-1])
 
     async def enqueue(self, choice: Choice) -> list[int]:
-        """Queue them; returns the numbers of the jobs."""
+        """Queue them, to be read as their add_memory said; returns the numbers of the jobs."""
         by_group: dict[str, list[ExtractJob]] = {}
         for one in choice.episodes:
-            by_group.setdefault(one.group_id, []).append(ExtractJob(uuid=str(uuid4()), episode_uuid=one.uuid))
+            job = extract_job(await self._journal.steering(one.uuid), one.uuid)
+            by_group.setdefault(one.group_id, []).append(job)
         return [job for group, jobs in by_group.items() for job in await self._queue.enqueue(group, jobs)]
 
     async def _without_queued(self, chosen: list[ChosenEpisode]) -> Choice:

@@ -161,13 +161,12 @@ def plan_write(
     return plan
 
 
-def extract_job(told: Told, episode: Episode, new_uuid: Callable[[], str]) -> ExtractJob:
-    """Let a model read the episode, with what the call says about how."""
-    asked = told.steering
+def extract_job(asked: Mapping[str, object], episode_uuid: str, new_uuid: Callable[[], str] = new_uuid) -> ExtractJob:
+    """Let a model read the episode, with what its add_memory said about how."""
     return ExtractJob.model_validate(
         {
             "uuid": new_uuid(),
-            "episode_uuid": episode.uuid,
+            "episode_uuid": episode_uuid,
             "excluded_entity_types": asked.get("excluded_entity_types", ()),
             "instructions": asked.get("custom_extraction_instructions", ""),
             "previous_episode_uuids": asked.get("previous_episode_uuids"),

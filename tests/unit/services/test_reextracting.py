@@ -35,6 +35,14 @@ async def test_one_episode_by_the_start_of_its_uuid(world: World) -> None:
     ]
 
 
+async def test_it_is_read_as_its_add_memory_said(world: World) -> None:
+    steering = {"excluded_entity_types": ["Place"], "custom_extraction_instructions": "Be brief.", "saga": "x"}
+    episode = await world.note("Anna likes tea.", steering=steering)
+    await world.again.enqueue(await world.again.one(LOCAL, episode))
+    (job,) = [row.job for row in world.queue.table.values()]
+    assert (job.excluded_entity_types, job.instructions) == (("Place",), "Be brief.")
+
+
 async def test_a_period_oldest_first_of_one_group_or_all(world: World) -> None:
     days = ["2026-01-01", "2026-02-01", "2026-03-01"]
     notes = [await world.note(f"Of {day}.", reference_time=day) for day in reversed(days)][::-1]
