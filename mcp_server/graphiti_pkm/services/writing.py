@@ -163,7 +163,9 @@ class Writing:
                 if place is not None:
                     intent = with_saga(intent, place, plan.episode, new_uuid)
                 if has_model:
-                    intent = intent.model_copy(update={"extractions": (extract_job(told, plan.episode, new_uuid),)})
+                    intent = intent.model_copy(
+                        update={"extractions": (extract_job(told.steering, plan.episode.uuid, new_uuid),)}
+                    )
                 await self._committer.commit(intent, plan.vectors, digest, answer.model_dump(mode="json"))
             except BaseException:
                 self._books.forget(group_id)  # it may hold names that were not stored
