@@ -119,7 +119,8 @@ async def test_the_first_fact_is_the_earliest_that_was_not_wrong(graph: Graph) -
     await story.put(
         ann,
         story.fact("wrong", valid_at=at(2020), voided=True),
-        story.fact("told", valid_at=None, reference_time=at(2022)),
+        story.fact("ended before it was told", valid_at=None, reference_time=at(2021, 6), invalid_at=at(2021, 6)),
+        story.fact("told", valid_at=None, reference_time=at(2022), invalid_at=at(2024)),
         story.fact("known", valid_at=at(2023)),
         a_fact(ann, story.tom, "LIKES", valid_at=at(2021)),
         a_fact(ann, ann, "MADE", valid_at=None, created_at=at(2026)),

@@ -184,6 +184,9 @@ class Reads:
             for fact in db.facts.values()
             if fact.group_id in group_ids
             and not fact.voided
+            and (
+                fact.valid_at or not (fact.invalid_at and fact.reference_time) or fact.invalid_at > fact.reference_time
+            )
             and entity_uuid in {None, fact.source_uuid, fact.target_uuid}
             and (not relations or fact.relation in relations)
         ]

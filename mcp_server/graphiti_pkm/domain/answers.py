@@ -42,6 +42,7 @@ class FactView(Answer):
     direction: Literal["out", "in"] | None = None
     status: Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
     """What it is at the moment asked about; ``possible``: as_of lies before its first knowledge."""
+    past: bool | None = None  # of an open plan: its day is over
     kind: str = "state"
     measure: str | None = None
     value: str | None = None

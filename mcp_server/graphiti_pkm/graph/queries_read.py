@@ -255,14 +255,16 @@ def entity_page(wanted: EntityFilter, window: Window) -> tuple[Query, Query]:
 
 
 def first_fact(entity_uuid: str | None, group_ids: Sequence[str], relations_: Sequence[str]) -> Query:
-    """The date of the earliest fact that never turned out wrong."""
+    """The date of the earliest fact that never turned out wrong; not of those of which only the end is known."""
     found = "MATCH (h:Entity {uuid: $entity})-[e:RELATES_TO]-() WHERE"
     if entity_uuid is None:
         found = "MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND"
     named = "AND coalesce(e.name, '') IN $relations" if relations_ else ""
     return Query(
         "first fact",
-        f"{found} {_IN_GROUPS} AND {_NOT_VOIDED} {named} RETURN min(coalesce({KNOWN_FROM}, e.created_at)) AS first",
+        f"""{found} {_IN_GROUPS} AND {_NOT_VOIDED} {named}
+        AND (e.valid_at IS NOT NULL OR coalesce(e.invalid_at, '~') > coalesce(e.reference_time, ''))
+        RETURN min(coalesce({KNOWN_FROM}, e.created_at)) AS first""",
         {"entity": entity_uuid, "groups": group_ids, "relations": relations_},
     )
 

@@ -21,9 +21,10 @@ _TEXT = 160
 class AttentionWriter:
     """Words the reports of one call."""
 
-    def __init__(self, group: str | None, zone: tzinfo) -> None:
+    def __init__(self, group: str | None, zone: tzinfo, now: datetime) -> None:
         self._group = group
         self._zone = zone
+        self._now = now
 
     def similar_existing(self, name: str, episode_uuid: str, candidates: Sequence[tuple[str, str]]) -> Attention:
         """``candidates``: (name, uuid) of entities that may be the same.
@@ -272,7 +273,7 @@ class AttentionWriter:
 
     def sentence(self, fact: Fact) -> str:
         """A fact with its validity."""
-        return f"{_cut(fact.text)} ({shown_validity(fact, self._zone)})"
+        return f"{_cut(fact.text)} ({shown_validity(fact, self._zone, self._now)})"
 
     def _instant(self, at: datetime) -> str:
         """A time as it can be sent again, without loss."""

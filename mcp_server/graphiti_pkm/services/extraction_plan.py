@@ -149,7 +149,7 @@ def plan_extraction(
         at.policy,
         read.told.facts,
     )
-    writer = AttentionWriter(at.public_group, at.zone)
+    writer = AttentionWriter(at.public_group, at.zone, at.now)
     planner = FoundFactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
     left_out = read.left_out
     stored: dict[str, Fact] = {}

@@ -325,6 +325,12 @@ def ended(fact: Fact, at: datetime, now: datetime) -> Fact | None:
     return fact.model_copy(update={"invalid_at": end, "expired_at": now if end <= now else None})
 
 
+def ended_as_told(fact: Fact, at: datetime, now: datetime) -> Fact | None:
+    """As ``ended`` where the end itself was told: then a plan keeps it, too, though its day may come later."""
+    over = ended(fact, at, now)
+    return over.model_copy(update={"invalid_at": at}) if over is not None and fact.kind == "plan" else over
+
+
 def voided(fact: Fact, now: datetime) -> Fact:
     """The fact as it is once corrected: it never held."""
     return fact.model_copy(update={"voided": True, "expired_at": now})

@@ -33,7 +33,7 @@ class Retirements:
     def retire(self, old: Fact, at: datetime, by: Fact | None) -> bool:
         """End a fact at an instant; False if it starts, or is known to hold, only later and stays as it is."""
         old = self.world.latest(old)
-        new_values = rules.ended(old, at, self.now)
+        new_values = rules.ended(old, at, self.now) if by else rules.ended_as_told(old, at, self.now)
         if new_values is None:
             return False
         self._change(old, new_values, "retired", by)

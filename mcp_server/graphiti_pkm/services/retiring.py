@@ -67,7 +67,7 @@ class Retiring:
             by = await self._replacement(new, fact, visible, is_given=replaced_by is not None)
             refuse_endless(fact)
             end = at or _end(proposal, by) or now
-            ended = rules.ended(fact, rules.end_of(fact, end, self._zone), now)
+            ended = (rules.ended_as_told if at else rules.ended)(fact, rules.end_of(fact, end, self._zone), now)
             if fact.voided or not rules.still_holds(fact, now) or ended == fact:
                 return self._unchanged(fact, f"{self._ended(fact)}; nothing was changed. restore_fact undoes an ending")
             if ended is None:

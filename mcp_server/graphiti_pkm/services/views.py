@@ -12,7 +12,7 @@ from graphiti_pkm.domain.answers import Answer, EpisodeView, FactView, NodeView
 from graphiti_pkm.domain.queries import FactStatus as Status
 from graphiti_pkm.domain.queries import GroupSize
 from graphiti_pkm.domain.records import Entity, Episode, Fact
-from graphiti_pkm.domain.times import day_bounds, iso, show_validity
+from graphiti_pkm.domain.times import day_bounds, iso, show_time, show_validity
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paging import clip_json, text_size
 
@@ -60,6 +60,7 @@ class Views:
             target_node_name=clipped(fact.target_name, _NAME),
             direction=None if asked is None else "out" if fact.source_uuid == asked else "in",
             status=status_of(fact, now, as_of, known_at),
+            past=True if is_past(fact, known_at or now, self._zone) else None,
             kind=fact.kind,
             measure=fact.measure and clipped(fact.measure, _NAME),
             value=fact.value and clipped(fact.value, _VALUE),
@@ -145,11 +146,27 @@ def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str
     when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, zone)
     if fact.voided:
         return f"{when}, voided"
+    if (
+        fact.kind == "plan"
+        and fact.expired_at
+        and fact.valid_at
+        and fact.invalid_at
+        and fact.invalid_at < fact.valid_at
+    ):
+        planned = show_validity(fact.kind, fact.valid_at, None, fact.reference_time, zone)
+        return f"{planned}, ended {show_time(fact.invalid_at, zone)}"
     is_told = fact.expired_at is None or (fact.kind == "state" and fact.invalid_at is not None)
     if not is_told:
         return f"{when}, ended"
-    is_past = now is not None and fact.kind == "plan" and fact.valid_at and day_bounds(fact.valid_at, zone)[1] <= now
-    return f"{when}, past" if is_past else when
+    return f"{when}, past" if now is not None and is_past(fact, now, zone) else when
+
+
+def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:
+    """Whether the day of an open plan, of several the last one, is over and nothing is known to have become of it."""
+    if fact.kind != "plan" or fact.valid_at is None or fact.voided or fact.expired_at is not None:
+        return False
+    ends = (day_bounds(fact.valid_at, zone)[1], *([fact.invalid_at] if fact.invalid_at else []))
+    return max(ends) <= at
 
 
 def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> Status:

@@ -131,7 +131,7 @@ def plan_write(
         valid_at=told.reference_time,
         created_at=at.now,
     )
-    writer = AttentionWriter(at.public_group, at.zone)
+    writer = AttentionWriter(at.public_group, at.zone, at.now)
     resolution = Resolution(at.group_id, at.person, at.now, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(told.entities)
     world = FactWorld(snapshot.facts, snapshot.ended)

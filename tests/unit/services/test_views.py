@@ -5,9 +5,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from tests.builders import a_fact, an_entity, at
+from tests.fakes import FakeGraph
 
+from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.records import FactKind
-from graphiti_pkm.services.views import shown_validity, status_of
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.views import Views, shown_validity, status_of
 
 SARAH, ACME = an_entity("Sarah"), an_entity("Acme")
 
@@ -49,6 +52,20 @@ def test_a_retired_fact_is_marked_where_its_dates_do_not_tell(
         ("plan", at(2027), {"expired_at": at(2026)}, "planned for 2025-01-01, ended"),
         ("plan", at(2027), {"expired_at": at(2026), "voided": True}, "planned for 2025-01-01, voided"),
         ("plan", at(2027), {"valid_at": None}, "planned, no date"),
+        ("plan", at(2025, 1, 3), {"invalid_at": at(2025, 1, 4, 23)}, "planned for 2025-01-01, until 2025-01-05"),
+        ("plan", at(2025, 1, 6), {"invalid_at": at(2025, 1, 4, 23)}, "planned for 2025-01-01, until 2025-01-05, past"),
+        (
+            "plan",
+            at(2027),
+            {"invalid_at": at(2024, 11, 1), "expired_at": at(2026)},
+            "planned for 2025-01-01, ended 2024-11-01 01:00",
+        ),
+        (
+            "plan",
+            at(2027),
+            {"invalid_at": at(2025, 2, 1), "expired_at": at(2026)},
+            "planned for 2025-01-01, until 2025-02-01 01:00, ended",
+        ),
         ("state", at(2027), {}, "from 2025-01-01"),
     ],
 )
@@ -58,6 +75,8 @@ def test_a_plan_is_past_when_its_day_is_over_and_nothing_became_of_it(
     berlin = ZoneInfo("Europe/Berlin")
     fact = a_fact(SARAH, ACME, kind=kind, **{"valid_at": at(2024, 12, 31, 23), **fields})
     assert shown_validity(fact, berlin, now) == shown
+    views = Views(Groups(FakeGraph(), Settings()), berlin, lambda: now)
+    assert views.fact(fact, now).past == (True if shown.endswith("past") else None)
 
 
 @pytest.mark.parametrize("kind", ["event", "reading", "plan"])
