@@ -263,3 +263,32 @@ async def test_with_the_model_of_the_memory_only_what_is_missing_is_embedded(
     failed = await command("reembed", data_dir=data_dir, code=1, **by(service))
     assert "cannot be reached" in failed
     assert set(dimensions(await graph_of(data_dir))) == {384}
+
+
+def test_doctor_names_the_service_and_asks_it_only_when_told(tmp_path: Path, service: EmbeddingService) -> None:
+    settings = {"data_dir": tmp_path / "none", **by(service)}
+    silent = run("doctor", **settings)
+    assert (silent.returncode, service.asked) == (0, [])
+    assert f"text-embedding-3-small, 256 dimensions, at {service.url}" in silent.stdout
+    assert "answers" in run("doctor", "--probe", **settings).stdout
+    assert service.texts == ["doctor"]
+    service.rule = lambda _asked: Reply(401, {"error": {"message": f"bad key {KEY}"}})
+    refused = run("doctor", "--probe", **settings)
+    assert refused.returncode == 1
+    assert "GRAPHITI_PKM_EMBEDDING_API_KEY" in refused.stdout
+    assert KEY not in silent.stdout + refused.stdout + refused.stderr
+
+
+@requirement("C51")
+async def test_a_backup_of_another_model_is_restored_and_told_how_to_go_on(
+    data_dir: Path, tmp_path: Path, service: EmbeddingService
+) -> None:
+    await told(data_dir)
+    expected = _without_vectors(await graph_of(data_dir))
+    await command("backup", str(tmp_path / "copy"), data_dir=data_dir)
+    await command("reembed", data_dir=data_dir, **by(service))
+    restored = await command("restore", str(tmp_path / "copy"), "--replace", data_dir=data_dir, **by(service))
+    assert "graphiti-pkm reembed" in restored
+    back = await graph_of(data_dir)
+    assert set(dimensions(back)) == {384}
+    assert differences(expected, _without_vectors(back)) == []

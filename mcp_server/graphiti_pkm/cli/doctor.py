@@ -19,10 +19,12 @@ from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.errors import ModelError, PkmError
 from graphiti_pkm.graph.preflight import preflight
 from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.language_model import language_model
 from graphiti_pkm.models.local import LocalEmbedder
 
 _IDLE_SECONDS = 0.2
+_PATIENCE = 20.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -
 
 async def _checks(loaded: LoadedSettings, *, can_start: bool, asks_model: bool) -> list[Line]:
     settings = loaded.settings
-    lines = [await _journal(loaded), await _model(settings), await _extraction(loaded, asks_model=asks_model)]
+    model = await (_service(loaded, asks_model=asks_model) if settings.embedding_mode == "api" else _model(settings))
+    lines = [await _journal(loaded), model, await _extraction(loaded, asks_model=asks_model)]
     if not can_start:
         return lines
     if holds_memory(settings.data_dir):
@@ -106,6 +109,25 @@ async def _model(settings: Settings) -> Line:
     )
 
 
+async def _service(loaded: LoadedSettings, *, asks_model: bool) -> Line:
+    """The service that embeds; nothing is sent unless asked for."""
+    service = service_of(loaded.settings)
+    key = f"key from {loaded.origins['embedding_api_key']}" if service.key else "no key"
+    open_way = _unencrypted(service.base_url)
+    detail = f"{service.model}, {service.dimension} dimensions, at {service.base_url}, {key}{open_way}"
+    if not asks_model:
+        return Line("model", ok=True, detail=f"{detail}; doctor --probe asks it")
+    embedder = ApiEmbedder(service)
+    started = time.perf_counter()
+    try:
+        await embedder.embed(["doctor"], _PATIENCE)
+    except PkmError as error:
+        return Line("model", ok=False, detail=f"{detail}; does not answer", remedy=error.message)
+    finally:
+        await embedder.close()
+    return Line("model", ok=True, detail=f"{detail}; answers, {time.perf_counter() - started:.1f} s")
+
+
 async def _extraction(loaded: LoadedSettings, *, asks_model: bool) -> Line:
     """The model that reads episodes; nothing is sent unless asked for."""
     settings = loaded.settings
@@ -113,7 +135,7 @@ async def _extraction(loaded: LoadedSettings, *, asks_model: bool) -> Line:
     if model is None:
         return Line("extraction", ok=True, detail="no model reads episodes; no text leaves this machine for it")
     key = f"key from {loaded.origins['llm_api_key']}" if settings.llm_api_key else "no key"
-    detail = f"{model.name} at {settings.llm_base_url}, {key}{_unencrypted(settings)}"
+    detail = f"{model.name} at {settings.llm_base_url}, {key}{_unencrypted(settings.llm_base_url)}"
     if not asks_model:
         if is_openai(settings.llm_base_url) and not settings.llm_api_key:
             return Line("extraction", ok=False, detail=detail, remedy=f"set {OPENAI_KEY}; see DOCS/models.md")
@@ -129,8 +151,8 @@ async def _extraction(loaded: LoadedSettings, *, asks_model: bool) -> Line:
     return Line("extraction", ok=True, detail=f"{detail}; answers in {form}, {time.perf_counter() - started:.1f} s")
 
 
-def _unencrypted(settings: Settings) -> str:
-    parts = urlsplit(settings.llm_base_url)
+def _unencrypted(url: str) -> str:
+    parts = urlsplit(url)
     is_open = parts.scheme == "http" and not is_loopback(parts.hostname or "")
     return "; texts and key go there unencrypted" if is_open else ""
 

@@ -51,9 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     check = _command(
         commands, "doctor", "Check platform, directories, database and models, each with its remedy.", json=True
     )
-    check.add_argument(
-        "--probe", action="store_true", help="ask the model that reads episodes, if one is set, a question"
-    )
+    check.add_argument("--probe", action="store_true", help="ask the services that are set a question")
     _command(commands, "status", "Say what the memory holds and whether anything waits or failed.", json=True)
     backup = _command(commands, "backup", "Write everything to one file while servers go on.")
     backup.add_argument("file", type=Path, metavar="FILE", help="file to write; it must not exist")

@@ -13,6 +13,7 @@ from graphiti_pkm.errors import ConfigurationError, NotFound
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.weight_files import find_weights
 from graphiti_pkm.models.weights import fetch_weights
+from graphiti_pkm.services.recorded_embedder import mismatch
 
 
 def backup(settings: Settings, file: Path) -> int:
@@ -39,15 +40,18 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
     progress = Progress("writes restored")
     target = file.absolute()
 
-    async def run() -> int:
+    async def run() -> tuple[int, str | None]:
         async with open_memory(settings, replays=False) as memory:
-            return await memory.recovery.restore_backup(target, progress, replace=replace)
+            count = await memory.recovery.restore_backup(target, progress, replace=replace)
+            return count, mismatch(await memory.journal.embedding(), memory.context.embedder)
 
     try:
-        count = asyncio.run(run())
+        count, other_model = asyncio.run(run())
     finally:
         seconds = progress.end()
     say(f"Restored {count} writes into {settings.data_dir} in {seconds:.1f} s.")
+    if other_model:
+        say(other_model)
     return 0
 
 
