@@ -7,6 +7,7 @@ another process, writes nothing. What goes wrong is told by the job, with what t
 import asyncio
 import logging
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
@@ -32,6 +33,8 @@ LEASE_SECONDS = 30.0
 BEAT_SECONDS = 10.0
 MAX_NONSENSE = 3
 """Attempts whose answers do not fit: a model that cannot answer in this form will not learn it."""
+MAX_OUTDATED = 3
+"""Readings that the graph overtakes before they count as failed attempts: a group may be changed all the time."""
 LONGEST_DELAY = 3_600.0
 _POLL_SECONDS = 5.0
 """How soon jobs of other processes, and the database's return, are noticed."""
@@ -99,6 +102,8 @@ class Extracting:
         self._writing = writing
         self._pace = pace or Pace()
         self._fresh = asyncio.Event()
+        self._outdated: Counter[int] = Counter()
+        """How often a job was read in vain because the graph had changed."""
         self.changed = Signal()
 
     def notify(self) -> None:
@@ -177,7 +182,10 @@ class Extracting:
         except NotFound:
             await self._queue.drop(claimed.id, owner, _GONE)
         except OutdatedError:
-            await self._queue.put_back(claimed.id, owner, _CHANGED, 0.0, counts=False)
+            self._outdated[claimed.id] += 1
+            is_often = self._outdated[claimed.id] > MAX_OUTDATED
+            delay = self._pace.delay(claimed.attempts) if is_often else 0.0
+            await self._queue.put_back(claimed.id, owner, _CHANGED, delay, counts=is_often)
         except ModelError as error:
             _log.warning("extraction %d: %s", claimed.id, error.code)
             await self._model_failed(claimed, owner, error)
@@ -189,6 +197,7 @@ class Extracting:
             delay = self._pace.delay(claimed.attempts)
             await self._queue.put_back(claimed.id, owner, reason, delay, counts=True, remedy=_SEE_LOG)
         else:
+            self._outdated.pop(claimed.id, None)
             await self._queue.finish(claimed.id, owner)
 
     async def _extract(self, claimed: ClaimedExtraction, owner: str) -> None:

@@ -25,7 +25,7 @@ from graphiti_pkm.errors import (
 )
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.extracting import Extracting, Pace
+from graphiti_pkm.services.extracting import MAX_OUTDATED, Extracting, Pace
 from graphiti_pkm.services.groups import Groups
 
 NOW = at(2026, 6, 1, 22)
@@ -280,6 +280,20 @@ async def test_what_changes_under_the_model_is_read_again(world: World) -> None:
     assert (job.state, job.attempts, world.facts) == ("queued", 0, [])
     await world.extracting.run_once()
     assert (await world.job(episode)).state == "done"
+
+
+async def test_a_group_that_changes_all_the_time_does_not_keep_the_model_busy_for_ever(world: World) -> None:
+    episode = await world.queued()
+    world.extractor.finds = lambda task: _rewrites(world, task.episode_uuid)
+    for reading in range(MAX_OUTDATED + 1):
+        for row in world.queue.table.values():
+            row.answers.clear()
+        text = world.graph.tables.episodes[episode].model_copy(update={"content": f"Version {reading}"})
+        world.graph.tables.episodes[episode] = text
+        await world.extracting.run_once()
+    job = await world.job(episode)
+    assert (job.state, job.attempts) == ("queued", 1)
+    assert job.not_before > world.clock.instant
 
 
 def _rewrites(world: World, episode_uuid: str) -> Any:
