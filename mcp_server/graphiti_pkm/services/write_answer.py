@@ -19,7 +19,6 @@ _FOR_A_MODEL = {
     "excluded_entity_types",
     "custom_extraction_instructions",
     "previous_episode_uuids",
-    "update_communities",
 }
 
 _HOW_TO_ADD = (

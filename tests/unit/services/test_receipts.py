@@ -87,7 +87,7 @@ async def test_a_note_is_queued_with_what_the_call_says_about_it(world: World) -
     ]
     assert answer.extraction is None
     assert "receipt" in answer.message
-    assert "excluded_entity_types" not in (answer.unused or [])
+    assert answer.unused == ["update_communities"]
     assert answer.next_steps is None
     assert world.extractor.tasks == []
 
