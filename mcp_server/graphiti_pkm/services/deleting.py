@@ -27,6 +27,10 @@ from graphiti_pkm.errors import NotAllowed, Unavailable
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
+from graphiti_pkm.services.forget_rest import Rest, rest_of, reworded, texts_of
+from graphiti_pkm.services.forget_text import sentences_in
+from graphiti_pkm.services.forget_trace import Traces
+from graphiti_pkm.services.forget_words import Gone
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.history import change_of
 from graphiti_pkm.services.known_from import episode_times, known_without
@@ -79,6 +83,7 @@ class Deleting:
 
     def __init__(self, context: Context, groups: Groups, committer: Committer, erasing: Erasing | None = None) -> None:
         self._erasing = erasing or Erasing(context)
+        self._traces = Traces(context)
         self._context = context
         self._graph = context.graph
         self._groups = groups
@@ -102,9 +107,10 @@ class Deleting:
             removed = [item.entity for item in left if item.is_unsupported]
             kept = [item for item in left if not item.is_unsupported]
             retired = await self._graph.retired_by_episode(whole, visible, _TOLD + len(lost))
+            rest, left_as = await self._rest(episode, [item.entity for item in kept], removed)
             reasons = [
                 *_still_retired(retired, lost),
-                *await self._why_kept(kept[:_TOLD]),
+                *await self._why_kept(kept[:_TOLD], rest, left_as),
                 *(
                     f"{clipped(fact.text, _NAME)} - {len(set(fact.episodes) - {whole})} other episode(s)"
                     for fact in shared
@@ -117,6 +123,7 @@ class Deleting:
                 group_id=group,
                 kind=WriteKind.DELETE_EPISODE,
                 recorded_at=self._context.now(),
+                entities=left_as,
                 facts=tuple(_without_quote(fact, whole) for fact in requoted),
                 fact_updates=tuple(
                     _without_episode(fact, whole, known_without(fact, {whole}, times)) for fact in shared
@@ -124,10 +131,10 @@ class Deleting:
                 changes=self._deleted(lost, caller),
                 deletions=Deletions(
                     episodes=(whole,),
-                    entities=tuple(entity.uuid for entity in removed),
-                    facts=tuple(fact.uuid for fact in lost),
+                    entities=(*(entity.uuid for entity in removed), *rest.entities),
+                    facts=(*(fact.uuid for fact in lost), *rest.facts),
                 ),
-                forgets=Forgetting(),
+                forgets=Forgetting(names=rest.names, reasons=tuple(sorted(rest.reasons)), answers=rest.answers),
                 jobs=(EraseJob(),),
             )
             intent = await close_sagas(self._graph, intent, [entity.uuid for entity in mentioned])
@@ -148,6 +155,28 @@ class Deleting:
             kept={"entities": len(kept), "facts": len(shared)},
             kept_because=reasons[:_TOLD],
         )
+
+    async def _rest(
+        self, episode: Episode, kept: Sequence[Entity], removed: Sequence[Entity]
+    ) -> tuple[Rest, tuple[Entity, ...]]:
+        """What else only it told; the entities that stay come as they are then, so that older texts of them go."""
+        group, touched = episode.group_id, {episode.uuid}
+        names = [entity.name for entity in removed]
+        gone = Gone.of([*sentences_in(episode.content), episode.source_description], named=names)
+        trace = await self._traces.read(group, gone, touched, touched, is_own=frozenset(names).__contains__)
+        near = {entity.uuid: entity for entity in kept}
+        more = trace.entities.difference(near, (entity.uuid for entity in removed))
+        entities = near | {one.uuid: one for one in await self._graph.get_entities(sorted(more), [group])}
+        texts = map(texts_of, entities.values())
+        around = await self._traces.around(group, gone, trace, texts, touched, entities.keys())
+        lost = {entity.uuid for entity in removed}
+        rest = rest_of(around, _says_nothing, {**entities, **{one.uuid: one for one in removed}}, near, lost)
+        left = {
+            uuid: reworded(entity, _says_nothing, around.vanished, is_near=uuid in near)
+            for uuid, entity in entities.items()
+        }
+        written = near.keys() | rest.older | {uuid for uuid, entity in left.items() if entity != entities[uuid]}
+        return rest, tuple(left[uuid] for uuid in sorted(written))
 
     def _way_out(self, what: str) -> str:
         """The end of a sentence: names ``forget`` only where it is switched on beside the tools that delete."""
@@ -229,10 +258,13 @@ class Deleting:
         own = await self._graph.own_mentions(asked, 2)
         return [replace(one, is_only_linked=own.get(one.entity.uuid) == [episode_uuid]) for one in left]
 
-    async def _why_kept(self, kept: Sequence[_Left]) -> list[str]:
+    async def _why_kept(self, kept: Sequence[_Left], rest: Rest, left_as: Sequence[Entity]) -> list[str]:
         uuids = [item.entity.uuid for item in kept if not item.is_person]
         aliases = await self._graph.aliases(uuids, 1) if uuids else {}
-        return [item.reason(has_aliases=bool(aliases.get(item.entity.uuid))) for item in kept]
+        aliases |= {left.entity_uuid: [name.text for name in left.names[1:]] for left in rest.names}
+        left = {entity.uuid: entity for entity in left_as}
+        items = [replace(item, entity=left.get(item.entity.uuid, item.entity)) for item in kept]
+        return [item.reason(has_aliases=bool(aliases.get(item.entity.uuid))) for item in items]
 
     async def _person(self, group_id: str) -> frozenset[str]:
         """The group's one person: the entity that is never linked by mention."""
@@ -254,6 +286,11 @@ class Deleting:
             return dict(zip(texts, await self._context.embedder.embed(list(texts.values())), strict=True))
         except Unavailable:
             return {}
+
+
+def _says_nothing(_: str) -> bool:
+    """A deletion is of a text, and of no words in particular."""
+    return False
 
 
 def _left_of(

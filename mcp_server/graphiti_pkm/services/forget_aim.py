@@ -49,6 +49,11 @@ class Aim:
     asked: tuple[str, ...] = ()
     """Words that the caller gave."""
 
+    def bears(self, name: str) -> bool:
+        """Whether the name of something else is made of one of its names."""
+        form = f" {fold(name)} "
+        return self.says(name) or any(f" {fold(own)} " in form for own in self.names)
+
 
 class Aims:
     """Reads what a call names; bounded, and refused when it is too much for one call."""

@@ -53,7 +53,7 @@ class Afterwards:
         around, aim = plan.material.around, plan.material.aim
         gone = around.vanished.gone
         touched = {one.episode.uuid for one in plan.material.redactions}
-        trace = await self._traces.read(aim.group_id, gone, touched, is_own=aim.says)
+        trace = await self._traces.read(aim.group_id, gone, touched, is_own=aim.bears)
         return [
             f"{held.kind} {held.uuid[:_UUID]} {_HOLDS}"
             for held in trace.held

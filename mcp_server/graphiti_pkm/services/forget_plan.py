@@ -18,9 +18,9 @@ from graphiti_pkm.domain.records import (
     WriteKind,
 )
 from graphiti_pkm.services.forget_aim import Aim, words_of_fact
-from graphiti_pkm.services.forget_rest import Around, Rest, rest_of, reworded
+from graphiti_pkm.services.forget_rest import Rest, rest_of, reworded
 from graphiti_pkm.services.forget_text import Redaction, Says, Sentence, repeats, without
-from graphiti_pkm.services.forget_trace import words_of_claim
+from graphiti_pkm.services.forget_trace import Around, words_of_claim
 from graphiti_pkm.services.forget_words import words_in
 from graphiti_pkm.services.known_from import known_without
 

@@ -1,25 +1,13 @@
 """What else goes with words that no text tells any more: names, older texts of the journal, reasons, answers. Pure."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.records import Entity, Name, NamesLeft
+from graphiti_pkm.domain.records import Entity, NamesLeft
 from graphiti_pkm.services.forget_text import Says, sentences_in
-from graphiti_pkm.services.forget_trace import NO_TRACE, Held, Trace
-from graphiti_pkm.services.forget_words import NOTHING_VANISHED, Vanished, words_in
-
-
-@dataclass(frozen=True)
-class Around:
-    """What stands around the words that went, as it was read."""
-
-    trace: Trace = NO_TRACE
-    vanished: Vanished = NOTHING_VANISHED
-    names: Mapping[str, Sequence[Name]] = field(default_factory=dict)
-    """All names of each entity of which one may go."""
-    facts: frozenset[str] = frozenset()
-    """Those of the facts in the journal that the graph has."""
+from graphiti_pkm.services.forget_trace import Around, Held
+from graphiti_pkm.services.forget_words import Vanished, words_in
 
 
 @dataclass(frozen=True)
@@ -80,6 +68,11 @@ def reworded(entity: Entity, says: Says, vanished: Vanished, *, is_near: bool) -
     attributes = {key: value for key, value in entity.attributes.items() if not (says(str(value)) or goes(str(value)))}
     summary = entity.summary if is_whole else " ".join(left)
     return entity.model_copy(update={"summary": summary, "attributes": attributes})
+
+
+def texts_of(entity: Entity) -> str:
+    """All that is said of it."""
+    return " ".join((entity.name, entity.summary, *map(str, entity.attributes.values())))
 
 
 class _Names:

@@ -11,7 +11,7 @@ from graphiti_pkm.domain.queries import EpisodeFilter
 from graphiti_pkm.domain.records import Fact, Name, WriteIntent
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.forget_text import Says
-from graphiti_pkm.services.forget_words import Gone, Vanished, words_in
+from graphiti_pkm.services.forget_words import NOTHING_VANISHED, Gone, Vanished, words_in
 
 _PAGE = 500
 _VERIFIED = 300
@@ -45,11 +45,28 @@ class Trace:
     keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Of all names of each entity."""
 
+    @property
+    def entities(self) -> frozenset[str]:
+        """Entities of which a text or a name may go."""
+        return frozenset(one.uuid for one in (*self.of("summary", "name"), *self.given))
+
     def of(self, *kinds: HeldKind) -> list[Held]:
         return [one for one in self.held if one.kind in kinds]
 
 
 NO_TRACE = Trace()
+
+
+@dataclass(frozen=True)
+class Around:
+    """What stands around the words that went, as it was read."""
+
+    trace: Trace = NO_TRACE
+    vanished: Vanished = NOTHING_VANISHED
+    names: Mapping[str, Sequence[Name]] = field(default_factory=dict)
+    """All names of each entity of which one may go."""
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    """Those of the facts in the journal that the graph has."""
 
 
 class Traces:
@@ -78,6 +95,24 @@ class Traces:
             await asyncio.to_thread(reading.take, rows)
             after = rows[-1].seq
         return reading.trace(is_own)
+
+    async def around(
+        self,
+        group_id: str,
+        gone: Gone,
+        trace: Trace,
+        texts: Iterable[str],
+        touched: Collection[str],
+        entity_uuids: Collection[str],
+    ) -> Around:
+        """``texts``: of the graph, made from others; ``entity_uuids``: of those that are there."""
+        facts = await self._graph.get_facts(sorted({held.uuid for held in trace.of("fact")}), [group_id])
+        return Around(
+            trace=trace,
+            vanished=await self.vanished(group_id, gone, trace, texts, touched),
+            names=await self.names(group_id, entity_uuids, trace),
+            facts={fact.uuid: fact for fact in facts},
+        )
 
     async def names(self, group_id: str, entity_uuids: Collection[str], trace: Trace) -> dict[str, list[Name]]:
         """All names that the graph has of these entities, of which the rows tell the keys."""

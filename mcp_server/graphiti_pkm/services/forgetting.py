@@ -11,7 +11,7 @@ from graphiti_pkm.domain.mentions import MentionFinder
 from graphiti_pkm.domain.names import name_key, words_of
 from graphiti_pkm.domain.ports import RecordKind
 from graphiti_pkm.domain.queries import EntityFilter, Window
-from graphiti_pkm.domain.records import Entity, Episode, Name, Passage
+from graphiti_pkm.domain.records import Episode, Name, Passage
 from graphiti_pkm.domain.times import show_time
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.commit import Committer
@@ -21,7 +21,7 @@ from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
 from graphiti_pkm.services.forget_aim import MOST_EPISODES, MOST_FACTS, Aim, Aims, words_of_fact
 from graphiti_pkm.services.forget_check import NOTHING_FOUND, Afterwards
 from graphiti_pkm.services.forget_plan import ForgetPlan, Material, plan_forgetting
-from graphiti_pkm.services.forget_rest import Around
+from graphiti_pkm.services.forget_rest import texts_of
 from graphiti_pkm.services.forget_text import Redaction, Sentence, sentences_of
 from graphiti_pkm.services.forget_trace import Trace, Traces, words_of_claim
 from graphiti_pkm.services.forget_words import Gone, Vanished
@@ -150,7 +150,7 @@ class Forgetting:
             touched={one.episode.uuid for one in saying if one.gone},
             emptied={one.episode.uuid for one in saying if one.is_all},
             kept=[sentence.text for one in saying if one.gone for sentence in one.kept],
-            is_own=aim.says,
+            is_own=aim.bears,
         )
         saying += await self._titled(aim, trace, Vanished(gone.without(trace.told)), saying, mode)
         material = await self._material(aim, saying, unsaid, mode, trace)
@@ -176,27 +176,17 @@ class Forgetting:
 
     async def _with_words(self, material: Material, gone: Gone, trace: Trace) -> Material:
         """The words that no text tells any more, and what is there of all that holds them."""
-        aim, groups = material.aim, [material.aim.group_id]
+        aim = material.aim
         texts = [
             *(one.episode.name for one in material.redactions),
             *map(words_of_claim, material.facts.values()),
-            *(
-                " ".join((one.name, one.summary, *map(str, one.attributes.values())))
-                for one in material.entities.values()
-            ),
+            *map(texts_of, material.entities.values()),
             *material.reasons.values(),
         ]
         touched = {one.episode.uuid for one in material.redactions if one.gone}
-        vanished = await self._traces.vanished(aim.group_id, gone, trace, texts, touched)
-        told = await self._graph.get_facts([held.uuid for held in trace.of("fact")], groups)
-        more = {fact.uuid: fact for fact in told if vanished.marks(words_of_claim(fact))}
-        named = [one for one in (*trace.of("name"), *trace.given) if one.uuid in material.entities]
-        around = Around(
-            trace=trace,
-            vanished=vanished,
-            names=await self._traces.names(aim.group_id, {one.uuid for one in named}, trace),
-            facts=frozenset(fact.uuid for fact in told),
-        )
+        entities = trace.entities & material.entities.keys()
+        around = await self._traces.around(aim.group_id, gone, trace, texts, touched, entities)
+        more = {uuid: fact for uuid, fact in around.facts.items() if around.vanished.marks(words_of_claim(fact))}
         return replace(material, facts={**more, **material.facts}, around=around)
 
     async def _aim(self, kind: str, text: str, group: str, names: Sequence[Name], finder: MentionFinder) -> Aim:
@@ -241,7 +231,7 @@ class Forgetting:
             entities |= {entity.uuid: entity for entity in found}
             mentioned[uuid] = frozenset(entity.uuid for entity in found)
         others = {uuid for fact in facts.values() for uuid in (fact.source_uuid, fact.target_uuid)} - entities.keys()
-        others |= {held.uuid for held in (*trace.of("summary", "name"), *trace.given)}
+        others |= trace.entities
         if aim.words:
             wanted = EntityFilter(group_ids=(aim.group_id,))
             others |= set(await self._graph.search_entities(aim.words[:_TERMS], wanted, _MOST_ENTITIES // 10))
@@ -357,10 +347,6 @@ class Forgetting:
 def _goes_on(sentence: Sentence) -> bool:
     """Whether it begins as one that speaks of somebody named before."""
     return sentence.text.split(maxsplit=1)[0].casefold().strip(".,;:!?'\"") in _GOES_ON if sentence.text else False
-
-
-def _texts_of(entity: Entity) -> str:
-    return " ".join((entity.name, entity.summary, *map(str, entity.attributes.values())))
 
 
 def _words_of(aim: Aim, redactions: Sequence[Redaction], names: Sequence[Name]) -> Gone:
