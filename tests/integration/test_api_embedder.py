@@ -3,18 +3,21 @@
 import asyncio
 import logging
 import math
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 from tests.embedding_service import Asked, EmbeddingService, Reply
 from tests.requirements import requirement
 
+from graphiti_pkm.config import load_settings
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.models.api_embedder import ApiEmbedder
+from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.api_embedder import EmbeddingService as Settings
 
 KEY = "sk-planted-0123456789"
@@ -258,3 +261,27 @@ def test_making_one_imports_no_client() -> None:
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=50)
     assert result.stdout == "False\n"
+
+
+PAGE = (Path(__file__).resolve().parents[2] / "DOCS/models.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(
+    r"```yaml\n(.*?)```", PAGE.partition("## Embeddings by a service")[2].partition("\n## ")[0], re.DOTALL
+)
+
+
+@requirement("M-71", "M-88")
+@pytest.mark.parametrize("block", BLOCKS)
+async def test_every_configuration_of_the_page_works(service: EmbeddingService, tmp_path: Path, block: str) -> None:
+    (tmp_path / "c.yaml").write_text(block)
+    environ = {"GRAPHITI_PKM_EMBEDDING_API_KEY": KEY, "GRAPHITI_PKM_EMBEDDING_BASE_URL": service.url}
+    settings = service_of(load_settings({}, environ, tmp_path, tmp_path / "c.yaml").settings)
+    service.dimension = settings.dimension
+    embedder = ApiEmbedder(settings)
+    (vector,) = await embedder.embed(["tea"])
+    await embedder.close()
+    assert f"embedding_dimension: {len(vector)}" in block
+    assert f"embedding_model: {service.asked[0].body['model']}" in block
+
+
+def test_the_page_has_a_configuration_for_each_kind_of_service() -> None:
+    assert len(BLOCKS) == 4
