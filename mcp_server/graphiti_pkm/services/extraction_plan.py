@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphiti_pkm.domain.answers import EntityResult, FoundFact
+from graphiti_pkm.domain.answers import Attention, EntityResult, FoundFact
 from graphiti_pkm.domain.extraction import ExtractedEnding, ExtractedEntity
 from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
 from graphiti_pkm.domain.labels import as_label
@@ -22,7 +22,7 @@ from graphiti_pkm.domain.records import (
     WriteIntent,
     WriteKind,
 )
-from graphiti_pkm.services.attention import AttentionWriter
+from graphiti_pkm.services.attention import SHOWN_UUID, AttentionWriter
 from graphiti_pkm.services.backlinks import back_link
 from graphiti_pkm.services.extraction_facts import FoundFactPlanner
 from graphiti_pkm.services.extraction_read import ReadExtraction
@@ -93,8 +93,9 @@ class ExtractionPlan:
         """What is said of it; ``before``: the former extraction, with those of its facts that are still there."""
         texts = {fact.uuid: fact.text for fact in (*self.world.known, *self.world.created)}
         outcomes = {one.uuid: one.outcome == "created" for one in reversed(self.facts.results)}
-        counts = Counter(one.what for one in self.facts.attention)
         proposed = dict.fromkeys(one.fact_uuid for one in self.retirements.changes if one.kind == "proposed")
+        settled = tuple(uuid[:SHOWN_UUID] for uuid in (*proposed, *(one.uuid for one in self.retirements.answers)))
+        counts = Counter(one.what for one in self.facts.attention if not _is_settled(one, settled))
         gone = [one.uuid for one in (before.facts if before else ()) if one.uuid not in outcomes]
         return ExtractionAnswer(
             episode_uuid=self.episode.uuid,
@@ -180,6 +181,12 @@ def plan_extraction(
         linked=around.linked,
         left_out=left_out,
     )
+
+
+def _is_settled(report: Attention, settled: tuple[str, ...]) -> bool:
+    """Whether a conflict was found that the model has seen as well: it is among the endings."""
+    is_conflict = report.what == "possible_conflict" and bool(report.candidates)
+    return is_conflict and all(line.startswith(settled) for line in report.candidates)
 
 
 def _pinned(recognised: Mapping[str, str], names: Mapping[str, Name], group_id: str) -> dict[str, Name]:

@@ -163,6 +163,7 @@ async def test_an_ending_is_done_only_where_it_can_be_trusted(
     is_done = outcome == "retired"
     assert old.invalid_at == (at(2026, 3) if is_done else None)
     assert [one.uuid for one in (answer.retired if is_done else answer.proposed)] == [old.uuid]
+    assert "possible_conflict" not in answer.attention
     changes = (await world.graph.fact_changes([old.uuid], [world.group], 5))[old.uuid]
     assert [(one.kind, one.episode_uuid, one.caller) for one in changes] == [
         (outcome, episode, "extraction (scripted-1)")
@@ -204,6 +205,14 @@ async def test_an_episode_does_not_end_what_its_caller_told(world: ExtractionWor
         "Anna WORKS_AT Acme",
         "Anna WORKS_AT Beta",
     ]
+
+
+async def test_a_conflict_that_the_model_did_not_see_is_counted(world: ExtractionWorld) -> None:
+    await world.note("Before.", ACME, reference_time="2026-01-01")
+    episode = await world.note("After.", reference_time="2026-03-01")
+    found = Findings()
+    found.fact("Anna", "WORKS_AT", "Beta", "Anna works at Beta.")
+    assert (await world.found(episode, found)).attention == {"possible_conflict": 1}
 
 
 async def test_a_later_part_of_an_episode_ends_what_an_earlier_one_found(world: ExtractionWorld) -> None:
