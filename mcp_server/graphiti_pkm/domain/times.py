@@ -6,7 +6,7 @@ configured zone; what is kept is UTC.
 """
 
 import re
-from datetime import UTC, datetime, time, timedelta, tzinfo
+from datetime import MAXYEAR, UTC, datetime, time, timedelta, tzinfo
 from typing import Literal
 
 from graphiti_pkm.domain.records import FactKind, Record
@@ -20,6 +20,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _STARTS_WITH_A_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ]|$)")
 """Python reads more: weeks (2026-W03) and days without hyphens, which might as well be plain numbers."""
 _LONGEST = 40
+_DECEMBER = 12
 
 
 class TimePoint(Record):
@@ -49,6 +50,21 @@ def parse_time(text: str, zone: tzinfo, field: str = "date") -> TimePoint:
 def parse_instant(text: str, zone: tzinfo, field: str = "date") -> datetime:
     """As ``parse_time``, only the instant."""
     return parse_time(text, zone, field).instant
+
+
+def whole_period(text: str, zone: tzinfo, field: str = "date") -> tuple[datetime, datetime] | None:
+    """Start of a month or year and of the next one; None of anything else, and of the last in the calendar.
+
+    Raises:
+        InvalidInput: it is no date.
+    """
+    point = parse_time(text, zone, field)
+    if point.precision not in {"month", "year"}:
+        return None
+    local = in_zone(point.instant, zone)
+    month = 1 if point.precision == "year" or local.month == _DECEMBER else local.month + 1
+    year = local.year + (month == 1)
+    return (point.instant, parse_instant(f"{year:04d}-{month:02d}", zone)) if year <= MAXYEAR else None
 
 
 def iso(moment: datetime) -> str:

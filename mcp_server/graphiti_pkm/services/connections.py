@@ -59,6 +59,7 @@ class Connections(FactLists):
         }
         start = self._start(cursor, filters)
         known = await self._known(known_at, anchor.group_ids, start.now)
+        read_as = self._read_as(as_of, known_at)
         wanted = FactFilter(
             group_ids=anchor.group_ids,
             now=start.now,
@@ -104,7 +105,7 @@ class Connections(FactLists):
                 caller,
                 anchor.group_ids,
                 empty=not page.total,
-                note=joined(known.note, self._states_only(anchor, instant, page.total)),
+                note=joined(read_as, known.note, self._states_only(anchor, instant, page.total)),
             ),
             facts=views[:kept],
             entity=anchor.entity and clipped(anchor.entity.name, 200),

@@ -11,7 +11,7 @@ from graphiti_pkm.domain.records import Entity, Fact, FactKind
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.candidates import Candidates, checked_text
 from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.fact_lists import FactLists, Known, joined, series_of, series_told
+from graphiti_pkm.services.fact_lists import FactLists, joined, series_of, series_told
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paging import FACTS, budget, encode_cursor, fit
 from graphiti_pkm.services.ranking import lifted
@@ -38,7 +38,7 @@ class _Asked:
     filters: Mapping[str, object]
     start: Start
     limit: int
-    known: Known
+    note: str | None = None
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -94,6 +94,7 @@ class FactSearch(FactLists):
         filters = filters_of("search_memory_facts", caller, *given, instants)
         start = self._start(cursor, filters)
         known = await self._known(known_at, groups, start.now)
+        read_as = self._read_as(as_of, known_at, before="valid_at_before")
         wanted = FactFilter(
             group_ids=groups,
             now=start.now,
@@ -106,7 +107,7 @@ class FactSearch(FactLists):
             relations=await self._relations(groups, edge_types) if edge_types else (),
             **instants,
         )
-        asked = _Asked(wanted, entity, centre, filters, start, limit, known)
+        asked = _Asked(wanted, entity, centre, filters, start, limit, joined(read_as, known.note))
         if query is None:
             return await self._all_of(caller, asked)
         return await self._best_of(caller, asked, query)
@@ -135,7 +136,7 @@ class FactSearch(FactLists):
             returned=kept,
             truncated=next_cursor is not None,
             next_cursor=next_cursor,
-            scope=await self._scope(caller, groups, empty=not page.total, note=joined(asked.known.note, words.note)),
+            scope=await self._scope(caller, groups, empty=not page.total, note=joined(asked.note, words.note)),
             facts=views[:kept],
         )
 
@@ -160,7 +161,7 @@ class FactSearch(FactLists):
             message = told("fact", 0, page.total, is_cut=False)
         if not page.total:
             message += await self._evidence(asked.entity, groups, wanted.relations)
-        note = joined(asked.known.note, _NO_RANKING if asked.centre else None)
+        note = joined(asked.note, _NO_RANKING if asked.centre else None)
         return FactSearchResponse(
             message=message,
             total=page.total,

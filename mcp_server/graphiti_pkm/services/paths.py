@@ -68,7 +68,7 @@ class Paths(Reader):
             hops=len(found[0]) if found else None,
             paths=[PathView(path=route(path, source.uuid), fact_uuids=[fact.uuid for fact in path]) for path in paths],
             truncated=len(paths) < len(found),
-            scope=await self._scope(caller, groups, empty=not found),
+            scope=await self._scope(caller, groups, empty=not found, note=self._read_as(as_of)),
             facts=self._lean(list(unique.values()), now, instant),
         )
 
@@ -108,7 +108,7 @@ class Paths(Reader):
             truncated=bool(left_out) or len(shown_facts) < found.facts_total,
             nodes_left_out=left_out or None,
             facts_total=found.facts_total,
-            scope=await self._scope(caller, anchor.group_ids, empty=not found.facts),
+            scope=await self._scope(caller, anchor.group_ids, empty=not found.facts, note=self._read_as(as_of)),
             nodes=shown_nodes,
             facts=shown_facts,
         )

@@ -9,7 +9,7 @@ from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import Scope
 from graphiti_pkm.domain.names import name_key, normalise_name, relation_name
 from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.times import parse_instant
+from graphiti_pkm.domain.times import parse_instant, show_time, whole_period
 from graphiti_pkm.services.candidates import PERSON_WORDS
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
@@ -63,6 +63,22 @@ class Reader:
     def _instant(self, parameter: str, text: str | None) -> datetime | None:
         """The start of a date as the caller wrote it. Raises InvalidInput naming the parameter."""
         return None if text is None else parse_instant(text, self._context.settings.zone, parameter)
+
+    def _read_as(self, as_of: str | None, known_at: str | None = None, *, before: str = "valid_before") -> str | None:
+        """How a month or year is read, which stands for its first instant, and how to ask for the whole of it.
+
+        ``before``: what the tool calls the filter by start.
+        """
+        zone, notes = self._context.settings.zone, list[str]()
+        for name, text, rest in (
+            ("as_of", as_of, f"for the whole of it use {before}={{end}} instead"),
+            ("known_at", known_at, "for its end use known_at={end}"),
+        ):
+            period = None if text is None else whole_period(text, zone, name)
+            if period is not None:
+                start, end = (show_time(at, zone) for at in period)
+                notes.append(f"{name} read as {start}; {rest.format(end=end)}.")
+        return " ".join(notes) or None
 
     async def _anchor(self, caller: Caller, entity_uuid: str, group_ids: GroupIds) -> Anchor:
         """The entity asked about, perhaps as "me"; without group_ids its own group is read, whichever that is (C21)."""

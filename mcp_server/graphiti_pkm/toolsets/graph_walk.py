@@ -9,7 +9,7 @@ from graphiti_pkm.services.paging import HOPS, PATHS, SUBGRAPH_FACTS, SUBGRAPH_H
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.parameters import After, Before, EntityUuid, OwnGroups
 
-AsOf: TypeAlias = Annotated[str | None, Field(description="only what held then")]
+AsOf: TypeAlias = Annotated[str | None, Field(description="only what held then; a month: its start")]
 Ended: TypeAlias = Annotated[bool, Field(description="false = only what holds now")]
 
 

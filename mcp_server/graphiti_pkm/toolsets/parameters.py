@@ -15,8 +15,8 @@ Near: TypeAlias = Annotated[str | None, Field(description="entity uuid; hits nea
 Cursor: TypeAlias = Annotated[str | None, Field(description="next_cursor of the page before")]
 After: TypeAlias = Annotated[str | None, Field(description="ISO date, month or year, included")]
 Before: TypeAlias = Annotated[str | None, Field(description="ISO date, month or year, excluded")]
-AsOf: TypeAlias = Annotated[str | None, Field(description="only what held then")]
-KnownAt: TypeAlias = Annotated[str | None, Field(description="as memory knew it then")]
+AsOf: TypeAlias = Annotated[str | None, Field(description="only what held then; a month: its start")]
+KnownAt: TypeAlias = Annotated[str | None, Field(description="as memory knew it then; a month: its start")]
 
 MaxNodes: TypeAlias = Annotated[int, Field(ge=paging.NODES.minimum, le=paging.NODES.maximum)]
 MaxFacts: TypeAlias = Annotated[int, Field(ge=paging.FACTS.minimum, le=paging.FACTS.maximum)]

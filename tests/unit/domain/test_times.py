@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from tests.builders import at
 
-from graphiti_pkm.domain.times import iso, month_key, parse_time, show_time, show_validity
+from graphiti_pkm.domain.times import iso, month_key, parse_time, show_time, show_validity, whole_period
 from graphiti_pkm.errors import InvalidInput
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -85,3 +85,20 @@ def test_a_time_of_day_is_shown_only_if_it_is_not_midnight() -> None:
 )
 def test_validity_is_shown_in_words(kind: str, valid: datetime | None, invalid: datetime | None, shown: str) -> None:
     assert show_validity(kind, valid, invalid, at(2026), UTC) == shown  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "period"),
+    [
+        ("2026-03", (at(2026, 2, 28, 23), at(2026, 3, 31, 22))),
+        ("2026-12", (at(2026, 11, 30, 23), at(2026, 12, 31, 23))),
+        ("2026", (at(2025, 12, 31, 23), at(2026, 12, 31, 23))),
+        ("2026-03-01", None),
+        ("2026-03-01T00:00", None),
+        ("9999-11", (at(9999, 10, 31, 23), at(9999, 11, 30, 23))),
+        ("9999-12", None),
+        ("9999", None),
+    ],
+)
+def test_a_month_or_a_year_has_a_start_and_an_end(text: str, period: tuple[datetime, datetime] | None) -> None:
+    assert whole_period(text, BERLIN) == period

@@ -176,12 +176,12 @@ async def test_before_the_record_begins_what_was_told_counts_from_its_reference_
     await told.begin(note, told.works(episodes=(note.uuid,), reference_time=at(2024, 6)))
     before, after = (
         await told.facts(known_at="2024-05-31", kind="state"),
-        await told.facts(known_at="2024-06", kind="state"),
+        await told.facts(known_at="2024-06-01", kind="state"),
     )
     assert (before.total, after.total) == (0, 1)
     said = "The record begins 2026-01-01; known_at lies before it: what was told counts from its reference_time."
     assert before.scope.note == after.scope.note == said
-    assert (await told.connections(told.sarah, known_at="2024-06")).scope.note == said
+    assert (await told.connections(told.sarah, known_at="2024-06-01")).scope.note == said
     assert (await told.facts(known_at="2026-01-02", kind="state")).scope.note is None
 
 
