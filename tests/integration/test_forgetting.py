@@ -119,6 +119,83 @@ async def test_notes_with_the_first_name_alone_go_too_and_a_shared_surname_is_as
         ]
 
 
+async def tell_in_passing(memory: Memory) -> AddMemoryResponse:
+    """The same secret wherever words may stand that no sentence holds."""
+    told = await add(
+        memory,
+        episode_body=f"Maria whispered {HIDDEN} to Tom. Later Tom slept well.",
+        entities=[{"name": "Maria"}, {"name": "Tom", "summary": f"Heard {HIDDEN}."}],
+        facts=[{"source": "Tom", "relation": "HEARD", "value": HIDDEN}],
+    )
+    ingrid = {"name": "Ingrid", "summary": f"Was told {HIDDEN}.", "aliases": [f"keeper of {HIDDEN}", "Inge"]}
+    rests = {"source": "Ingrid", "relation": "RESTS_IN", "target": "Rome"}
+    visit = await add(memory, episode_body="Ingrid rests in Rome.", entities=[ingrid], facts=[rests])
+    await add(memory, episode_body="Ingrid is fine.", entities=[{"name": "Ingrid", "summary": "A gardener."}])
+    await add(
+        memory, name=f"Maria on {HIDDEN}", source_description=f"Maria's mail on {HIDDEN}", episode_body="It rained."
+    )
+    fact = visit.facts[0].uuid
+    await memory.services.retiring.retire_fact(LOCAL, fact, f"as {HIDDEN} shows")
+    hid = {"source": "Ingrid", "relation": "HID", "value": HIDDEN}
+    hidden = await add(memory, episode_body="Ingrid came again.", facts=[hid])
+    await memory.services.deleting.delete_entity_edge(LOCAL, hidden.facts[0].uuid)
+    return told
+
+
+async def test_words_that_no_sentence_holds_leave_every_file_with_another_server_connected(data_dir: Path) -> None:
+    async with opened(data_dir) as memory, opened(data_dir) as other:
+        uncompressed(data_dir)
+        told = await tell_in_passing(memory)
+        found = await other.services.searching.search_nodes(LOCAL, query="Ingrid")
+        assert HIDDEN in str(found)
+        answer = await forget(other, told)
+        assert answer.status == "forgotten"
+        assert answer.removed.keys() >= {"sentences", "titles", "facts", "summaries", "aliases", "reasons", "journal"}
+        assert len(answer.found_afterwards or []) == 1
+        await until(lambda: not files_with(data_dir, HIDDEN))
+        found = await memory.services.searching.search_nodes(LOCAL, query="keeper Ingrid Tom")
+        assert {node.name: (node.summary, node.aliases) for node in found.nodes if node.name in {"Ingrid", "Tom"}} == {
+            "Ingrid": ("A gardener.", ["Inge"]),
+            "Tom": ("", None),
+        }
+        contents = [one.content for one in (await memory.services.exploring.get_episodes(LOCAL)).episodes]
+        assert sorted(contents) == [
+            "Ingrid came again.",
+            "Ingrid is fine.",
+            "Ingrid rests in Rome.",
+            "It rained.",
+            "[forgotten] Later Tom slept well.",
+        ]
+        socket = Path(endpoint(data_dir).socket)
+        before = dump(socket)
+        await memory.recovery.rebuild(lambda _done, _total: None)
+        assert differences(before, dump(socket)) == []
+        assert files_with(data_dir, HIDDEN) == []
+
+
+async def test_the_words_of_a_query_leave_every_file_though_no_sentence_holds_them(data_dir: Path) -> None:
+    async with opened(data_dir) as memory:
+        uncompressed(data_dir)
+        await tell_in_passing(memory)
+        preview = await memory.services.forgetting.forget(LOCAL, query=HIDDEN)
+        answer = await memory.services.forgetting.forget(LOCAL, query=HIDDEN, confirm=preview.confirm)
+        assert answer.status == "forgotten"
+        assert files_with(data_dir, HIDDEN) == []
+        assert (await memory.services.forgetting.forget(LOCAL, query=HIDDEN)).status == "nothing"
+
+
+async def test_what_only_a_deleted_episode_gave_leaves_every_file(data_dir: Path) -> None:
+    async with opened(data_dir) as memory:
+        uncompressed(data_dir)
+        tom = {"name": "Tom", "summary": f"Owes money to {HIDDEN}.", "aliases": [f"{HIDDEN} man"]}
+        told = await add(memory, episode_body="Tom came by.", entities=[tom])
+        await add(memory, episode_body="Tom is fine.", entities=[{"name": "Tom", "summary": "A gardener."}])
+        await memory.services.deleting.delete_episode(LOCAL, told.episode_uuid)
+        assert files_with(data_dir, HIDDEN) == []
+        (found,) = (await memory.services.searching.search_nodes(LOCAL, names=["Tom"], max_nodes=1)).nodes
+        assert (found.summary, found.aliases) == ("A gardener.", None)
+
+
 async def test_the_words_of_a_deleted_episode_leave_every_file(data_dir: Path) -> None:
     async with opened(data_dir) as memory:
         uncompressed(data_dir)
