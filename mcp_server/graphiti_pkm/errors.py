@@ -10,6 +10,7 @@
     ├── NotKept               the write failed and left nothing behind
     ├── KeptButPending        the write is journalled; the graph gets it later
     ├── Unavailable           the database or the model cannot answer right now
+    │   └── TextRefused       a service takes other texts, but not this one
     ├── ModelError            a model that reads episodes did not; the episode is kept
     │   ├── ModelUnavailable  it cannot be reached, or asks to wait
     │   ├── ModelRefused      asking again is of no use before something is changed
@@ -88,6 +89,12 @@ class Unavailable(PkmError):
     """The database or the model cannot answer right now; reads may be tried again."""
 
     code = "unavailable"
+
+
+class TextRefused(Unavailable):
+    """A service that embeds takes other texts, but not this one: too long for its model, or filtered."""
+
+    code = "text_refused"
 
 
 class ModelError(PkmError):

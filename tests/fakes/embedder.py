@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from graphiti_pkm.domain.names import fold
 from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.errors import TextRefused, Unavailable
 
 
 class FakeEmbedder:
@@ -23,6 +23,10 @@ class FakeEmbedder:
         self.dimension = dimension
         self.is_available = True
         self.is_away = False
+        self.trouble: str | None = None
+        """What ``problem`` answers."""
+        self.refused = ""
+        """Texts that hold this are refused, and whatever is asked with them."""
         self.calls: list[list[str]] = []
         """The texts of every call of ``embed`` that was answered."""
 
@@ -35,11 +39,13 @@ class FakeEmbedder:
             raise Unavailable("The embedding model has no weights.")
         if self.is_away:
             raise Unavailable("The embedding service does not answer.")
+        if self.refused and any(self.refused in text for text in texts):
+            raise TextRefused("The embedding service takes other texts, but not this one.")
         self.calls.append(list(texts))
         return [self._vector(text) for text in texts]
 
     async def problem(self) -> str | None:
-        return None if self.is_available else "The embedding model has no weights."
+        return self.trouble if self.is_available else "The embedding model has no weights."
 
     def _vector(self, text: str) -> Vector:
         total = [0.0] * self.dimension

@@ -16,7 +16,7 @@ from tests.embedding_service import Asked, EmbeddingService, Reply
 from tests.requirements import requirement
 
 from graphiti_pkm.config import load_settings
-from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.errors import TextRefused, Unavailable
 from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.api_embedder import EmbeddingService as Settings
 
@@ -133,15 +133,18 @@ async def test_one_text_that_is_refused_fails_its_caller_only(service: Embedding
     service.rule = rule
     calls = (embedder.embed([text]) for text in ["a", "poison pill", "c", "d", "e"])
     found = await asyncio.gather(*calls, return_exceptions=True)
-    assert [isinstance(one, Unavailable) for one in found] == [False, True, False, False, False]
+    assert [type(one) for one in found] == [list, TextRefused, list, list, list]
+    with pytest.raises(TextRefused):
+        await embedder.embed(["poison alone"])
 
 
 async def test_a_kind_of_request_that_is_refused_is_not_asked_for_each_text(
     service: EmbeddingService, embedder: ApiEmbedder
 ) -> None:
     service.rule = lambda _asked: refuses(400)
-    with pytest.raises(Unavailable, match="does not take the request"):
+    with pytest.raises(Unavailable, match="does not take the request") as refused:
         await embedder.embed([f"text {number}" for number in range(100)])
+    assert not isinstance(refused.value, TextRefused)
     assert len(service.asked) == 2
 
 
@@ -163,7 +166,7 @@ async def test_what_does_not_pass_fails_at_once_and_says_what_to_do(
     service.rule = lambda _asked: refuses(status)
     with pytest.raises(Unavailable, match=said):
         await embedder.embed(["tea"])
-    assert len(service.asked) == 1
+    assert len(service.asked) == (2 if status == 400 else 1)  # is it the text?
 
 
 def _changed(change: object) -> Reply:

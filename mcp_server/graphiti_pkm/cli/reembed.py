@@ -10,7 +10,7 @@ from graphiti_pkm.cli.output import Progress, say
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.embedding import EmbeddingSize, RecordedEmbedding
 from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.errors import NotFound
+from graphiti_pkm.errors import ModelUnavailable, NotFound, Unavailable
 from graphiti_pkm.models.api_embedder import service_of
 from graphiti_pkm.services.missing_vectors import TEXTS
 
@@ -47,7 +47,12 @@ async def _reembed(settings: Settings) -> int:
             for line in _estimate(settings, await memory.reembedding.size()):
                 say(line)
             await memory.reembedding.change()
-            done = await memory.reembedding.fill(progress)
+            try:
+                done = await memory.reembedding.fill(progress)
+            except ModelUnavailable as error:
+                raise Unavailable(
+                    f"{error.message} What is embedded stays so; run `graphiti-pkm reembed` again."
+                ) from error
             await memory.context.graph.wait_durable()
             await _mark(memory)
     finally:

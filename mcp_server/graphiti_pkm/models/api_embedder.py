@@ -25,7 +25,7 @@ from graphiti_pkm.config_embedding import (
 )
 from graphiti_pkm.config_keys import is_openai
 from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.errors import TextRefused, Unavailable
 from graphiti_pkm.models.lanes import Lane, Outcome, closed
 from graphiti_pkm.models.vector_cache import VectorCache
 
@@ -158,7 +158,7 @@ class ApiEmbedder:
                 self._clients[retries] = client
             return self._clients[retries]
 
-    async def _send(self, retries: int, texts: list[str]) -> list[Outcome]:
+    async def _send(self, retries: int, texts: list[str], *, is_form_taken: bool = False) -> list[Outcome]:
         """One call, or several where the service refuses one of the texts: the others get their vectors."""
         client = await self._open(retries)
         import openai  # noqa: PLC0415  (loaded by now)
@@ -167,7 +167,7 @@ class ApiEmbedder:
             return list(await self._ask(client, texts))
         except openai.APIStatusError as error:
             refusal = self._explained(error.status_code)
-            if error.status_code not in _REFUSED or len(texts) == 1:
+            if error.status_code not in _REFUSED:
                 return [refusal] * len(texts)
         except openai.OpenAIError as error:
             _log.warning("the embedding service failed: %s", type(error).__name__)
@@ -179,13 +179,23 @@ class ApiEmbedder:
             ] * len(texts)
         except Unavailable as error:
             return [error] * len(texts)
-        # Is it the kind of request, or one of the texts? The shortest tells.
-        shortest = min(range(len(texts)), key=lambda place: len(texts[place]))
-        (alone,) = await self._send(retries, [texts[shortest]])
-        if isinstance(alone, Unavailable):
-            return [refusal] * len(texts)
+        return await self._apart(retries, texts, refusal, is_form_taken=is_form_taken)
+
+    async def _apart(
+        self, retries: int, texts: list[str], refusal: Unavailable, *, is_form_taken: bool
+    ) -> list[Outcome]:
+        """After a refusal: was it the form of the request, or one of the texts? A harmless one tells."""
+        if not is_form_taken:
+            (harmless,) = [refusal] if texts == [BLANK] else await self._send(retries, [BLANK])
+            if isinstance(harmless, Unavailable):
+                return [refusal] * len(texts)
+        if len(texts) == 1:
+            return [TextRefused(f"The embedding service at {self._service.host} takes other texts, but not this one.")]
         half = len(texts) // 2
-        return [*await self._send(retries, texts[:half]), *await self._send(retries, texts[half:])]
+        return [
+            *await self._send(retries, texts[:half], is_form_taken=True),
+            *await self._send(retries, texts[half:], is_form_taken=True),
+        ]
 
     async def _ask(self, client: "AsyncOpenAI", texts: list[str]) -> list[Vector]:
         """Raises Unavailable for an answer that does not fit, and what the client raises."""

@@ -26,6 +26,7 @@ from graphiti_pkm.domain.records import (
 from graphiti_pkm.errors import NotAllowed, Unavailable
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.embedding import PATIENCE
 from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
 from graphiti_pkm.services.forget_rest import Rest, rest_of, reworded, texts_of
 from graphiti_pkm.services.forget_text import sentences_in
@@ -283,7 +284,7 @@ class Deleting:
         try:
             if not texts or not await self._context.embedder.available():
                 return {}
-            return dict(zip(texts, await self._context.embedder.embed(list(texts.values())), strict=True))
+            return dict(zip(texts, await self._context.embedder.embed(list(texts.values()), PATIENCE), strict=True))
         except Unavailable:
             return {}
 

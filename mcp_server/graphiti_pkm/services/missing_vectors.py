@@ -1,14 +1,17 @@
 """Vectors for what was stored without one: the model was away, or the memory changes to another."""
 
+import asyncio
 from collections.abc import Sequence
 from uuid import uuid4
 
 from graphiti_pkm.domain.embedding import TextToEmbed
-from graphiti_pkm.domain.records import NewVectors, WriteIntent, WriteKind
-from graphiti_pkm.errors import KeptButPending, ModelUnavailable, Unavailable
+from graphiti_pkm.domain.records import NewVectors, Vector, WriteIntent, WriteKind
+from graphiti_pkm.errors import KeptButPending, ModelUnavailable, TextRefused, Unavailable
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 
+_NOTHING = "."
+"""Embedded in the place of a text that the model does not take: it is found by words."""
 TEXTS = 256
 """Of one write; about a second of the local model."""
 
@@ -31,9 +34,8 @@ class MissingVectors:
         texts = await self._graph.without_vector(group_id, TEXTS)
         if not texts:
             return None
-        embedder = self._context.embedder
         try:
-            vectors = await embedder.embed([one.text for one in texts], patience)
+            vectors = await self._vectors([one.text for one in texts], patience)
         except Unavailable as error:
             raise ModelUnavailable(error.message) from error
         embedded = {(one.uuid, one.text): vector for one, vector in zip(texts, vectors, strict=True)}
@@ -55,6 +57,21 @@ class MissingVectors:
                 except KeptButPending as error:
                     raise Unavailable(error.message) from error
         return len(same)
+
+    async def _vectors(self, texts: Sequence[str], patience: float | None) -> list[Vector]:
+        """One that the model takes no text for must not hold up the others, nor be asked for again and again."""
+        embedder = self._context.embedder
+
+        async def alone(text: str) -> Vector:
+            try:
+                return (await embedder.embed([text], patience))[0]
+            except TextRefused:
+                return (await embedder.embed([_NOTHING], patience))[0]
+
+        try:
+            return await embedder.embed(texts, patience)
+        except TextRefused:
+            return await asyncio.gather(*map(alone, texts))
 
 
 def _new_vectors(texts: Sequence[TextToEmbed]) -> NewVectors:

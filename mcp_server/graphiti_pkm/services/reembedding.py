@@ -118,6 +118,8 @@ class Reembedding:
 
     async def _change(self) -> None:
         async with self._context.locks.hold_all():
+            if await self.is_other() is None:
+                return  # another process did it meanwhile
             await self._journal.begin_change(*self._own)
             await self._graph.change_embedding(*self._own)
             while await self._graph.remove_vectors(_VECTORS):

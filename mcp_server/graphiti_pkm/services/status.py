@@ -21,6 +21,7 @@ _GROUPS = 100
 _COMPLETE = 100
 _BOTH = "full text and meaning"
 _BUILDING = "indexes for meaning are being built ({}): searches are exact and slower until then, writes may wait"
+_WAITING = "{} texts still get their vectors, until then words find them"
 _WORDS = "full text only"
 
 _UNKNOWN = (
@@ -76,7 +77,9 @@ class Status:
             message=_message(failures, is_there=sizes is not None, has_model=not problem),
             version=version(_DISTRIBUTION),
             backend=self._backend,
-            search=f"{_WORDS}: {problem}" if problem else await self._search(),
+            search=f"{_WORDS}: {problem}"
+            if problem
+            else await self._search(jobs.get("queued", 0) + jobs.get("running", 0)),
             model=embedder.model if has_model else None,
             dimension=embedder.dimension if has_model else None,
             groups={self._groups.public(group): size_in_words(size) for group, size in (sizes or {}).items()},
@@ -123,14 +126,19 @@ class Status:
             return None
         return {group: sizes[group] for group in visible if group in sizes}
 
-    async def _search(self) -> str:
+    async def _search(self, jobs: int) -> str:
         """How searches work now; indexes that are complete go without saying."""
+        waiting = 0
         try:
             indexes = await self._context.graph.vector_indexes()
+            if jobs:
+                waiting = (await self._context.graph.embedding_size(only_missing=True)).texts
         except Unavailable:
             indexes = ()
         building = [f"{index.name} {index.percent}%" for index in indexes if index.percent < _COMPLETE]
-        return f"{_BOTH}; {_BUILDING.format(', '.join(building))}" if building else _BOTH
+        notes = [_WAITING.format(waiting)] if waiting else []
+        notes += [_BUILDING.format(", ".join(building))] if building else []
+        return "; ".join((_BOTH, *notes))
 
     async def _counts(self, failures: list[str]) -> dict[str, int]:
         try:

@@ -175,3 +175,16 @@ async def test_a_journal_that_is_away_does_not_stop_searches(world: WritingWorld
     embedder = RecordedEmbedder(world.embedder, world.journal)
     world.journal.is_down = True
     assert len(await embedder.embed(["tea"])) == 1
+
+
+async def test_a_text_that_the_service_refuses_holds_up_no_other(world: WritingWorld) -> None:
+    world.embedder.refused = "poison"
+    await world.tell("Sarah naps. This is poison. Tom reads.", FACT)
+    assert await texts_without_vector(world) == 6
+    jobs = jobs_of(world)
+    while await jobs.run_once():
+        pass
+    assert await texts_without_vector(world) == 0
+    (nothing,) = await world.embedder.embed(["."])
+    stored = list(world.graph.tables.vectors.values())
+    assert [vector == nothing for vector in stored].count(True) == 1

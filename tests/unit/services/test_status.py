@@ -5,7 +5,7 @@ from tests.unit.services.reading_world import World
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.queries import VectorIndex
-from graphiti_pkm.domain.records import Deletions, WriteIntent, WriteKind
+from graphiti_pkm.domain.records import Deletions, EmbedMissingJob, WriteIntent, WriteKind
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.status import Status
 
@@ -120,3 +120,15 @@ async def test_another_person_sees_neither_groups_nor_directories() -> None:
     answer = await world.status.get_status(Caller(principal="anna"))
     assert answer.groups == {}
     assert answer.data_directory == ""
+
+
+async def test_what_still_gets_its_vector_is_counted_and_a_service_that_fails_is_named() -> None:
+    world = World()
+    write = a_write(an_entity("Sarah"), jobs=(EmbedMissingJob(),))
+    await world.journal.append(write, {}, "", {})
+    await world.graph.apply(write, {})
+    answer = await world.status.get_status(world.caller)
+    assert (answer.status, answer.search[:24]) == ("ok", "full text and meaning; 1")
+    world.embedder.trouble = "The embedding service does not answer."
+    answer = await world.status.get_status(world.caller)
+    assert (answer.status, answer.search) == ("degraded", "full text only: The embedding service does not answer.")
