@@ -134,7 +134,7 @@ def plan_extraction(
     """Decide everything; ``vectors`` by text."""
     names = {**snapshot.names, **_pinned(read.recognised, snapshot.names, at.group_id)}
     entities = {**snapshot.entities, **around.known}
-    resolution = Resolution(at.group_id, at.person, at.now, names, entities, new_uuid)
+    resolution = _FoundNames(at.group_id, at.person, at.now, names, entities, new_uuid)
     for found, name in read.entities:
         _describe(resolution.resolve(name, is_declared=True), found)
     known = {fact.uuid: fact for fact in (*snapshot.facts, *around.facts)}
@@ -181,6 +181,14 @@ def plan_extraction(
         linked=around.linked,
         left_out=left_out,
     )
+
+
+class _FoundNames(Resolution):
+    """Names that a model gives: what no caller has named, such as the "status" of HAS_STATUS, stays linked to no text."""
+
+    def _named(self, name: str, *, is_named: bool) -> Resolved:
+        held = self._names.get(self._key(name))
+        return super()._named(name, is_named=is_named and (held is None or held.is_linkable))
 
 
 def _is_settled(report: Attention, settled: tuple[str, ...]) -> bool:

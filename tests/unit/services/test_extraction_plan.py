@@ -311,6 +311,16 @@ async def test_a_status_is_told_as_by_a_caller(world: ExtractionWorld, word: str
     assert word not in {entity.name for entity in world.graph.tables.entities.values()}
 
 
+async def test_a_model_does_not_make_a_name_of_what_only_a_relation_names(world: ExtractionWorld) -> None:
+    first = await world.note("Agreed.", {"source": "Plan B", "relation": "HAS_STATUS", "value": "accepted"})
+    found = Findings()
+    found.entity("status", known=world.entity("status"), summary="Where things stand.")
+    found.fact("status", "CONCERNS", "Plan B", "The status concerns plan B.")
+    await world.found(first, found)
+    later = await world.tell("My status is fine.")
+    assert later.entities == []
+
+
 async def test_a_status_told_by_the_caller_is_not_ended_by_another_word_for_it(world: ExtractionWorld) -> None:
     episode = await world.note("Agreed.", {"source": "Plan B", "relation": "HAS_STATUS", "value": "accepted"})
     before = world.facts
