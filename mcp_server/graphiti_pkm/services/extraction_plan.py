@@ -184,7 +184,7 @@ def plan_extraction(
 
 
 class _FoundNames(Resolution):
-    """Names that a model gives: what no caller has named, such as the "status" of HAS_STATUS, stays linked to no text."""
+    """Names that a model gives: what no caller has named, such as "status" of HAS_STATUS, stays linked to no text."""
 
     def _named(self, name: str, *, is_named: bool) -> Resolved:
         held = self._names.get(self._key(name))
