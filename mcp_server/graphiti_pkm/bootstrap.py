@@ -10,8 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graphiti_pkm.config import Settings, leave_processors
+from graphiti_pkm.domain.digests import Digester
 from graphiti_pkm.domain.extraction import Extractor
 from graphiti_pkm.domain.ports import Embedder
+from graphiti_pkm.graph.digests import GraphitiDigester
 from graphiti_pkm.graph.embedded import EmbeddedDatabase
 from graphiti_pkm.graph.locks import FlockGroupLocks
 from graphiti_pkm.graph.pipeline import GraphitiExtractor
@@ -27,6 +29,8 @@ from graphiti_pkm.services.clearing import Clearing
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
+from graphiti_pkm.services.digesting import Digesting
+from graphiti_pkm.services.digests import Digests
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.exploring import Exploring
@@ -149,14 +153,20 @@ class _Connection:
         return path
 
 
-def _reader(
-    model: ModelOnDemand | None, graph: FalkorStore, embedder: Embedder, settings: Settings
-) -> GraphitiExtractor | None:
-    """What reads episodes with the configured model. Raises ConfigurationError for types that cannot be used."""
+@dataclass(frozen=True)
+class _Reader:
+    """What asks the configured model."""
+
+    extractor: Extractor
+    digester: Digester
+
+
+def _reader(model: ModelOnDemand | None, graph: FalkorStore, embedder: Embedder, settings: Settings) -> _Reader | None:
+    """None without a model. Raises ConfigurationError for types that cannot be used."""
     if model is None:
         return None
     types = read_types(settings.entity_types, settings.edge_types, settings.excluded_entity_types)
-    return GraphitiExtractor(
+    extractor = GraphitiExtractor(
         graph,
         embedder,
         model,
@@ -165,6 +175,7 @@ def _reader(
         parallel_calls=settings.extraction_calls,
         part_characters=settings.extraction_part,
     )
+    return _Reader(extractor, GraphitiDigester(graph, model, parallel_calls=settings.extraction_calls))
 
 
 def configured_embedder(settings: Settings) -> LocalEmbedder | ApiEmbedder:
@@ -177,7 +188,7 @@ def _assemble(
     configured: Embedder,
     database: EmbeddedDatabase,
     journal: SqliteJournal,
-    extractor: Extractor | None,
+    reader: _Reader | None,
 ) -> Memory:
     groups = Groups(context.graph, context.settings)
     committer = Committer(context)
@@ -188,9 +199,10 @@ def _assemble(
         return [repair] if repair else []
 
     extracting = receipts = None
-    if extractor is not None:
+    if reader is not None:
         extractions = ExtractionWriting(context, groups, committer)
-        extracting = Extracting(context, journal.extractions, extractor, extractions)
+        digesting = Digesting(context, committer, reader.digester)
+        extracting = Extracting(context, journal.extractions, reader.extractor, extractions, digesting=digesting)
         committer.on_extractions = extracting.notify
         receipts = Receipts(context, groups, journal.extractions, lambda: extracting.changed.next)
     writing = Writing(context, groups, committer, receipts)
@@ -207,6 +219,7 @@ def _assemble(
         retiring=Retiring(context, groups, committer),
         deleting=Deleting(context, groups, committer, erasing),
         forgetting=Forgetting(context, groups, committer, erasing),
+        digests=Digests(context, groups, journal.extractions, receipts, committer.on_extractions),
         status=Status(context, groups, repairs, receipts=receipts or Receipts(context, groups, journal.extractions)),
     )
     jobs = Jobs(context, committer, erasing)

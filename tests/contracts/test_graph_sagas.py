@@ -8,6 +8,7 @@ from tests.builders import (
     OTHER_GROUP,
     RECORDED,
     a_community,
+    a_fact,
     a_link,
     a_saga,
     a_step,
@@ -157,3 +158,14 @@ async def test_a_cleared_group_has_neither_and_the_others_keep_theirs(graph: Gra
     assert await graph.find_sagas(GROUP, "", "Trip") == []
     assert len(await graph.find_sagas(OTHER_GROUP, "", "Trip")) == 1
     assert [one.group_id for one in await graph.communities([GROUP, OTHER_GROUP], 9)] == [OTHER_GROUP]
+
+
+async def test_entities_are_joined_by_their_facts_whichever_way_these_point(graph: Graph) -> None:
+    one, two, three = sorted((an_entity(name) for name in ("a", "b", "c")), key=lambda entity: entity.uuid)
+    facts = [a_fact(one, two), a_fact(two, one, invalid_at=at(2024)), a_fact(three, two), a_fact(one, one)]
+    voided = a_fact(one, three, voided=True)
+    await graph.apply(a_write(one, two, three, *facts, voided), {})
+    theirs = an_entity(group_id=OTHER_GROUP), an_entity(group_id=OTHER_GROUP)
+    await graph.apply(a_write(*theirs, a_fact(*theirs)), {})
+    assert await graph.joined_entities(GROUP, 9) == [(one.uuid, two.uuid, 2), (two.uuid, three.uuid, 1)]
+    assert await graph.joined_entities(GROUP, 1) == [(one.uuid, two.uuid, 2)]

@@ -1,5 +1,6 @@
 """Sagas and communities of the fake graph."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -46,6 +47,15 @@ class Sagas(Reads):
     async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:
         db = await self._db()
         return sorted(link for link in db.episode_links if not set(episode_uuids).isdisjoint(link))
+
+    async def joined_entities(self, group_id: str, limit: int) -> list[tuple[str, str, int]]:
+        db = await self._db()
+        joined = Counter(
+            (min(ends), max(ends))
+            for fact in db.facts.values()
+            if fact.group_id == group_id and not fact.voided and len(ends := {fact.source_uuid, fact.target_uuid}) > 1
+        )
+        return sorted(((*pair, facts) for pair, facts in joined.items()), key=lambda one: (-one[2], one))[:limit]
 
     async def communities(self, group_ids: Sequence[str], limit: int) -> list[Community]:
         db = await self._db()

@@ -21,6 +21,7 @@ from graphiti_pkm.services.clearing import Clearing
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.deleting import Deleting
+from graphiti_pkm.services.digests import Digests
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.forgetting import Forgetting
@@ -131,6 +132,7 @@ class World:
             retiring=Retiring(context, groups, Committer(context)),
             deleting=Deleting(context, groups, Committer(context)),
             forgetting=Forgetting(context, groups, Committer(context)),
+            digests=Digests(context, groups, FakeJournal(self.clock).extractions, None, lambda: None),
             status=Status(context, groups),
         )
 

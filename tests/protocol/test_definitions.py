@@ -195,6 +195,8 @@ UPSTREAM = {
         "source_node_name", "edge_name", "fact", "target_node_name", "group_id", "source_node_uuid", "target_node_uuid",
     ],
     "clear_graph": ["group_ids"],
+    "summarize_saga": ["saga_name", "group_id"],
+    "build_communities": ["group_ids"],
 }  # fmt: skip
 
 
@@ -230,9 +232,11 @@ async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() 
 
 
 @requirement("G-83")
-def test_no_tool_reprocesses_episodes_builds_communities_or_adds_instructions_alone() -> None:
-    refused = re.compile("reprocess|reindex|extract|communit|cluster|instruction", re.IGNORECASE)
+def test_no_tool_reprocesses_episodes_or_adds_instructions_alone_and_communities_are_off_by_default() -> None:
+    refused = re.compile("reprocess|reindex|extract|cluster|instruction", re.IGNORECASE)
     assert [name for name in TOOLS if refused.search(name)] == []
+    assert [name for name in TOOLS if "communit" in name] == ["build_communities"]
+    assert "build_communities" not in {tool.name for tool in TOOLSETS[0].tools}
     assert {"get_entity_connections", "get_entity_timeline"} <= set(TOOLS)
 
 

@@ -295,10 +295,12 @@ Job: TypeAlias = Annotated[BackLinkJob | EmbedPassagesJob | EmbedMissingJob | Er
 
 
 class ExtractJob(Record):
-    """Let a model read an episode; its result is a write with the uuid of this job."""
+    """Let a model read an episode, a saga or a group's entities; its result is a write with the uuid of this job."""
 
     uuid: str
+    task: Literal["episode", "saga", "communities"] = "episode"
     episode_uuid: str
+    """Of the saga, or what stands for the group's communities, if it reads those: by it the job is found."""
     excluded_entity_types: tuple[str, ...] = ()
     instructions: str = ""
     previous_episode_uuids: tuple[str, ...] | None = None

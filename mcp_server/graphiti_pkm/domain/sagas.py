@@ -47,6 +47,10 @@ class GraphSagas(Protocol):
         """All links from and to the episodes, as previous and next, in order of their uuids."""
         ...
 
+    async def joined_entities(self, group_id: str, limit: int) -> list[tuple[str, str, int]]:
+        """Pairs of entities with how many facts join them, corrected ones not counted; most first, then by uuids."""
+        ...
+
     async def communities(self, group_ids: Sequence[str], limit: int) -> list[Community]:
         """Those with the most members first, then by uuid."""
         ...

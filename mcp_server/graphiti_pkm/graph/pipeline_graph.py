@@ -195,7 +195,7 @@ class ModelDriver(GraphDriver):
 
     provider = GraphProvider.FALKORDB
 
-    def __init__(self, search: ModelSearch, reads: ModelReads) -> None:
+    def __init__(self, search: ModelSearch, reads: GraphOperationsInterface) -> None:
         self._database = ""
         self.search_interface = search
         self.graph_operations_interface = reads

@@ -93,6 +93,19 @@ def links(episode_uuids: Sequence[str]) -> Query:
     )
 
 
+def joined(group_id: str, limit: int) -> Query:
+    """Each pair once, whichever way its facts point."""
+    return Query(
+        "joined entities",
+        """MATCH ()-[e:RELATES_TO]->() WHERE e.group_id = $group AND coalesce(e.voided, false) <> true
+        WITH startNode(e).uuid AS a, endNode(e).uuid AS b WHERE a <> b
+        WITH CASE WHEN a < b THEN a ELSE b END AS one, CASE WHEN a < b THEN b ELSE a END AS other
+        WITH one, other, count(*) AS facts
+        RETURN one, other, facts ORDER BY facts DESC, one, other LIMIT $limit""",
+        {"group": group_id, "limit": limit},
+    )
+
+
 def communities(group_ids: Sequence[str], limit: int) -> Query:
     """With their members."""
     return Query(

@@ -46,6 +46,10 @@ class SagaReads(Connected):
         (found,) = await (await self._db()).read(queries_sagas.links(episode_uuids))
         return [(row["previous"], row["following"]) for row in found]
 
+    async def joined_entities(self, group_id: str, limit: int) -> list[tuple[str, str, int]]:
+        (found,) = await (await self._db()).read(queries_sagas.joined(group_id, limit))
+        return [(row["one"], row["other"], int(row["facts"])) for row in found]
+
     async def communities(self, group_ids: Sequence[str], limit: int) -> list[Community]:
         (found,) = await (await self._db()).read(queries_sagas.communities(group_ids, limit))
         return [

@@ -25,6 +25,7 @@ from graphiti_pkm.errors import (
     Unavailable,
 )
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.digesting import Digesting
 from graphiti_pkm.services.extraction_write import ExtractionWriting, FoundInEpisode, OutdatedError
 
 _log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ _POLL_SECONDS = 5.0
 """How soon jobs of other processes, and the database's return, are noticed."""
 _FIRST_DELAY = 2.0
 _FACTOR = 4.0
-_GONE = "its episode was deleted"
+_GONE = "what it reads was deleted"
 _CHANGED = "what the model was shown has changed; it reads again"
 _STOPPED = "the server was stopped; it goes on with the next one"
 _SEE_LOG = "See the server's log; then `graphiti-pkm queue retry`."
@@ -86,7 +87,9 @@ class Extracting:
         extractor: Extractor,
         writing: ExtractionWriting,
         pace: Pace | None = None,
+        digesting: Digesting | None = None,
     ) -> None:
+        """``digesting`` does the jobs that read no episode."""
         settings = context.settings
         self._now = context.now
         self._zone: tzinfo = settings.zone
@@ -101,6 +104,7 @@ class Extracting:
         self._extractor = extractor
         self._writing = writing
         self._pace = pace or Pace()
+        self._digesting = digesting
         self._fresh = asyncio.Event()
         self._outdated: Counter[int] = Counter()
         """How often a job was read in vain because the graph had changed."""
@@ -205,12 +209,20 @@ class Extracting:
         await self._writing.finish(claimed.group_id)
         if await self._writing.is_written(claimed.job):
             return
+        today = self._now().astimezone(self._zone).date().isoformat()
+        ledger = self._queue.ledger(claimed.id, self._budget, today)
+
+        async def may_write() -> bool:
+            return await self._queue.beat(claimed.id, owner, LEASE_SECONDS)
+
+        if claimed.job.task != "episode" and self._digesting is not None:
+            await self._digesting.work(claimed.group_id, claimed.job, ledger, may_write)
+            return
         episode = await self._writing.episode(claimed.group_id, claimed.job.episode_uuid)
         if episode is None:
             raise NotFound(_GONE)
         task = await self._writing.task_of(claimed.group_id, claimed.job)
-        today = self._now().astimezone(self._zone).date().isoformat()
-        found = await self._extractor.extract(task, self._queue.ledger(claimed.id, self._budget, today))
+        found = await self._extractor.extract(task, ledger)
         former = await self._queue.former(claimed.id)
         given = FoundInEpisode(
             job=claimed.job,
@@ -219,7 +231,7 @@ class Extracting:
             model=self._extractor.model,
             former=ExtractionAnswer.model_validate(former.answer) if former and former.answer else None,
         )
-        await self._writing.store(given, lambda: self._queue.beat(claimed.id, owner, LEASE_SECONDS))
+        await self._writing.store(given, may_write)
 
     async def _model_failed(self, claimed: ClaimedExtraction, owner: str, error: ModelError) -> None:
         reason, remedy = error.message, error.remedy

@@ -7,6 +7,7 @@ if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
     from graphiti_pkm.services.changes import Changes
     from graphiti_pkm.services.clearing import Clearing
     from graphiti_pkm.services.deleting import Deleting
+    from graphiti_pkm.services.digests import Digests
     from graphiti_pkm.services.episode_search import EpisodeSearch
     from graphiti_pkm.services.exploring import Exploring
     from graphiti_pkm.services.forgetting import Forgetting
@@ -35,4 +36,5 @@ class Services:
     retiring: "Retiring"
     deleting: "Deleting"
     forgetting: "Forgetting"
+    digests: "Digests"
     status: "Status"

@@ -9,6 +9,7 @@ from mcp_types import ToolAnnotations
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
+from graphiti_pkm.toolsets.graph_digest import build_communities, summarize_saga
 from graphiti_pkm.toolsets.graph_walk import find_entity_path, get_entity_subgraph
 from graphiti_pkm.toolsets.graph_write import add_triplet, clear_graph
 from graphiti_pkm.toolsets.guard import GuardedTool
@@ -110,11 +111,13 @@ TOOLSETS: tuple[Toolset, ...] = (
     ),
     Toolset(
         "graph",
-        "Walk over several facts at once; write one fact as it is; empty whole groups.",
+        "Walk over several facts at once; write one fact as it is; sum up with a model; empty whole groups.",
         (
             ToolLine(find_entity_path, "Find Entity Path"),
             ToolLine(get_entity_subgraph, "Get Entity Subgraph"),
             ToolLine(add_triplet, "Add Triplet", ADDS),
+            ToolLine(summarize_saga, "Summarize Saga", ENDS),
+            ToolLine(build_communities, "Build Communities", ENDS),
             ToolLine(clear_graph, "Clear Graph", DELETES),
         ),
     ),

@@ -1,0 +1,121 @@
+"""Graphiti's summaries of sagas and communities without their saving.
+
+Slow to import (graphiti_core); ``digests`` does it in a thread, on first use.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from graphiti_core import Graphiti
+from graphiti_core.driver.graph_operations.graph_operations import GraphOperationsInterface
+from graphiti_core.embedder import EmbedderClient
+from graphiti_core.llm_client import LLMClient
+from graphiti_core.nodes import EntityNode, SagaNode
+from graphiti_core.utils.maintenance.community_operations import build_community
+from pydantic import PrivateAttr
+
+from graphiti_pkm.config import silence_dependencies
+from graphiti_pkm.domain.digests import CommunityDigest, Member
+from graphiti_pkm.domain.labels import BASE
+from graphiti_pkm.domain.saga_records import Saga
+from graphiti_pkm.domain.times import as_utc
+from graphiti_pkm.graph.pipeline_clients import CleaningModel, NoReranker
+from graphiti_pkm.graph.pipeline_graph import ModelDriver, ModelSearch, Seen
+from graphiti_pkm.graph.store import FalkorStore
+
+silence_dependencies()
+
+_ANY_TIME = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+class Run:
+    """One model over one store."""
+
+    def __init__(self, store: FalkorStore, model: LLMClient, parallel_calls: int) -> None:
+        self._store = store
+        self._model = CleaningModel(model)
+        self._parallel_calls = parallel_calls
+
+    async def summarize(self, saga: Saga) -> Saga | None:
+        """Of at most twenty further episodes, as Graphiti does it."""
+        reads = _SagaReads(self._store, saga)
+        graphiti = _Quiet(ModelDriver(ModelSearch(self._store, Seen()), reads), self._model, self._parallel_calls)
+        await graphiti.summarize_saga(saga.uuid)
+        node = reads.saved
+        if node is None or node.last_summarized_at is None:
+            return None
+        valid_at = node.last_summarized_episode_valid_at
+        return saga.model_copy(
+            update={
+                "summary": node.summary,
+                "last_summarized_at": as_utc(node.last_summarized_at),
+                "last_summarized_episode_valid_at": as_utc(valid_at) if valid_at else None,
+            }
+        )
+
+    async def describe(self, members: Sequence[Member]) -> CommunityDigest:
+        """Graphiti summarises two and two, then the summaries, until there is one."""
+        nodes = [
+            EntityNode(uuid=one.uuid, name=one.name, group_id="", labels=[BASE], summary=one.text, created_at=_ANY_TIME)
+            for one in members
+        ]
+        node, _ = await build_community(self._model, nodes, max_coroutines=self._parallel_calls)
+        return CommunityDigest(name=node.name, summary=node.summary)
+
+
+class _SagaReads(GraphOperationsInterface):
+    """What ``summarize_saga`` reads, and what it would save."""
+
+    _store: FalkorStore = PrivateAttr()
+    _saga: Saga = PrivateAttr()
+    _saved: SagaNode | None = PrivateAttr(default=None)
+
+    def __init__(self, store: FalkorStore, saga: Saga) -> None:
+        super().__init__()
+        self._store = store
+        self._saga = saga
+
+    @property
+    def saved(self) -> SagaNode | None:
+        """None: there were no further episodes."""
+        return self._saved
+
+    async def saga_node_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> SagaNode:  # noqa: ARG002 as below
+        return SagaNode(**dict(self._saga))
+
+    async def saga_get_episode_contents(
+        self,
+        driver: Any,  # noqa: ARG002 the signature is Graphiti's
+        saga_uuid: str,
+        since: datetime | None = None,
+        limit: int = 200,
+    ) -> list[tuple[str, datetime | None, datetime]]:
+        episodes = await self._store.episodes_of_saga(saga_uuid, since, limit)
+        return [(one.content, one.valid_at, one.created_at) for one in episodes]
+
+    async def saga_node_save(self, node: SagaNode, driver: Any) -> None:  # noqa: ARG002 as above
+        self._saved = node
+
+
+class _NoEmbedder(EmbedderClient):
+    """Nothing is embedded here."""
+
+    async def create(self, input_data: Any) -> list[float]:
+        raise NotImplementedError
+
+
+class _Quiet(Graphiti):
+    """Tells nobody that it was made."""
+
+    def __init__(self, driver: ModelDriver, model: LLMClient, parallel_calls: int) -> None:
+        super().__init__(
+            graph_driver=driver,
+            llm_client=model,
+            embedder=_NoEmbedder(),
+            cross_encoder=NoReranker(),
+            max_coroutines=parallel_calls,
+        )
+
+    def _capture_initialization_telemetry(self) -> None:
+        """Nothing."""

@@ -1,0 +1,134 @@
+"""The jobs of a model beside reading episodes: a saga is summarised, a group's communities are made anew.
+
+Each is one write, as an extraction is: the model is asked under no lock, every answer is kept with the job, and a job
+that is taken up again looks for its write first.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import uuid4
+
+from graphiti_pkm.domain.communities import MOST_PAIRS, MOST_SUMMARIES, clusters
+from graphiti_pkm.domain.digests import Digester, Member
+from graphiti_pkm.domain.extraction import ModelLedger
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.records import Entity, ExtractJob, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.domain.saga_records import Community, Saga
+from graphiti_pkm.errors import KeptButPending, NotFound
+from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.embedding import embed_by_text
+from graphiti_pkm.services.extraction_write import OutdatedError
+from graphiti_pkm.services.told import ME
+
+MOST_ROUNDS = 50
+"""Of twenty episodes each, in one job; another one goes on from there."""
+_MOST_TEXT = 1_000
+_MOST_NAME = 200
+_FACTS = 3
+
+MayWrite = Callable[[], Awaitable[bool]]
+"""Asked under the group's lock, last before the write: whether the job is still its worker's."""
+
+
+class Digesting:
+    """Reads with a model and writes what came of it."""
+
+    def __init__(self, context: Context, committer: Committer, digester: Digester) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._committer = committer
+        self._digester = digester
+
+    async def work(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
+        """One job, whose write is not in the journal yet.
+
+        Raises:
+            NotFound: the saga has gone.
+            OutdatedError: the job is not its worker's any more; nothing was written.
+            ModelError, Unavailable, NotKept: likewise.
+        """
+        if job.task == "saga":
+            await self._summarize(group_id, job, ledger, may_write)
+        else:
+            await self._build(group_id, job, ledger, may_write)
+
+    async def _summarize(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
+        saga = await self._saga(group_id, job.episode_uuid)
+        for _ in range(MOST_ROUNDS):
+            further = await self._digester.summarize(saga, ledger)
+            if further is None:
+                break
+            saga = further
+        names = ("summary", "last_summarized_at", "last_summarized_episode_valid_at")
+        told = {name: getattr(saga, name) for name in names}
+        async with self._context.locks.hold(group_id):
+            await self._committer.finish(group_id)
+            now = await self._saga(group_id, job.episode_uuid)  # it may have gone on meanwhile
+            await self._write(self._intent(group_id, job, sagas=(now.model_copy(update=told),)), {}, may_write)
+
+    async def _saga(self, group_id: str, uuid: str) -> Saga:
+        found = await self._graph.find_sagas(group_id, uuid, "")
+        for saga in found:
+            if saga.uuid == uuid:
+                return saga
+        raise NotFound("The saga has gone.")
+
+    async def _build(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
+        pairs = await self._graph.joined_entities(group_id, MOST_PAIRS)
+        found = clusters(pairs, left_out=await self._person(group_id))
+        communities = [await self._community(group_id, members, ledger) for members in found]
+        names = list(dict.fromkeys(one.name for one in communities))
+        vectors = (await embed_by_text(self._context.embedder, names) if names else None) or {}
+        by_uuid = {one.uuid: vectors[one.name] for one in communities if one.name in vectors}
+        async with self._context.locks.hold(group_id):
+            await self._committer.finish(group_id)
+            intent = self._intent(group_id, job, communities=tuple(communities))
+            await self._write(intent, by_uuid, may_write)
+
+    async def _community(self, group_id: str, members: Sequence[str], ledger: ModelLedger) -> Community:
+        read = await self._members(group_id, members[:MOST_SUMMARIES])
+        digest = await self._digester.describe(read, ledger)
+        return Community(
+            uuid=str(uuid4()),
+            group_id=group_id,
+            name=digest.name.strip()[:_MOST_NAME] or ", ".join(one.name for one in read)[:_MOST_NAME],
+            summary=digest.summary,
+            created_at=self._context.now(),
+            members=tuple(members),
+        )
+
+    async def _members(self, group_id: str, uuids: Sequence[str]) -> list[Member]:
+        """Whose summary nobody wrote is read by its newest facts."""
+        entities = await self._graph.get_entities(uuids, [group_id])
+        plain = [one.uuid for one in entities if not one.summary]
+        now = self._context.now()
+        facts = await self._graph.newest_facts(plain, [group_id], now, _FACTS) if plain else {}
+        return [
+            Member(uuid=one.uuid, name=one.name, text=_text(one, [fact.text for fact in facts.get(one.uuid, ())]))
+            for one in entities
+        ]
+
+    async def _person(self, group_id: str) -> frozenset[str]:
+        """The group's one person, who is joined to everything."""
+        keys = [name_key(group_id, text) for text in (self._context.settings.person, ME)]
+        found = await self._graph.get_names(keys)
+        return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
+
+    def _intent(self, group_id: str, job: ExtractJob, **fields: object) -> WriteIntent:
+        kind = WriteKind.SUMMARIZE_SAGA if job.task == "saga" else WriteKind.BUILD_COMMUNITIES
+        return WriteIntent.model_validate(
+            {"uuid": job.uuid, "group_id": group_id, "kind": kind, "recorded_at": self._context.now(), **fields}
+        )
+
+    async def _write(self, intent: WriteIntent, vectors: Vectors, may_write: MayWrite) -> None:
+        if not await may_write():
+            raise OutdatedError
+        try:
+            await self._committer.commit(intent, vectors)
+        except KeptButPending:  # the journal has it, and with it the job is done
+            return
+
+
+def _text(entity: Entity, facts: Sequence[str]) -> str:
+    """Always with its name, which a summary may leave out."""
+    return f"{entity.name}: {entity.summary or ' '.join(facts)}"[:_MOST_TEXT]

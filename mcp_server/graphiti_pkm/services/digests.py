@@ -1,0 +1,150 @@
+"""``summarize_saga`` and ``build_communities``: a job for the model, waited for as long as a call may take."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Literal
+from uuid import uuid4
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import ExtractionReceipt
+from graphiti_pkm.domain.communities import MOST_COMMUNITIES, communities_uuid
+from graphiti_pkm.domain.extraction import ExtractionQueue
+from graphiti_pkm.domain.names import display_name
+from graphiti_pkm.domain.records import ExtractJob
+from graphiti_pkm.domain.saga_answers import BuildCommunitiesResponse, CommunityView, SagaSummaryResponse
+from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, NotAllowed, NotFound
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.reading import GroupIds
+from graphiti_pkm.services.receipts import Progress, Receipts, tell_nobody
+from graphiti_pkm.services.request_checks import check_text
+from graphiti_pkm.services.saga_plan import find_saga
+
+LONGEST_WAIT = 45.0
+_MOST_GROUPS = 20
+_NO_MODEL = (
+    "No model is configured, and this asks one: set llm_model (and llm_base_url or a key), see DOCS/models.md. Nothing "
+    "was changed. "
+)
+
+
+class Digests:
+    """Enqueues, waits, and shows what there is."""
+
+    def __init__(
+        self,
+        context: Context,
+        groups: Groups,
+        queue: ExtractionQueue,
+        receipts: Receipts | None,
+        notify: Callable[[], None],
+    ) -> None:
+        """``receipts`` None: no model is configured. ``notify`` tells the worker of this process about a job."""
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._queue = queue
+        self._receipts = receipts
+        self._notify = notify
+
+    async def summarize_saga(
+        self, caller: Caller, saga_name: str, group_id: str | None = None, progress: Progress = tell_nobody
+    ) -> SagaSummaryResponse:
+        """The saga's summary, with every episode that was told since the last one.
+
+        Raises:
+            ConfigurationError: there is no model.
+            NotFound: no saga of the group has this name.
+            ModelRefused: the job failed; what was paid for is kept.
+        """
+        self._must_write(caller)
+        group = self._groups.one(caller, group_id)
+        check_text(saga_name, "saga_name")
+        name = display_name(saga_name)
+        saga = await find_saga(self._graph, group, name) if name else None
+        if saga is None:
+            raise NotFound(
+                f"No saga of this name in group {self._groups.public(group)}. A saga begins with add_memory's "
+                "parameter saga; saga_name is the same name."
+            )
+        if self._receipts is None:
+            raise ConfigurationError(f"{_NO_MODEL}Without one, get_episodes gives you the texts to summarise.")
+        receipt = await self._done(group, "saga", saga.uuid, LONGEST_WAIT, progress)
+        now = await find_saga(self._graph, group, name) or saga
+        return SagaSummaryResponse(
+            message=f"Saga '{now.name}' summarized." if receipt.state == "done" else _later(receipt),
+            status="done" if receipt.state == "done" else "queued",
+            uuid=now.uuid,
+            name=now.name,
+            summary=now.summary,
+        )
+
+    async def build_communities(
+        self, caller: Caller, group_ids: GroupIds = None, progress: Progress = tell_nobody
+    ) -> BuildCommunitiesResponse:
+        """The groups' communities, all made anew. Raises as ``summarize_saga``."""
+        self._must_write(caller)
+        if group_ids is not None and not group_ids:
+            raise InvalidInput("group_ids is empty. Name the groups; get_status lists them. Nothing was stored.")
+        wanted = self._groups.searched(caller, group_ids)
+        if len(wanted) > _MOST_GROUPS:
+            raise InvalidInput(f"At most {_MOST_GROUPS} groups in one call. Nothing was stored.")
+        if self._receipts is None:
+            raise ConfigurationError(
+                f"{_NO_MODEL}Without one, get_entity_subgraph shows what belongs together around an entity."
+            )
+        jobs = [self._done(group, "communities", communities_uuid(group), LONGEST_WAIT, progress) for group in wanted]
+        receipts = await asyncio.gather(*jobs)
+        waiting = [receipt for receipt in receipts if receipt.state != "done"]
+        found = await self._graph.communities(wanted, MOST_COMMUNITIES * len(wanted))
+        return BuildCommunitiesResponse(
+            message=_later(waiting[0]) if waiting else f"Built {len(found)} communities.",
+            status="queued" if waiting else "done",
+            community_count=len(found),
+            edge_count=sum(len(one.members) for one in found),
+            communities=[
+                CommunityView(
+                    uuid=one.uuid,
+                    name=one.name,
+                    group_id=self._groups.public(one.group_id),
+                    summary=one.summary,
+                    members=len(one.members),
+                )
+                for one in found
+            ],
+        )
+
+    def _must_write(self, caller: Caller) -> None:
+        if caller.read_only:
+            raise NotAllowed("Nothing was changed: this connection may only read.")
+
+    async def _done(
+        self, group_id: str, task: Literal["saga", "communities"], subject: str, seconds: float, progress: Progress
+    ) -> ExtractionReceipt:
+        """The job's receipt; one that waits is waited for, and one that failed goes on with what was paid for."""
+        assert self._receipts is not None  # noqa: S101 asked before
+        latest = next(iter(await self._queue.of_episodes([subject])), None)
+        if latest is None or latest.state in {"done", "cancelled"}:
+            job = ExtractJob(uuid=str(uuid4()), task=task, episode_uuid=subject)
+            await self._queue.enqueue(group_id, [job])
+        else:
+            await self._queue.retry([latest.id])
+        self._notify()
+        receipt = await self._receipts.wait(subject, seconds, progress)
+        if receipt is None or receipt.state == "cancelled":
+            raise NotFound("The job was cancelled, or what it reads has gone. Nothing was changed.")
+        if receipt.state == "failed":
+            raise ModelRefused(
+                f"It failed: {receipt.reason} Nothing was changed, and what was paid for is kept: a further call goes "
+                f"on with it. {receipt.remedy or ''}".rstrip()
+            )
+        return receipt
+
+
+def _later(receipt: ExtractionReceipt) -> str:
+    """What to say of a job that has not ended."""
+    why = f" ({receipt.reason})" if receipt.reason else ""
+    return (
+        f"The model is still at it: {receipt.state}{why}. It goes on in the background; get_status with receipt "
+        f"{receipt.episode_uuid} tells when it is done, this call again what came of it."
+    )

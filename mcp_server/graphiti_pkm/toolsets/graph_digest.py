@@ -1,0 +1,32 @@
+"""Tools of the toolset ``graph`` for which a model is asked. Their docstrings are prompts."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from graphiti_pkm.domain.saga_answers import BuildCommunitiesResponse, SagaSummaryResponse
+from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.parameters import GroupId, GroupIds
+
+
+async def summarize_saga(
+    call: Call,
+    saga_name: Annotated[str, Field(description="the saga given to add_memory")],
+    group_id: GroupId = None,
+) -> SagaSummaryResponse:
+    """Summarize a saga: the configured model reads the episodes told since its last summary and renews that.
+
+    Use when the user asks how a story or project went so far. Waits up to 45 s, then goes on in the background. Without
+    a model it says so: use get_episodes instead and sum up yourself.
+    """
+    return await call.services.digests.summarize_saga(call.caller, saga_name, group_id, call.progress)
+
+
+async def build_communities(call: Call, group_ids: GroupIds = None) -> BuildCommunitiesResponse:
+    """Build the communities of whole groups: entities that belong together, each summed up by the configured model.
+
+    Use only when the user asks for it: it takes up to 360 model calls a group and replaces the former communities.
+    Waits up to 45 s, then goes on in the background. For the surroundings of one entity use get_entity_subgraph
+    instead; it needs no model.
+    """
+    return await call.services.digests.build_communities(call.caller, group_ids, call.progress)
