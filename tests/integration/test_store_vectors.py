@@ -1,6 +1,7 @@
 """Vector indexes of large groups: built in the background, never another answer than an exact scan, never required."""
 
 import asyncio
+import math
 from array import array
 from pathlib import Path
 
@@ -21,7 +22,9 @@ from tests.integration.vector_world import (
     until_built,
     watch,
 )
+from tests.requirements import requirement
 
+from graphiti_pkm.domain.records import NewVectors
 from graphiti_pkm.graph import queries_vectors
 from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.store import FalkorStore
@@ -200,6 +203,27 @@ async def test_clearing_the_graph_forgets_its_indexes(indexed: VectorWorld) -> N
     assert await indexed.store.vector_indexes() == ()
     assert await indexed.store.nearest_facts(indexed.vector(), facts(), 10) == {}
     assert indexed.watched.answered == []
+
+
+@requirement("C51", "T42")
+async def test_another_dimension_gets_an_index_of_its_own(indexed: VectorWorld) -> None:
+    store = indexed.store
+    await store.change_embedding("another model", 3)
+    while await store.vector_indexes():
+        pass
+    while await store.remove_vectors(5_000):
+        pass
+    uuids = [one.uuid for one in indexed.entities]
+    angles = {uuid: 3.0 * place / len(uuids) for place, uuid in enumerate(uuids)}
+    vectors = {uuid: array("f", [math.cos(angle), math.sin(angle), 0]) for uuid, angle in angles.items()}
+    for start in range(0, len(uuids), 500):
+        batch = uuids[start : start + 500]
+        await store.apply(a_write(new_vectors=NewVectors(entities=tuple(batch))), {one: vectors[one] for one in batch})
+    await store.tend_vector_indexes()
+    await until_built(store, lambda percents: percents == {"entities": 100})
+    found = await store.nearest_entities(array("f", [1, 0, 0]), entities(), 5)
+    assert list(found) == uuids[:5]
+    assert indexed.watched.answered == ["entities"]
 
 
 async def test_the_keeper_builds_by_itself_and_ends_when_told(world: VectorWorld) -> None:
