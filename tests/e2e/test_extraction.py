@@ -59,8 +59,8 @@ async def test_what_a_model_finds_is_told_searched_and_kept_by_its_receipt(
         whole = await call(client, "get_status")
         assert whole["extractions"] == {"done": 1}
         assert "call(s)" in whole["spent"]["today"]
-        if told:
-            assert told[0][1] == 40
+        assert told[0] == (0, 40, told[0][2])
+        assert str(told[0][2]).startswith("extraction ")
 
 
 @requirement("M-14", "T51")

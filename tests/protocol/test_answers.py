@@ -150,3 +150,28 @@ async def test_an_entity_and_an_episode_are_read_as_resources(client: Client) ->
 
 async def test_status_answers_with_groups(client: Client) -> None:
     assert set(answered(await client.call_tool("get_status", {}))["groups"]) == {GROUP, OTHER_GROUP}
+
+
+async def test_waiting_for_a_model_is_told_to_who_asks_for_progress_in_both_generations(world: World) -> None:
+    for mode in ("auto", "legacy"):
+        came: list[tuple[float, float | None, str | None]] = []
+
+        async def progress(
+            done: float, most: float | None, what: str | None, to: list[tuple[float, float | None, str | None]] = came
+        ) -> None:
+            to.append((done, most, what))
+
+        async with world.connect(mode) as client:
+            arguments = {"episode_body": "x", "wait_seconds": 20}
+            answered(await client.call_tool("add_memory", arguments, progress_callback=progress))
+            answered(await client.call_tool("add_memory", {"episode_body": "x"}))
+        assert came == [(0, 20, "extraction queued")]
+    assert world.writing.waits == [20, 0, 20, 0]
+
+
+@pytest.mark.parametrize("seconds", [-1, 46, "soon"])
+async def test_nobody_waits_longer_than_a_client_does(world: World, client: Client, seconds: object) -> None:
+    result = await client.call_tool("add_memory", {"episode_body": "x", "wait_seconds": seconds})
+    assert result.is_error
+    assert "0 to 45" in text(result)
+    assert world.writing.requests == []
