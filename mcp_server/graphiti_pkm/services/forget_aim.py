@@ -1,6 +1,6 @@
 """What a call wants forgotten: the episodes that may say it, which of their sentences do, and what else says it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from graphiti_pkm.domain.mentions import STOP_WORDS, MentionFinder
@@ -22,6 +22,8 @@ _PAGE = 500
 _NAMES = 50
 _VALUE = 4
 """A shorter value stands in many texts."""
+_CLAIM = 3
+"""Words of a claim that are no chance wherever they stand together."""
 
 Picks = Callable[[Episode, Sequence[Sentence], Sequence[frozenset[str]]], Iterable[int]]
 
@@ -129,28 +131,48 @@ class Aims:
             own = fold(text)
             return any(form in own for form in told) or (len(value) >= _VALUE and value in own and source in own)
 
+        whole = {form for form in told if len(form.split()) >= _CLAIM}
+
+        def repeats(text: str) -> bool:
+            own = fold(text)
+            return any(form in own for form in whole)
+
+        uuids = list(dict.fromkeys(uuid for one in claims for uuid in one.episodes))
+
         def picks(episode: Episode, sentences: Sequence[Sentence], named: Sequence[frozenset[str]]) -> list[int]:
             quoted = [
                 place
                 for place, sentence in enumerate(sentences)
                 if any(_quotes(one, episode, sentence) for one in claims)
             ]
-            saying = [place for place, one in enumerate(sentences) if says(one.text)]
-            if quoted or saying:
+            is_other = episode.uuid not in uuids
+            saying = [place for place, one in enumerate(sentences) if (repeats if is_other else says)(one.text)]
+            if quoted or saying or is_other:
                 return sorted({*quoted, *saying})
             most = max((len(ends & names) for names in named), default=0)
             return [place for place, names in enumerate(named) if most and len(ends & names) == most]
 
-        uuids = list(dict.fromkeys(uuid for one in claims for uuid in one.episodes))
         _bounded(len(uuids))
+        own = await self._graph.get_episodes(uuids, [fact.group_id])
         return Aim(
             group_id=fact.group_id,
             picks=picks,
             says=says,
             words=tuple(search_terms(f"{fact.text} {fact.value or ''}")),
-            episodes=await self._graph.get_episodes(uuids, [fact.group_id]),
+            episodes=[*own, *await self._repeating(fact.group_id, whole, repeats, uuids)],
             facts=claims,
         )
+
+    async def _repeating(
+        self, group_id: str, forms: Iterable[str], repeats: Says, known: Collection[str]
+    ) -> list[Episode]:
+        """Other episodes that say the same in the same words."""
+        found: dict[str, float] = {}
+        for form in sorted(forms):
+            terms = search_terms(form)
+            found |= await self._graph.search_episodes(terms, EpisodeFilter(group_ids=(group_id,)), _ASKED_EACH)
+        others = [uuid for uuid in found if uuid not in known]
+        return [one for one in await self._graph.get_episodes(others, [group_id]) if repeats(one.content)]
 
     def of_episode(self, episode: Episode) -> Aim:
         """All of it."""

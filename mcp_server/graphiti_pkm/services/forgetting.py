@@ -11,7 +11,7 @@ from graphiti_pkm.domain.mentions import MentionFinder
 from graphiti_pkm.domain.names import name_key, words_of
 from graphiti_pkm.domain.ports import RecordKind
 from graphiti_pkm.domain.queries import EntityFilter, Window
-from graphiti_pkm.domain.records import Episode, Name, Passage
+from graphiti_pkm.domain.records import Episode, Fact, Name, Passage
 from graphiti_pkm.domain.times import show_time
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.commit import Committer
@@ -24,7 +24,7 @@ from graphiti_pkm.services.forget_plan import ForgetPlan, Material, plan_forgett
 from graphiti_pkm.services.forget_rest import texts_of
 from graphiti_pkm.services.forget_text import Redaction, Sentence, sentences_of
 from graphiti_pkm.services.forget_trace import Trace, Traces, words_of_claim
-from graphiti_pkm.services.forget_words import Gone, Vanished
+from graphiti_pkm.services.forget_words import Gone, Vanished, words_in
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.known_from import episode_times
 from graphiti_pkm.services.saga_plan import close_sagas
@@ -35,6 +35,7 @@ _MOST_ENTITIES = 10_000
 _MOST_PASSAGES = 25_000
 _MOST_REASONS = 10_000
 _SHOWN = 50
+_SPEAKER = 100
 _TOLD = 20
 _TERMS = 64
 _TEXT = 200
@@ -317,7 +318,12 @@ class Forgetting:
             for one in (*material.redactions, *material.unsaid)
             for place, sentence in enumerate(one.sentences)
             if place not in one.gone
-            and (material.aim.hints(sentence.text) or (place - 1 in one.gone and _goes_on(sentence)))
+            and (
+                material.aim.hints(sentence.text)
+                or (place - 1 in one.gone and _goes_on(sentence))
+                or _is_of_turn(one, sentence, material.aim)
+                or any(_tells(one, sentence, fact) for fact in plan.gone[:_SHOWN])
+            )
         ]
         hints += [
             f"[{fact.uuid[:_UUID]}] {clipped(fact.text, _TEXT)}"
@@ -347,6 +353,25 @@ class Forgetting:
 def _goes_on(sentence: Sentence) -> bool:
     """Whether it begins as one that speaks of somebody named before."""
     return sentence.text.split(maxsplit=1)[0].casefold().strip(".,;:!?'\"") in _GOES_ON if sentence.text else False
+
+
+def _is_of_turn(redaction: Redaction, sentence: Sentence, aim: Aim) -> bool:
+    """Whether it is the rest of what the entity says itself in a conversation."""
+    content = redaction.episode.content
+    if aim.entity is None or redaction.episode.source != "message":
+        return False
+    speaker, colon, _ = content[content.rfind("\n", 0, sentence.start) + 1 : sentence.end].partition(":")
+    return bool(colon) and len(speaker) <= _SPEAKER and aim.says(speaker)
+
+
+def _tells(redaction: Redaction, sentence: Sentence, fact: Fact) -> bool:
+    """Whether a sentence that stays tells a fact that goes, though not by the rules of names."""
+    if redaction.episode.uuid not in fact.episodes:
+        return False
+    if fact.quote_episode_uuid == redaction.episode.uuid and fact.quote_start is not None and fact.quote_end:
+        return sentence.start < fact.quote_end and fact.quote_start < sentence.end
+    value = words_in(fact.value or "")
+    return bool(value) and value <= words_in(sentence.text)
 
 
 def _words_of(aim: Aim, redactions: Sequence[Redaction], names: Sequence[Name]) -> Gone:

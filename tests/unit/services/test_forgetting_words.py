@@ -332,3 +332,45 @@ async def test_fifty_ordinary_notes_lose_no_other_word() -> None:
     assert done.removed == {"sentences": 25, "facts": 25, "entities": 1, "mentions": 25}
     assert done.found_afterwards == NOTHING
     assert HIDDEN not in notes.everything
+
+
+async def test_a_claim_in_the_same_words_in_another_note_goes_too() -> None:
+    notes = Notes()
+    claim = f"Tobias earns {HIDDEN} euros."
+    fact = notes.heard(text=f"Tobias earns: {HIDDEN} euros", value=f"{HIDDEN} euros", quote=claim)
+    await notes.begin(fact, body=f"{claim} It snowed.")
+    again = await notes.note(f"Again: {claim} It rains.")
+    other = await notes.note("Tobias earns praise. Euros are round.")
+    (told,) = notes.graph.tables.facts
+    preview = await notes.preview(fact_uuid=told)
+    assert len(preview.sentences or []) == 2
+    done = await notes.forget(fact_uuid=told)
+    assert notes.graph.tables.episodes[again.uuid].content == "[forgotten] It rains."
+    assert notes.graph.tables.episodes[other.uuid].content == "Tobias earns praise. Euros are round."
+    assert HIDDEN not in notes.everything
+    assert done.found_afterwards == NOTHING
+
+
+async def test_the_rest_of_what_a_forgotten_person_said_is_asked_about() -> None:
+    notes = Notes()
+    body = f"{WHO}: Hello there. The code is {HIDDEN}.\nme: Thanks. All well."
+    await notes.begin(body=body, source="message")
+    preview = await notes.preview()
+    assert [line.split("] ")[1] for line in preview.ask_user or []] == [f"The code is {HIDDEN}."]
+    plain = Notes()
+    await plain.begin(body=body)
+    assert (await plain.preview()).ask_user is None
+
+
+@pytest.mark.parametrize("is_quoted", [True, False])
+async def test_the_sentence_that_told_a_fact_is_asked_about_if_it_does_not_name_her(is_quoted: bool) -> None:
+    notes = Notes()
+    await notes.begin(body=f"{WHO} came.")
+    said = f"wilhelmina told me {HIDDEN}."
+    quote = {"quote": said, "quote_start": 0, "quote_end": len(said)} if is_quoted else {}
+    note = await notes.note(f"{said} It rained.", mentions=(notes.her,))
+    quote |= {"quote_episode_uuid": note.uuid} if is_quoted else {}
+    await notes.keep(a_fact(notes.her, notes.tobias, "TOLD", value=HIDDEN, episodes=(note.uuid,), **quote))
+    preview = await notes.preview()
+    assert f"[{note.uuid[:8]}] {said}" in (preview.ask_user or [])
+    assert not any("It rained" in line for line in preview.ask_user or [])
