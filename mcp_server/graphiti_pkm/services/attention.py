@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.domain.answers import Attention
 from graphiti_pkm.domain.records import Fact
 from graphiti_pkm.domain.times import iso, show_time
+from graphiti_pkm.services import fact_rules as rules
 from graphiti_pkm.services.replaced import Unsettled
 from graphiti_pkm.services.told import ME, ToldFact
 from graphiti_pkm.services.views import shown_validity
@@ -169,7 +170,8 @@ class AttentionWriter:
     def _settling(self, fact: ToldFact, found: Unsettled, start: datetime, stored_uuid: str) -> str:
         """The call that ends or corrects the first candidate, and how to mean another one.
 
-        A correction was stored beside what it corrects: it takes that one's place and time, and its first form goes.
+        What can be ended by hand needs no note, for nobody wrote one. A correction was stored beside what it corrects:
+        it takes that one's place and time, and its first form goes.
         """
         is_correction = fact.is_correction or found.problem == "ends_nothing"
         old = found.candidates[0].uuid
@@ -182,12 +184,27 @@ class AttentionWriter:
         told.update((name, self._instant(at)) for name, at in times.items() if at is not None)
         which = f"If {old[:SHOWN_UUID]} {'was wrong' if found.problem == 'ends_nothing' else 'is meant'}"
         more = " (else put in another uuid)" if len(found.candidates) > 1 else ""
-        calls = [f"{which}{more}: {self._add(f'Replaced: {_cut(fact.text)}', facts=[told])}"] if found.may_end else []
+        ending = None if is_correction else self._ending(fact, found.candidates[0], start, stored_uuid)
+        ending = ending or self._add(f"Replaced: {_cut(fact.text)}", facts=[told])
+        calls = [f"{which}{more}: {ending}"] if found.may_end else []
         if found.may_tell:
             never = {name: value for name, value in _triple(fact).items() if name not in {"kind", "value", "unit"}}
             never |= {"target" if fact.has_target else "value": found.wanted, "invalid_at": self._instant(start)}
             calls.append(f"If it was so and never told: {self._add(f'Until then: {found.wanted}', facts=[never])}")
         return ". ".join(calls)
+
+    def _ending(self, fact: ToldFact, old: Fact, start: datetime, stored_uuid: str) -> str | None:
+        """The call that retires a fact where the new one starts; None if it cannot have ended then.
+
+        A plan is over in the record: no day was told on which it was dropped.
+        """
+        if old.kind not in {"state", "plan"} or not rules.still_holds(old, self._now):
+            return None
+        if rules.ended(old, rules.end_of(old, start, self._zone), self._now) is None or start == old.valid_at:
+            return None
+        at = {} if old.kind == "plan" else {"invalid_at": self._instant(start)}
+        said = {"fact_uuid": old.uuid, "reason": f"Replaced by: {_cut(fact.text)}", **at, "replaced_by": stored_uuid}
+        return f"retire_fact {_json(said)}"
 
     def empty_interval(self, fact: ToldFact) -> Attention:
         """The end told is not after the start."""

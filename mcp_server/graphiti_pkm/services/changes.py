@@ -116,9 +116,9 @@ class Changes(Reader):
         """By change: the quote of the fact that caused it, else the sentence of the episode that tells that fact."""
         quotes = {change.uuid: quote for change in changes if (quote := _quote(change, facts))}
         causes = {
-            change.uuid: (facts.get(change.replaced_by or "") or facts[change.fact_uuid], change.episode_uuid)
+            change.uuid: (facts.get(change.replaced_by or "") or facts[change.fact_uuid], episode_uuid)
             for change in changes
-            if change.uuid not in quotes and change.fact_uuid in facts and change.episode_uuid
+            if change.uuid not in quotes and change.fact_uuid in facts and (episode_uuid := _episode_of(change, facts))
         }
         pairs = list(dict.fromkeys((fact.uuid, episode_uuid) for fact, episode_uuid in causes.values()))
         openings, nearest = await asyncio.gather(
@@ -149,18 +149,25 @@ class Changes(Reader):
             open=change.uuid in waiting if change.kind == "proposed" else None,
             reason=change.reason if fact else None,
             words=words,
-            episode_uuid=change.episode_uuid,
+            episode_uuid=_episode_of(change, facts),
             by=change.caller if change.caller != caller.principal else None,
         )
+
+
+def _episode_of(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
+    """The episode that caused a change; of one retired by hand, the one that told what took its place."""
+    by = facts.get(change.replaced_by or "") if change.kind == "retired" and change.fact_uuid in facts else None
+    return change.episode_uuid or (by.episodes[0] if by and by.episodes else None)
 
 
 def _quote(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
     """What the causing fact quotes, if it quotes the episode that caused the change."""
     fact = facts.get(change.fact_uuid)
     cause = fact if change.kind == "added" else facts.get(change.replaced_by or "")
-    if fact is None or cause is None or change.episode_uuid is None:
+    episode_uuid = _episode_of(change, facts)
+    if fact is None or cause is None or episode_uuid is None:
         return None
-    return cause.quote if cause.quote_episode_uuid == change.episode_uuid else None
+    return cause.quote if cause.quote_episode_uuid == episode_uuid else None
 
 
 def _told(count: int, total: int) -> str:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, line, ready_calls, the
+from tests.unit.services.writing_world import WritingWorld, line, ready_calls, the
+
+from graphiti_pkm.domain.access import LOCAL
 
 ME_AT = {"source": "me", "relation": "WORKS_AT"}
 DUE = {"source": "Heron", "relation": "HAS_DEADLINE"}
@@ -38,11 +40,9 @@ async def settled(
         await world.tell("Earlier.", note, group_id=world.group)
     answer = await world.tell("Now.", told, group_id=world.group, **times)
     assert answer.retired == []
-    call = ready_calls(the(answer, "ambiguous_replacement"))[0]
-    assert call.get("group_id", "default") == world.group
-    after = await world.send(call)
-    assert len(after.retired) in {1, 2}
-    assert set(attention(after)) <= {"undeclared_endpoint"}
+    retired, asked = await world.settle(the(answer, "ambiguous_replacement"))
+    assert retired in {1, 2}
+    assert asked <= {"undeclared_endpoint"}
     return world
 
 
@@ -78,6 +78,36 @@ async def test_what_ends_is_the_first_candidate(
     assert world.lines(now=at(2026, 8)) == left
     said = f"{told['source']} {told['relation']} {told.get('target', 'deadline')}"
     assert len([fact for fact in world.facts if line(fact).startswith(said) and is_last(fact, told)]) == 1
+
+
+async def test_a_settled_ending_is_caused_by_the_note_that_told_the_new_fact(
+    world: WritingWorld, times: dict[str, str]
+) -> None:
+    jobs = ({**ME_AT, "target": "Acme"}, {**ME_AT, "target": "Beta"})
+    await world.tell("Earlier.", *jobs, group_id=world.group, reference_time="2026-01-10")
+    told = {**NEW, "replaces": "current", "valid_at": "2026-05-04"}
+    answer = await world.tell("It rained. Since May I work at Zed.", told, group_id=world.group, **times)
+    episodes = len(world.graph.tables.episodes)
+    await world.settle(the(answer, "ambiguous_replacement"))
+    assert len(world.graph.tables.episodes) == episodes
+    history = await world.changes.what_changed(LOCAL, "2026-01-01", group_ids=[world.group])
+    retired = history.changes[0]
+    assert (retired.change, retired.replaced_by, retired.invalid_at) == (
+        "retired",
+        answer.facts[0].uuid,
+        "2026-05-03T22:00:00+00:00",
+    )
+    assert (retired.words, retired.episode_uuid) == ("Since May I work at Zed.", answer.episode_uuid)
+
+
+@pytest.mark.parametrize("start", ["2026-05-20", "2020"])
+async def test_a_candidate_that_cannot_have_ended_then_is_not_retired(
+    world: WritingWorld, times: dict[str, str], start: str
+) -> None:
+    earlier = [{**ME_AT, "target": city, "valid_at": "2026-05-20T12:00"} for city in ("Acme", "Beta")]
+    await world.tell("Earlier.", *earlier, group_id=world.group)
+    answer = await world.tell("Now.", {**NEW, "replaces": "current", "valid_at": start}, group_id=world.group, **times)
+    assert "retire_fact" not in the(answer, "ambiguous_replacement").call
 
 
 def is_last(fact: Any, told: dict[str, Any]) -> bool:
@@ -132,9 +162,8 @@ async def test_another_candidate_is_ended_by_its_shown_prefix(world: WritingWorl
     await world.tell("Earlier.", {**ME_AT, "target": "Acme"}, {**ME_AT, "target": "Beta"}, group_id=world.group)
     answer = await world.tell("Now.", {**NEW, "replaces": "current"}, group_id=world.group, **times)
     report = the(answer, "ambiguous_replacement")
-    call = ready_calls(report)[0]
-    call["facts"][0]["replaces"] = [one[:8] for one in report.candidates]
-    assert len((await world.send(call)).retired) == 2
+    for one in report.candidates:
+        assert (await world.settle(report, one[:8]))[0] == 1
     assert world.lines(now=at(2026, 8)) == ["me WORKS_AT Zed"]
 
 

@@ -51,6 +51,24 @@ class WritingWorld:
         """One add_memory with exactly these arguments."""
         return await self.writing.add_memory(LOCAL, AddMemory.model_validate(arguments))
 
+    async def settle(self, report: Attention, chosen: str = "") -> tuple[int, set[str]]:
+        """Send the first call of a report exactly as it stands, or with another candidate in the place of the first.
+
+        How many facts that ended, and what it asks itself.
+        """
+        places = {tool: report.call.find(f"{tool} {{") for tool in ("add_memory", "retire_fact")}
+        tool, place = min(((tool, at) for tool, at in places.items() if at >= 0), key=lambda one: one[1])
+        arguments = json.JSONDecoder().raw_decode(report.call[place + len(tool) + 1 :])[0]
+        if tool == "add_memory":
+            (fact,) = arguments["facts"]
+            if chosen:
+                fact["replaces"] = [chosen, *fact["replaces"][1:]] if isinstance(fact["replaces"], list) else chosen
+            assert arguments.get("group_id", "default") == self.group
+            answer = await self.send(arguments)
+            return len(answer.retired), {one.what for one in answer.needs_attention}
+        given = arguments | ({"fact_uuid": chosen} if chosen else {})
+        return int((await self.retiring.retire_fact(LOCAL, **given)).changed), set()
+
     @property
     def facts(self) -> list[Fact]:
         db = self.graph.tables
