@@ -135,7 +135,6 @@ async def test_reranking_for_diversity_works_on_what_is_found(falkor_graph: Falk
 
 
 async def test_communities_are_searched_by_graphiti_itself(driver: OneGraphDriver, graphiti: Graphiti) -> None:
-    await driver.execute_query("CALL db.idx.fulltext.createNodeIndex('Community', 'name')")
     for group in (HYPHENS, PLAIN):
         community = CommunityNode(name="Bridges", group_id=group, name_embedding=AHEAD, created_at=RECORDED)
         await community.save(driver)

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import redis
-from tests.builders import GROUP, a_change, a_fact, a_write, an_entity, an_episode, at
+from tests.builders import GROUP, a_change, a_community, a_fact, a_write, an_entity, an_episode, at
 
 from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.queries import Window
@@ -112,5 +112,22 @@ async def test_facts_and_changes_from_before_version_three_are_found_by_when_the
     assert [change.uuid for change in of_tom.changes] == [ended.uuid, fact.uuid]
     (read,) = await newer.get_facts([fact.uuid], [GROUP])
     assert read == fact
+    assert await recorded_version(newer) == schema.SCHEMA_VERSION
+    await newer.close()
+
+
+async def test_communities_from_before_version_four_are_found_by_words(falkor_graph: FalkorStore) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    await falkor_graph.apply(a_write(sarah, tom, a_community(sarah, tom, name="Builders of bridges")), {})
+    database = await falkor_graph._db()
+    for text in (
+        "CALL db.idx.fulltext.drop('Community')",
+        "MATCH (m:Meta {id: 'database'}) SET m.schema_version = 3",
+    ):
+        await database.write(Query("test", text, {}))
+    newer = another_store(falkor_graph)
+    text = "CALL db.idx.fulltext.queryNodes('Community', 'bridges') YIELD node RETURN node.name AS name"
+    (found,) = await (await newer._db()).read(Query("test", text, {}))
+    assert [row["name"] for row in found] == ["Builders of bridges"]
     assert await recorded_version(newer) == schema.SCHEMA_VERSION
     await newer.close()

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 3
-"""1 had no index of changes by what caused them, 2 none by when and between what they were."""
+SCHEMA_VERSION = 4
+"""1 had no index of changes by what caused them, 2 none by when and between what they were, 3 none of communities."""
 _CANARY_SCOPE = "canary0"
 _READY_SECONDS = 600.0
 """How long indexes may take to come back after a start; 210,000 vectors without HNSW take seconds."""
@@ -37,7 +37,9 @@ _FULLTEXT_INDEXES = (
       {label: 'SearchText', language: 'english', stopwords: []}, {field: 'scope', nostem: true}, {field: 'text'})""",
     """CREATE FULLTEXT INDEX FOR ()-[e:RELATES_TO]-() ON (e.search_scope, e.search_text)
       OPTIONS {language: 'english', stopwords: []}""",
+    "CREATE FULLTEXT INDEX FOR (c:Community) ON (c.name)",
 )
+"""That of communities is for Graphiti's own search; with options it would be refused where Graphiti made one."""
 _META = Query(
     "meta",
     "MATCH (m:Meta {id: 'database'}) RETURN m.schema_version AS version, m.model AS model, m.dimension AS dimension",

@@ -1,0 +1,219 @@
+"""Sagas and communities with Graphiti's own code, a scripted model behind real HTTP, journal and database."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphiti_core import Graphiti
+from graphiti_core.cross_encoder.client import CrossEncoderClient
+from graphiti_core.embedder import EmbedderClient
+from graphiti_core.llm_client import LLMClient
+from graphiti_core.nodes import CommunityNode, SagaNode
+from graphiti_core.search.search_config_recipes import COMMUNITY_HYBRID_SEARCH_MMR, COMMUNITY_HYBRID_SEARCH_RRF
+from tests.integration.embedded_support import end_database, endpoint
+from tests.integration.planted import files_with
+from tests.requirements import requirement
+from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
+from tests.storm.dump import differences, dump
+
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.answers import AddMemoryResponse
+from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.errors import ModelRefused
+from graphiti_pkm.graph.store import FalkorStore
+
+pytestmark = pytest.mark.timeout(120)
+
+HIDDEN = "Zephyrinquolltext"
+TEAMS = (("Anna Berg", "Tom Vance", "Globex Inc"), ("Mia Roth", "Leo Stern", "Acme"))
+
+
+class Unused(EmbedderClient, CrossEncoderClient, LLMClient):
+    """Searches here bring their vector, and none is ranked by a model."""
+
+    def __init__(self) -> None:
+        LLMClient.__init__(self, None)
+
+    async def create(self, input_data: object) -> list[float]:  # noqa: ARG002 Graphiti's
+        raise AssertionError("nothing is embedded here")
+
+    async def rank(self, query: str, passages: list[str]) -> list[tuple[str, float]]:  # noqa: ARG002 Graphiti's
+        raise AssertionError("nothing is ranked here")
+
+    async def _generate_response(self, *_: object, **__: object) -> dict[str, Any]:
+        raise AssertionError("nothing is generated here")
+
+
+@pytest.fixture
+async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncIterator[Memory]:
+    """Its model reads no episodes here: the queue is cleared of them."""
+    settings = Settings(
+        data_dir=short_directory,
+        idle_seconds=0.3,
+        llm_model="scripted",
+        llm_base_url=scripted_model.url,
+        llm_api_key="k",
+        llm_structured_output="json_schema",
+    )
+    async with open_memory(settings) as memory:
+        yield memory
+    await end_database(short_directory)
+
+
+async def told(memory: Memory, body: str, saga: str | None = None, **fields: Any) -> AddMemoryResponse:
+    steering = {"saga": saga} if saga else {}
+    request = AddMemory.model_validate({"episode_body": body, "steering": steering, **fields})
+    return await memory.services.writing.add_memory(LOCAL, request, 40)
+
+
+async def teams(memory: Memory) -> None:
+    """Two groups of people who work together, which nothing joins."""
+    for one, other, company in TEAMS:
+        entities = [{"name": one, "summary": f"{one} leads."}, {"name": other}, {"name": company}]
+        facts = [
+            {"source": one, "relation": "WORKS_AT", "target": company},
+            {"source": other, "relation": "WORKS_AT", "target": company},
+            {"source": one, "relation": "WORKS_WITH", "target": other},
+        ]
+        await told(memory, f"Of {company}.", entities=entities, facts=facts)
+
+
+def calls(model: ScriptedModel, schema: str) -> int:
+    tally = model.stats.by_schema.get(schema)
+    return tally.calls if tally else 0
+
+
+@requirement("G-65", "G-68")
+async def test_a_saga_is_summarised_in_steps_and_graphiti_reads_it(
+    memory: Memory, scripted_model: ScriptedModel
+) -> None:
+    summarize = memory.services.digests.summarize_saga
+    for body in ("Anna Berg WORKS_AT Acme.", "Tom Vance WORKS_AT Acme."):
+        await told(memory, body, "Acme")
+    first = await summarize(LOCAL, "acme")
+    assert (first.status, first.name) == ("done", "Acme")
+    assert "Anna Berg WORKS_AT Acme" in first.summary
+    assert calls(scripted_model, "SagaSummary") == 1
+    again = await summarize(LOCAL, "Acme")
+    assert (again.summary, calls(scripted_model, "SagaSummary")) == (first.summary, 1)
+    await told(memory, "Mia Roth WORKS_AT Acme.", "Acme")
+    renewed = await summarize(LOCAL, "Acme")
+    assert "Anna Berg" in renewed.summary
+    assert "Mia Roth" in renewed.summary
+    prompt = scripted_model.requests[-1].prompt
+    assert prompt.count("Mia Roth WORKS_AT Acme") == 1
+
+    store = memory.context.graph
+    assert isinstance(store, FalkorStore)
+    driver = await store.driver()
+    node = await SagaNode.get_by_uuid(driver, first.uuid)
+    assert (node.name, node.summary, node.group_id) == ("Acme", renewed.summary, "default")
+    assert node.last_summarized_at is not None
+    unused = Unused()
+    graphiti = Graphiti(graph_driver=driver, llm_client=unused, embedder=unused, cross_encoder=unused)
+    latest = await graphiti._saga_get_previous_episode_uuid(first.uuid, "none")
+    assert latest == node.last_episode_uuid
+    assert (await graphiti.summarize_saga(first.uuid)).summary == renewed.summary
+    await driver.close()
+
+
+async def test_a_long_saga_is_read_twenty_episodes_at_a_time(memory: Memory, scripted_model: ScriptedModel) -> None:
+    await memory.journal.extractions.pause(paused=True)
+    for number in range(23):
+        request = AddMemory(episode_body=f"Part {number} of it.", steering={"saga": "Long"})
+        await memory.services.writing.add_memory(LOCAL, request)
+    queue = memory.journal.extractions
+    await queue.cancel([one.id for one in await queue.page(["queued"], None, 100, None)])
+    await queue.pause(paused=False)
+    answer = await memory.services.digests.summarize_saga(LOCAL, "Long")
+    assert calls(scripted_model, "SagaSummary") == 2
+    assert all(f"Part {number} of it" in answer.summary for number in (0, 19, 20, 22))
+
+
+async def test_concurrent_writers_share_one_saga_and_its_chain(memory: Memory) -> None:
+    await memory.journal.extractions.pause(paused=True)
+    add = memory.services.writing.add_memory
+    requests = [AddMemory(episode_body=f"Part {n}.", steering={"saga": "Trip"}) for n in range(6)]
+    uuids = [answer.episode_uuid for answer in await asyncio.gather(*(add(LOCAL, one) for one in requests))]
+    graph = memory.context.graph
+    (held,) = await graph.sagas_holding(uuids, ["default"], [])
+    assert len(await graph.episodes_of_saga(held.saga.uuid, None, 50)) == 6
+    links = await graph.links_around(uuids)
+    assert len({previous for previous, _ in links}) == len({following for _, following in links}) == len(links) == 5
+
+
+@requirement("G-68")
+async def test_communities_are_built_found_by_graphiti_and_made_anew_by_a_rebuild(
+    memory: Memory, scripted_model: ScriptedModel, short_directory: Path
+) -> None:
+    await teams(memory)
+    build = memory.services.digests.build_communities
+    answer = await build(LOCAL)
+    assert (answer.status, answer.community_count, answer.edge_count) == ("done", 2, 6)
+    assert {community.members for community in answer.communities} == {3}
+    assert any("Anna Berg leads" in community.summary for community in answer.communities)
+    assert calls(scripted_model, "Summary") == 4
+    assert calls(scripted_model, "SummaryDescription") == 2
+
+    store = memory.context.graph
+    assert isinstance(store, FalkorStore)
+    driver = await store.driver()
+    unused = Unused()
+    graphiti = Graphiti(graph_driver=driver, llm_client=unused, embedder=unused, cross_encoder=unused)
+    one = answer.communities[0]
+    (vector,) = await memory.context.embedder.embed([one.name])
+    for recipe in (COMMUNITY_HYBRID_SEARCH_RRF, COMMUNITY_HYBRID_SEARCH_MMR):
+        found = await graphiti.search_(one.name, recipe, ["default"], query_vector=vector.tolist())
+        assert found.communities[0].uuid == one.uuid
+        assert found.communities[0].summary == one.summary
+        elsewhere = await graphiti.search_(one.name, recipe, ["elsewhere"], query_vector=vector.tolist())
+        assert elsewhere.communities == []
+    far = [-number for number in vector.tolist()]
+    worded = await graphiti.search_(one.name.split()[1], COMMUNITY_HYBRID_SEARCH_RRF, ["default"], query_vector=far)
+    assert [community.uuid for community in worded.communities] == [one.uuid]
+    node = await CommunityNode.get_by_uuid(driver, one.uuid)
+    await node.load_name_embedding(driver)
+    assert node.name_embedding == pytest.approx(vector.tolist(), abs=1e-6)
+    await driver.close()
+
+    renewed = await build(LOCAL)
+    assert {community.uuid for community in renewed.communities}.isdisjoint({c.uuid for c in answer.communities})
+    before = dump(endpoint(short_directory).socket)
+    await memory.recovery.rebuild(lambda _done, _total: None)
+    assert differences(before, dump(endpoint(short_directory).socket)) == []
+    assert len(before.of("Community")) == 2
+
+
+async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: Memory, short_directory: Path) -> None:
+    entities = [{"name": "Maria", "summary": f"Maria knows {HIDDEN}."}, {"name": "Tom"}]
+    facts = [{"source": "Maria", "relation": "TOLD", "target": "Tom", "fact": f"Maria told Tom of {HIDDEN}."}]
+    note = await told(memory, f"Maria told Tom of {HIDDEN}.", f"On {HIDDEN}", entities=entities, facts=facts)
+    await told(memory, "Tom runs.", f"On {HIDDEN}")
+    await memory.services.digests.summarize_saga(LOCAL, f"On {HIDDEN}")
+    await memory.services.digests.build_communities(LOCAL)
+    assert len(await memory.context.graph.communities(["default"], 9)) == 1
+    forget = memory.services.forgetting.forget
+    await forget(LOCAL, query=HIDDEN, confirm=(await forget(LOCAL, query=HIDDEN)).confirm)
+    graph = memory.context.graph
+    (held,) = await graph.sagas_holding([note.episode_uuid], ["default"], [])
+    assert (held.saga.name, held.saga.summary) == ("[forgotten]", "")
+    assert await graph.communities(["default"], 9) == []
+    assert files_with(short_directory, HIDDEN) == []
+
+
+async def test_what_was_paid_for_is_not_paid_again_after_a_failure(
+    memory: Memory, scripted_model: ScriptedModel
+) -> None:
+    await teams(memory)
+    scripted_model.change(faults=FaultPlan(permanent=(PermanentFault(kind="refusal", contains="Leo Stern"),)))
+    with pytest.raises(ModelRefused, match="what was paid for is kept"):
+        await memory.services.digests.build_communities(LOCAL)
+    assert await memory.context.graph.communities(["default"], 9) == []
+    scripted_model.change(faults=FaultPlan())
+    answer = await memory.services.digests.build_communities(LOCAL)
+    assert answer.community_count == 2
+    assert max(scripted_model.stats.answered.values()) == 1
