@@ -198,6 +198,7 @@ class Aims:
         found = await self._graph.search_episodes(sorted(telling), wanted, _FOUND)
         facts = await self._graph.search_facts(sorted(telling), FactFilter(group_ids=(group_id,), now=now), _FOUND)
         held = await self._graph.get_facts(list(facts), [group_id])
+        of_named = await self._facts_of_named(group_id, sorted(telling), says)
         return Aim(
             group_id=group_id,
             picks=lambda _, sentences, __: [place for place, one in enumerate(sentences) if says(one.text)],
@@ -206,8 +207,15 @@ class Aims:
             words=tuple(sorted(telling)),
             asked=tuple(sorted(telling)),
             episodes=await self._graph.get_episodes(list(found), [group_id]),
-            facts=[fact for fact in held if says(words_of_fact(fact))],
+            facts=[*(fact for fact in held if says(words_of_fact(fact))), *of_named],
         )
+
+    async def _facts_of_named(self, group_id: str, terms: Sequence[str], says: Says) -> list[Fact]:
+        """Facts of the entities whose name says it: with a fact the name would stay. Not of the person."""
+        found = await self._graph.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
+        named = [one for one in await self._graph.get_entities(list(found), [group_id]) if says(one.name)]
+        person = await self._person(group_id)
+        return [fact for one in named if one.uuid not in person for fact in await self._facts(one)]
 
     async def _called(self, group_id: str, terms: Sequence[str]) -> list[Name]:
         """Names of entities that have none of ours, with one of these words: of the person, or Graphiti's own."""
@@ -262,13 +270,15 @@ class Aims:
         ]
 
     async def _refuse_person(self, entity: Entity) -> None:
-        keys = [name_key(entity.group_id, text) for text in (self._context.settings.person, "me")]
-        known = await self._graph.get_names(keys)
-        if any(name.entity_uuid == entity.uuid and not name.is_linkable for name in known.values()):
+        if entity.uuid in await self._person(entity.group_id):
             raise NotAllowed(
                 "Nothing was forgotten: this is the person the memory belongs to. Forget facts, episodes or words of "
                 "a query instead."
             )
+
+    async def _person(self, group_id: str) -> set[str]:
+        keys = [name_key(group_id, text) for text in (self._context.settings.person, "me")]
+        return {name.entity_uuid for name in (await self._graph.get_names(keys)).values() if not name.is_linkable}
 
 
 def _meaning(entity: Entity, *texts: str) -> Name:

@@ -247,8 +247,7 @@ async def test_words_are_forgotten_where_no_sentence_says_them(left: str) -> Non
         text=f"Ingrid hides {HIDDEN}" if left in {"deleted", "measure"} else "Ingrid hides it",
         episodes=(visit.uuid,),
     )
-    if left != "name":
-        await notes.keep(fact)
+    await notes.keep(fact)
     if left == "reason":
         await notes.keep(a_change(fact, visit, reason=f"she said {HIDDEN}"))
     if left == "summary":
@@ -259,6 +258,7 @@ async def test_words_are_forgotten_where_no_sentence_says_them(left: str) -> Non
     assert HIDDEN not in notes.everything
     assert notes.graph.tables.episodes[visit.uuid].content == "She hid it."
     assert (thing.uuid in notes.graph.tables.entities) == (left not in {"name", "measure"})
+    assert (fact.uuid in notes.graph.tables.facts) == (left not in {"name", "measure", "deleted"})
     assert done.found_afterwards == NOTHING
     assert (await notes.preview(query=HIDDEN)).status == "nothing"
 
