@@ -271,6 +271,21 @@ async def test_the_facts_of_an_episode_are_those_it_supports_alone_or_with_other
     assert await graph.episode_facts(first.uuid[:8], ["t1"], 10) == []
 
 
+async def test_the_facts_of_several_episodes_are_read_at_once(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    first, second, third = an_episode(), an_episode(), an_episode()
+    alone = a_fact(sarah, tom, "MET", episodes=(first.uuid,), created_at=at(2025, 3))
+    shared = a_fact(sarah, tom, "KNOWS", episodes=(third.uuid, second.uuid, first.uuid), created_at=at(2025, 2))
+    other = a_fact(sarah, tom, "LIKES", episodes=(third.uuid,))
+    nobody = a_fact(sarah, tom, "SAW", episodes=())
+    await graph.apply(a_write(sarah, tom, first, second, third, alone, shared, other, nobody), {})
+    both = [first.uuid, second.uuid]
+    assert [fact.uuid for fact in await graph.facts_of_episodes(both, ["t1"], 10)] == [alone.uuid, shared.uuid]
+    assert [fact.uuid for fact in await graph.facts_of_episodes(both, ["t1"], 1)] == [alone.uuid]
+    assert await graph.facts_of_episodes(both, ["t2"], 10) == []
+    assert await graph.facts_of_episodes([], ["t1"], 10) == []
+
+
 async def test_passages_without_a_vector_are_told_apart_until_they_get_one(graph: Graph) -> None:
     episode = an_episode("One. Two. Three.")
     spans = [(0, 4), (5, 9), (10, 16)]

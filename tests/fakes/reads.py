@@ -266,6 +266,12 @@ class Reads:
         found = [f for f in db.facts.values() if episode_uuid in f.episodes and f.group_id in group_ids]
         return [db.named(fact) for fact in newest_created(found)[:limit]]
 
+    async def facts_of_episodes(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Fact]:
+        db = await self._db()
+        wanted = set(episode_uuids)
+        found = [f for f in db.facts.values() if wanted.intersection(f.episodes) and f.group_id in group_ids]
+        return [db.named(fact) for fact in newest_created(found)[:limit]]
+
     async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
         return await self._retired(lambda change: change.episode_uuid == episode_uuid, group_ids, limit)
 

@@ -117,6 +117,10 @@ class GraphReader(GraphFacts, Protocol):
         """Facts this episode supports, alone or with others."""
         ...
 
+    async def facts_of_episodes(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Fact]:
+        """Facts that any of these episodes supports, newest created first: one reading of the group for all."""
+        ...
+
     async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
         """Facts that this episode ended or voided, whether or not they are so still, newest created first."""
         ...

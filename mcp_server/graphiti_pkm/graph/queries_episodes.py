@@ -111,6 +111,16 @@ def episode_facts(episode_uuid: str, group_ids: Sequence[str], limit: int) -> Qu
     )
 
 
+def facts_of_episodes(episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> Query:
+    """Newest created first."""
+    return Query(
+        "facts of episodes",
+        f"""MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND any(u IN e.episodes WHERE u IN $episodes)
+        WITH e, {RECORDED} AS ca, e.uuid AS id ORDER BY ca DESC, id LIMIT $limit RETURN {FACT_COLUMNS}""",
+        {"episodes": list(episode_uuids), "groups": group_ids, "limit": limit},
+    )
+
+
 def passages(episode_uuid: str, limit: int, *, without_vector: bool) -> Query:
     """By offset."""
     only = "WHERE p.embedding IS NULL" if without_vector else ""

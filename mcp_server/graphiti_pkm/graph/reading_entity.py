@@ -134,6 +134,11 @@ class Traversals(Connected):
         (found,) = await (await self._db()).read(queries_episodes.episode_facts(episode_uuid, group_ids, limit))
         return list(map(mapping.fact, found))
 
+    async def facts_of_episodes(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Fact]:
+        asked = queries_episodes.facts_of_episodes(episode_uuids, group_ids, limit)
+        (found,) = await (await self._db()).read(asked)
+        return list(map(mapping.fact, found))
+
     async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
         (found,) = await (await self._db()).read(queries_changes.retired_by_episode(episode_uuid, group_ids, limit))
         return list(map(mapping.fact, found))

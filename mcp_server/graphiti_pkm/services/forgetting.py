@@ -34,6 +34,8 @@ from graphiti_pkm.services.views import Views, clipped
 _MOST_ENTITIES = 10_000
 _MOST_PASSAGES = 25_000
 _MOST_REASONS = 10_000
+_AT_ONCE = 100
+"""Episodes of which the facts are read together."""
 _SHOWN = 50
 _SPEAKER = 100
 _TOLD = 20
@@ -223,11 +225,11 @@ class Forgetting:
     ) -> Material:
         groups = [aim.group_id]
         facts = {fact.uuid: fact for fact in aim.facts}
+        facts |= await self._facts_of([one.episode.uuid for one in redactions], groups)
         entities = {aim.entity.uuid: aim.entity} if aim.entity else {}
         mentioned: dict[str, frozenset[str]] = {}
         for one in redactions:
             uuid = one.episode.uuid
-            facts |= {fact.uuid: fact for fact in await self._graph.episode_facts(uuid, groups, MOST_FACTS)}
             found, _ = await self._graph.episode_entities([uuid], groups, Window(limit=_MOST_ENTITIES))
             entities |= {entity.uuid: entity for entity in found}
             mentioned[uuid] = frozenset(entity.uuid for entity in found)
@@ -251,6 +253,17 @@ class Forgetting:
             reasons=await self._graph.reasons(aim.group_id, _MOST_REASONS),
             mode=mode,
         )
+
+    async def _facts_of(self, episodes: Sequence[str], groups: Sequence[str]) -> dict[str, Fact]:
+        """Each reading goes through all facts of the group, so that many episodes share one."""
+        found: dict[str, Fact] = {}
+        for first in range(0, len(episodes), _AT_ONCE):
+            some = episodes[first : first + _AT_ONCE]
+            facts = await self._graph.facts_of_episodes(some, groups, MOST_FACTS)
+            if len(facts) == MOST_FACTS:  # rather slowly than not all of them
+                facts = [fact for one in some for fact in await self._graph.episode_facts(one, groups, MOST_FACTS)]
+            found |= {fact.uuid: fact for fact in facts}
+        return found
 
     async def _person(self, group_id: str) -> frozenset[str]:
         keys = [name_key(group_id, text) for text in (self._context.settings.person, "me")]
