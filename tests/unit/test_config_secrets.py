@@ -3,6 +3,7 @@
 import contextlib
 import json
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,17 @@ def test_a_key_is_in_no_output_of_doctor_in_no_start_line_and_in_no_repr(
     assert [text for text in shown if KEY in text] == []
 
 
+@pytest.fixture
+def own_logger() -> Iterator[None]:
+    """A command logs to a person from then on; the tests after it look at records."""
+    ours = logging.getLogger("graphiti_pkm")
+    before = (list(ours.handlers), ours.propagate, ours.level)
+    yield
+    ours.handlers[:], ours.propagate = before[0], before[1]
+    ours.setLevel(before[2])
+
+
+@pytest.mark.usefixtures("own_logger")
 @pytest.mark.parametrize("arguments", [["serve", "--help"], ["status", "--json"], ["status", "--llm-max-tokens", "x"]])
 def test_a_key_in_the_environment_is_in_no_output_of_a_command(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
