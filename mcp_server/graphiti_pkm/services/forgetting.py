@@ -146,7 +146,7 @@ class Forgetting:
         read.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
         saying = [one for one in read if one.gone or one.is_titled]
         unsaid = [one for one in read if aim.entity and not (one.gone or one.is_titled)]
-        gone = _words_of(aim, saying, names)
+        gone = await asyncio.to_thread(_words_of, aim, saying, names)
         trace = await self._traces.read(
             group,
             gone,
@@ -157,7 +157,7 @@ class Forgetting:
         )
         saying += await self._titled(aim, trace, Vanished(gone.without(trace.told)), saying, mode)
         material = await self._material(aim, saying, unsaid, mode, trace)
-        return plan_forgetting(await self._with_words(material, gone, trace))
+        return await asyncio.to_thread(plan_forgetting, await self._with_words(material, gone, trace))
 
     async def _titled(
         self, aim: Aim, trace: Trace, vanished: Vanished, read: Sequence[Redaction], mode: EpisodesMode
