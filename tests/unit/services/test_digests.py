@@ -273,9 +273,10 @@ async def test_the_person_of_the_group_joins_nobody(running: World) -> None:
 async def test_a_model_reads_the_best_joined_members_by_summary_or_newest_facts(running: World) -> None:
     hub, plain = an_entity("Hub", summary="It holds all."), an_entity("Plain")
     others = [an_entity(f"O{n}") for n in range(MOST_SUMMARIES)]
-    facts = [a_fact(hub, one, text=f"Hub holds {one.name}.") for one in others]
+    facts = [a_fact(hub, one, text=f"Hub holds {one.name}.") for one in others * 2]
     more = [
         a_fact(plain, hub, "LIKES", text="Plain likes the hub."),
+        a_fact(hub, plain, text="Hub holds Plain."),
         a_fact(plain, others[0], voided=True, text="Wrong."),
     ]
     await running.committer.commit(a_write(hub, plain, *others, *facts, *more, a_fact(plain, others[0])), {})
