@@ -97,6 +97,10 @@ class ForgetPlan:
         rest, told = self.rest, {one.uuid for one in self.reworded}
         return len(rest.older - told) + len(rest.facts) + len(rest.entities)
 
+    def says_or_marks(self, text: str) -> bool:
+        """Whether a name says it, or holds a number, name or asked word that no text tells any more."""
+        return self.says(text) or self.material.around.vanished.marks(text)
+
     def _left_of(self, redaction: Redaction) -> EpisodeText:
         """Title and description of an episode that loses sentences may be of those."""
         vanished = self.material.around.vanished

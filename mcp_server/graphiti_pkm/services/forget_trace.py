@@ -18,7 +18,7 @@ _VERIFIED = 300
 """Words that are looked for in the texts of the graph; others count as told."""
 _MORE = 20
 
-HeldKind = Literal["summary", "name", "title", "fact", "reason", "answer", "note"]
+HeldKind = Literal["summary", "name", "title", "fact", "reason", "answer", "note", "saga", "community"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Held:
 
     kind: HeldKind
     uuid: str
-    """Of the entity, episode, fact, change or write."""
+    """Of the entity, episode, fact, change, write, saga or community."""
     text: str
     key: str = ""
     """Of a name."""
@@ -217,6 +217,10 @@ def _texts_of(intent: WriteIntent) -> Iterator[Held]:
     for change in intent.changes:
         if change.reason:
             yield Held("reason", change.uuid, change.reason)
+    for saga in intent.sagas:
+        yield Held("saga", saga.uuid, f"{saga.name}. {saga.summary}")
+    for community in intent.communities or ():
+        yield Held("community", community.uuid, f"{community.name}. {community.summary}")
     for episode in intent.episodes:
         yield Held("title", episode.uuid, episode.name)
         yield Held("title", episode.uuid, episode.source_description)

@@ -105,7 +105,7 @@ class Forgetting:
                 )
             restorable = await self._restorable(plan)
             hints = await self._hints(plan)
-            write = await close_sagas(self._graph, plan.intent(self._context.now()), says=plan.says)
+            write = await close_sagas(self._graph, plan.intent(self._context.now()), says=plan.says_or_marks)
             await self._committer.commit(write, {})
         is_erased = await self._erasing.erase_now()
         found = await self._afterwards.found(plan)

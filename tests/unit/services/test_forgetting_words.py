@@ -2,11 +2,11 @@
 
 import pytest
 from tests.builders import a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
-from tests.unit.services.reading_world import World
+from tests.unit.services.reading_world import UNKNOWN, World
 
 from graphiti_pkm.domain.forget_answers import ForgetResponse
 from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.records import Entity, Episode, ExtractJob, Record, WriteKind
+from graphiti_pkm.domain.records import Entity, Episode, ExtractJob, Record, Saga, WriteKind
 
 HIDDEN = "Zephyrin4711"
 WHO = "Wilhelmina Ostrander"
@@ -374,3 +374,34 @@ async def test_the_sentence_that_told_a_fact_is_asked_about_if_it_does_not_name_
     preview = await notes.preview()
     assert f"[{note.uuid[:8]}] {said}" in (preview.ask_user or [])
     assert not any("It rained" in line for line in preview.ask_user or [])
+
+
+async def test_a_fact_about_the_user_goes_with_the_words_that_told_it() -> None:
+    notes = Notes()
+    me = an_entity("me")
+    heard = a_fact(me, me, "HEARD", text="me heard it", value=HIDDEN, episodes=("here",))
+    slept = a_fact(me, me, "SLEPT", text="me slept well", episodes=("here",))
+    body = f"{WHO} whispered {HIDDEN} to me. Later I slept well."
+    await notes.begin(me, a_name(me, is_linkable=False), heard, slept, body=body)
+    await notes.forget()
+    assert [fact.relation for fact in notes.graph.tables.facts.values()] == ["SLEPT"]
+    assert HIDDEN not in notes.everything
+
+
+async def test_texts_that_are_kept_are_not_said_to_be_gone() -> None:
+    notes = Notes()
+    await notes.begin()
+    target = {"entity_uuid": notes.her.uuid, "episodes": "keep"}
+    done = await notes.forget(**target)
+    assert GONE not in done.message
+    assert "found_afterwards" in done.message
+
+
+async def test_what_a_saga_holds_that_stays_is_told_afterwards() -> None:
+    notes = Notes()
+    await notes.begin()
+    saga = Saga(uuid=UNKNOWN, group_id="t1", name=f"About {HIDDEN}", created_at=at(2025))
+    await notes.keep(saga)
+    done = await notes.forget()
+    assert done.found_afterwards == [f"saga {UNKNOWN[:8]} still holds a word that nothing else tells"]
+    assert GONE not in done.message
