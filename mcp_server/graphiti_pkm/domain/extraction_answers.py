@@ -23,3 +23,5 @@ class ExtractionAnswer(Answer):
     """Entities and facts that cannot be stored: without a usable name, or corrected by a caller."""
     not_found: list[FoundFact] = Field(default_factory=list)
     """Facts of the extraction before this one that it no longer finds; they stay."""
+    communities_stay: bool = False
+    """The caller wanted them updated, which is left to build_communities: it makes them anew as a whole."""

@@ -116,6 +116,7 @@ class ExtractionWriting:
                 mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, known, plan.now)
                 intent = plan.intent(given.job.uuid, mentions, jobs)
                 answer = plan.answer(given.former, former)
+                answer = answer.model_copy(update={"communities_stay": given.job.update_communities})
                 await _confirm(may_write)
                 await self._committer.commit(intent, plan.vectors, answer=answer.model_dump(mode="json"))
             except KeptButPending:

@@ -23,6 +23,7 @@ _MOST_FAILURES = 5
 _LOOK_SECONDS = 0.5
 """How soon a job that another process has ended is noticed."""
 _TELL_SECONDS = 5.0
+_BUILD = "Communities are as before; build_communities (toolset graph) makes them anew once all is told."
 _ENDED = frozenset({"done", "failed", "cancelled"})
 _MILLION = 1_000_000
 
@@ -110,7 +111,7 @@ class Receipts:
             episode_uuid=record.episode_uuid,
             state=record.state,
             reason=record.reason or None,
-            remedy=record.remedy or None,
+            remedy=record.remedy or (_BUILD if found and found.communities_stay else None),
             attempts=record.attempts or None,
             next_attempt=iso(record.not_before) if is_later else None,
             model=found.model if found else None,

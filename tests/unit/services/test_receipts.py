@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.builders import at
 from tests.fakes.extractor import FakeExtractor
+from tests.requirements import requirement
 from tests.unit.services.extraction_world import ExtractionWorld, Findings
 
 from graphiti_pkm.domain.access import LOCAL, Caller
@@ -158,6 +159,16 @@ async def test_a_failure_is_told_with_reason_and_remedy(world: World) -> None:
     assert whole.extractions == {"failed": 1}
     assert [one.remedy for one in whole.extraction_failures] == ["Set llm_api_key."]
     assert whole.extraction_model == "fake-1"
+
+
+@requirement("G-65")
+async def test_whoever_wants_communities_updated_is_told_what_does_it(world: World) -> None:
+    for wanted, said in ((True, True), (False, False)):
+        answer = await world.add(f"Anna likes tea: {wanted}.", steering={"update_communities": wanted})
+        await world.extracting.run_once()
+        told = (await world.status.get_status(LOCAL, answer.episode_uuid)).extraction
+        assert told is not None
+        assert ("build_communities" in (told.remedy or "")) is said
 
 
 async def test_a_job_that_waits_says_why_and_until_when(world: World) -> None:
