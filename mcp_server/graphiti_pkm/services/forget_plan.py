@@ -204,12 +204,13 @@ def plan_forgetting(material: Material) -> ForgetPlan:
             if entity.uuid not in lost and (left := left_of(entity)) != entity
         ],
         reasons=sorted(
-            {uuid for uuid, reason in material.reasons.items() if says(reason) or vanished.takes(reason)} | rest.reasons
+            {uuid for uuid, reason in material.reasons.items() if says(reason) or vanished.takes_afar(reason)}
+            | rest.reasons
         ),
         says=says,
         rest=rest,
         stays=[*facts.stays, *_staying(material, mentions, lost)],
-        asks=[*facts.asks, *rest.asks, *_still_holding(material, left_of, near - lost)],
+        asks=[*facts.asks, *rest.asks, *_still_holding(material, left_of, near, lost)],
     )
 
 
@@ -335,13 +336,15 @@ def _is_named_by_it(entity: Entity, material: Material, facts_gone: Mapping[str,
     return material.aim.says(entity.name) or (entity.uuid in facts_gone and material.around.vanished.marks(entity.name))
 
 
-def _still_holding(material: Material, left_of: Callable[[Entity], Entity], near: AbstractSet[str]) -> list[str]:
-    """Summaries of entities of the episodes that hold a word which nothing tells any more."""
+def _still_holding(
+    material: Material, left_of: Callable[[Entity], Entity], near: AbstractSet[str], lost: AbstractSet[str]
+) -> list[str]:
+    """Summaries that hold a word which nothing tells any more, though it may be of something else there."""
     vanished = material.around.vanished
     found = []
-    for uuid in sorted(near & material.entities.keys()):
-        entity = left_of(material.entities[uuid])
-        if vanished.holds(entity.summary, words_in(entity.name)):
+    for entity in (left_of(one) for uuid, one in sorted(material.entities.items()) if uuid not in lost):
+        own = words_in(entity.name)
+        if vanished.marks(entity.summary, own) or (entity.uuid in near and vanished.holds(entity.summary, own)):
             found.append(f"summary of {entity.name}: {entity.summary}")
     return found
 

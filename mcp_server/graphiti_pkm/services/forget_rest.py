@@ -36,14 +36,15 @@ def rest_of(
     trace, vanished = around.trace, around.vanished
 
     def goes(text: str) -> bool:
-        return says(text) or vanished.takes(text)
+        return says(text) or vanished.takes_afar(text)
 
     names = _Names(around, says, entities, near)
     for held in (*trace.of("name"), *trace.given):
         if held.uuid in entities and held.uuid not in lost:
             names.take(held, is_given=held in trace.given)
     texts = [one for one in trace.of("summary", "name") if vanished.holds(one.text) or says(one.text)]
-    facts = [one for one in trace.of("fact") if one.uuid not in around.facts and goes(one.text)]
+    unseen = [one for one in trace.of("fact") if one.uuid not in around.facts]
+    facts = [one for one in unseen if goes(one.text) or vanished.marks(one.text)]
     return Rest(
         names=tuple(names.left()),
         aliases=tuple(sorted(names.gone)),
@@ -61,7 +62,7 @@ def reworded(entity: Entity, says: Says, vanished: Vanished, *, is_near: bool) -
     own = words_in(entity.name)
 
     def goes(text: str) -> bool:
-        return vanished.takes(text, but=own) if is_near else vanished.marks(text)
+        return vanished.takes(text, but=own) if is_near else vanished.marks(text) and vanished.takes_afar(text)
 
     left = [sentence for sentence in sentences_in(entity.summary) if not goes(sentence)]
     is_whole = len(left) == len(sentences_in(entity.summary))
@@ -95,13 +96,13 @@ class _Names:
                 self.asks[f"name of {entity.name}"] = None
         elif (
             self._says(held.text)
-            or vanished.marks(held.text)
+            or (vanished.marks(held.text) and vanished.takes_afar(held.text))
             or (held.uuid in self._near and vanished.takes(held.text, but=words_in(entity.name)))
             or (is_given and not words_in(held.text) <= vanished.told)
         ):
             self._keys.setdefault(held.uuid, set()).add(held.key)
             self.gone.add((held.uuid, held.text))
-        elif held.uuid in self._near and vanished.holds(held.text):
+        elif vanished.marks(held.text) or (held.uuid in self._near and vanished.holds(held.text)):
             self.asks[f"{entity.name}, also called {held.text}"] = None
 
     def left(self) -> list[NamesLeft]:

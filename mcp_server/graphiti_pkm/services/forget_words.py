@@ -9,8 +9,11 @@ from graphiti_pkm.domain.names import fold
 from graphiti_pkm.domain.redaction import FORGOTTEN
 
 _WORD = re.compile(r"[^\W_]+")
-_TELLING_NUMBER = 3
-"""A shorter number stands in many texts."""
+_TELLING_NUMBER = 4
+_TELLING_CODE = 3
+"""Shorter ones stand in many texts."""
+_YEAR = 4
+_TELLING_NAMES = 2
 _SHORTEST = 2
 _IDLE = STOP_WORDS | frozenset(fold(FORGOTTEN).split())
 
@@ -72,6 +75,15 @@ class Vanished:
         names = (words & self.gone.names).difference(but)
         return bool(names) and not _marked(text).isdisjoint(names)
 
+    def takes_afar(self, text: str) -> bool:
+        """As ``takes``, of what is told elsewhere: one capital alone may be of something else there."""
+        words = content_words((text,))
+        if not words.isdisjoint(self.gone.certain):
+            return True
+        names = words & self.gone.names & _marked(text)
+        lost = names or words & self.gone.words
+        return len(names) >= _TELLING_NAMES or len(lost) > len((words - lost) & self.told)
+
     def takes(self, text: str, told: Collection[str] | None = None, but: Collection[str] = ()) -> bool:
         """Whether what it says came from what went: it holds such a mark, or more of these words than of told ones.
 
@@ -103,4 +115,8 @@ def _marked(text: str, *, skips_first: bool = False) -> frozenset[str]:
 
 
 def _is_number(word: str) -> bool:
-    return len(word) >= _TELLING_NUMBER and any(character.isdigit() for character in word)
+    """A code or an amount, no year and no round number: those stand in many texts."""
+    if not word.isdecimal():
+        return len(word) >= _TELLING_CODE and any(character.isdigit() for character in word)
+    is_year = len(word) == _YEAR and word.startswith(("19", "20"))
+    return len(word) >= _TELLING_NUMBER and not is_year and not word.endswith("00")

@@ -405,3 +405,40 @@ async def test_what_a_saga_holds_that_stays_is_told_afterwards() -> None:
     done = await notes.forget()
     assert done.found_afterwards == [f"saga {UNKNOWN[:8]} still holds a word that nothing else tells"]
     assert GONE not in done.message
+
+
+@pytest.mark.parametrize(
+    ("summary", "left"),
+    [
+        ("Born in Lisbon.", "Born in Lisbon."),
+        ("Founded in 2019.", "Founded in 2019."),
+        ("Weighs 100 kg.", "Weighs 100 kg."),
+        ("Sings. Met her with Quolltext in Lisbon.", "Sings."),
+        ("Sings. Knows the code 471147.", "Sings."),
+    ],
+)
+async def test_one_word_in_the_summary_of_something_else_takes_nothing_with_it(summary: str, left: str) -> None:
+    notes = Notes()
+    casimir = an_entity("Casimir", summary=summary)
+    body = f"In 2019 {WHO} went to Lisbon with 100 kg of Quolltext and code 471147. Tobias slept."
+    await notes.begin(body=body)
+    await notes.note("He was born here, in a place we know, and weighs much.", casimir, mentions=(casimir,))
+    done = await notes.forget()
+    assert notes.graph.tables.entities[casimir.uuid].summary == left
+    assert [line for line in done.ask_user or [] if "Casimir" in line] == (
+        [f"summary of Casimir: {summary}"] if "Lisbon" in left else []
+    )
+
+
+@pytest.mark.parametrize(
+    "body", ["Tobias lives in Rome. Tobias lives with {who} in Rome.", "{who} likes Rome. Tobias lives in Rome."]
+)
+async def test_a_fact_that_the_rest_of_its_note_tells_stays_beside_its_end(body: str) -> None:
+    notes = Notes()
+    rome = an_entity("Rome", summary="A city.")
+    lives = a_fact(notes.tobias, rome, "LIVES_IN", text="Tobias lives in Rome", episodes=("here",))
+    await notes.begin(rome, a_name(rome), lives, body=body.format(who=WHO))
+    done = await notes.forget()
+    assert [fact.text for fact in notes.graph.tables.facts.values()] == ["Tobias lives in Rome"]
+    assert notes.graph.tables.entities[rome.uuid].summary == "A city."
+    assert done.ask_user is None
