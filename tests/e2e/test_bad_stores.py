@@ -155,7 +155,7 @@ async def test_another_embedding_dimension_stops_the_start_with_what_to_do(data_
         assert code == "embedding_mismatch"
         assert "another-model (768 dimensions)" in message
         assert "384" in message
-        assert "--data-dir" in message
+        assert "graphiti-pkm reembed" in message
 
 
 def set_meta(data_dir: Path, assignment: str) -> None:

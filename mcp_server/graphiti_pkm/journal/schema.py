@@ -144,7 +144,7 @@ _EMBEDDING: Migration = (
     """,
     """
     INSERT INTO embedding
-    SELECT 1, 'sentence-transformers/all-MiniLM-L6-v2', 384, 0
+    SELECT 1, 'all-MiniLM-L6-v2', 384, 0
     WHERE EXISTS (SELECT 1 FROM contents WHERE dimension = 384)
     """,
 )

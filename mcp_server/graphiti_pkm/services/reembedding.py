@@ -164,5 +164,5 @@ class Reembedding:
     async def _record(self, model: str, dimension: int) -> None:
         try:
             await self._journal.record_embedding(model, dimension)
-        except PkmError as error:
-            _log.warning("the journal does not take of which model the vectors are: %s", error.code)
+        except PkmError as error:  # likewise
+            _log.debug("the journal does not take of which model the vectors are: %s", error.code)
