@@ -142,3 +142,26 @@ async def test_a_killed_server_hands_its_job_over_within_the_lease(
                     assert (again["extraction"]["state"], again["extraction"]["attempts"]) == ("done", 1)
                     facts = await call(other, "search_memory_facts", query="Anna Berg")
                     assert [one["name"] for one in facts["facts"]] == ["WORKS_AT"]
+
+
+@requirement("G-65", "G-68")
+async def test_a_saga_is_told_and_summed_up_and_communities_are_built_through_a_server(
+    tmp_path: Path, scripted_model: ScriptedModel
+) -> None:
+    given = {**settings(scripted_model), "toolsets": "memory,graph"}
+    async with over_stdio(tmp_path / "data", **given) as client:
+        first = await waited(client, saga="Acme")
+        second = await waited(
+            client, "Tom Vance WORKS_AT Acme.", saga="Acme", saga_previous_episode_uuid=first["episode_uuid"]
+        )
+        summary = await call(client, "summarize_saga", saga_name="Acme")
+        assert (summary["status"], summary["name"]) == ("done", "Acme")
+        assert "Anna Berg WORKS_AT Acme" in summary["summary"]
+        assert "Tom Vance WORKS_AT Acme" in summary["summary"]
+        built = await call(client, "build_communities")
+        assert (built["status"], built["community_count"], built["edge_count"]) == ("done", 1, 3)
+        found = await call(client, "search_episodes", query="Tom Vance", neighbours=True, max_episodes=1)
+        assert found["episodes"][0]["uuid"] == second["episode_uuid"]
+        assert found["episodes"][0]["previous"]["uuid"] == first["episode_uuid"]
+        status = await call(client, "get_status", receipt=summary["uuid"])
+        assert status["extraction"]["state"] == "done"

@@ -2,7 +2,7 @@
 
 import pytest
 from mcp.client import Client
-from tests.builders import GROUP, a_fact, a_name, a_passage, a_write, an_entity, an_episode, at
+from tests.builders import GROUP, a_fact, a_name, a_passage, a_saga, a_write, an_entity, an_episode, at
 from tests.protocol.support import EVERYTHING, Mode, World, answered, error_of, text, told
 from tests.requirements import requirement
 
@@ -78,6 +78,24 @@ async def test_a_call_of_the_upstream_servers_add_triplet_works_unchanged(client
     assert answer["edges"][0]["fact"] == "Anna works for Acme."
     message = error_of(await client.call_tool("add_triplet", {**arguments, "edge_name": "?"}))
     assert message.startswith("edge_name needs")
+
+
+@requirement("G-68")
+async def test_calls_of_the_upstream_servers_summaries_are_taken_and_say_that_there_is_no_model(
+    client: Client, world: World
+) -> None:
+    await world.graph.apply(a_write(a_saga("Trip")), {})
+    for tool, arguments in (
+        ("summarize_saga", {"saga_name": "Trip", "group_id": GROUP}),
+        ("summarize_saga", {"saga_name": "Trip", "group_id": None}),
+        ("build_communities", {"group_ids": GROUP}),
+        ("build_communities", {"group_ids": [GROUP]}),
+        ("build_communities", {}),
+    ):
+        message = error_of(await client.call_tool(tool, arguments))
+        assert message.startswith(("No model is configured, and this asks one: set llm_model", "No saga of this name"))
+    assert "No saga of this name" in error_of(await client.call_tool("summarize_saga", {"saga_name": "Trap"}))
+    assert "saga_name" in error_of(await client.call_tool("summarize_saga", {}))
 
 
 @requirement("T33")
