@@ -56,6 +56,21 @@ async def test_stretches_of_any_year_hold_what_lies_in_them(graph: Graph, year: 
     assert [place.uuid for place in found] == [one.uuid for one in told if start <= one.valid_at < stretch.end]
 
 
+async def test_the_same_text_is_that_of_the_first_such_episode_of_the_stretch(graph: Graph) -> None:
+    first, again = (an_episode('It\'s "so" – {x}\n', valid_at=at(2025, 3, 1), created_at=at(2026, i)) for i in (2, 3))
+    other = an_episode("Something else", valid_at=at(2025, 3, 1), created_at=at(2026))
+    later = an_episode(first.content, valid_at=at(2025, 3, 2), created_at=at(2026))
+    elsewhere = an_episode(first.content, valid_at=at(2025, 3, 1), created_at=at(2026), group_id="t2")
+    await graph.apply(a_write(again, first, other, later), {})
+    await graph.apply(a_write(elsewhere), {})
+    instant = Stretch(group_id=GROUP, start=at(2025, 3, 1), end=at(2025, 3, 1) + timedelta(microseconds=1))
+    assert await graph.same_text(instant, first.content) == first.uuid
+    assert await graph.same_text(DAY, first.content) == first.uuid
+    assert await graph.same_text(instant, first.content.strip()) is None
+    assert await graph.same_text(instant.model_copy(update={"start": at(2025)}), other.content) == other.uuid
+    assert await graph.same_text(instant.model_copy(update={"group_id": "t3"}), first.content) is None
+
+
 async def test_mentions_among_episodes_count_each_entity_once(graph: Graph) -> None:
     sarah, bob, other = (an_entity(name) for name in ("Sarah", "Bob", "Other"))
     both, one, none = (an_episode(text) for text in ("both", "one", "none"))

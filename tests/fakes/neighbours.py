@@ -32,6 +32,17 @@ class Neighbours(Reads):
             for each in stretches
         ]
 
+    async def same_text(self, stretch: Stretch, content: str) -> str | None:
+        db = await self._db()
+        same = [
+            (one.created_at, one.uuid)
+            for one in db.episodes.values()
+            if one.group_id == stretch.group_id
+            and stretch.start <= one.valid_at < stretch.end
+            and one.content == content
+        ]
+        return min(same)[1] if same else None
+
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         db = await self._db()
         steps: dict[str, Steps] = {}

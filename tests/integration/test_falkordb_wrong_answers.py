@@ -29,6 +29,7 @@ from tests.builders import (
 
 from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.names import search_terms
+from graphiti_pkm.domain.neighbours import Stretch
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Vector
 from graphiti_pkm.errors import EmbeddingMismatch, InvalidInput, NotKept
@@ -263,6 +264,7 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
         queries_episodes.episode_facts(uuid, [GROUP], 5),
         queries_read.entity_support([uuid]),
         queries_neighbours.own_mentions([uuid], 5),
+        queries_neighbours.same_text(Stretch(group_id=GROUP, start=at(2026), end=at(2027)), "x"),
         queries_episodes.passages(uuid, 5, without_vector=True),
         queries_read.names([uuid]),
         queries_read.aliases(uuid, 5),

@@ -195,8 +195,7 @@ class RetiredFact(Answer):
     uuid: str
     fact: str
     invalid_at: str | None = None
-    kind: Literal["retired", "voided", "fulfilled"]
-    """``fulfilled``: a plan that has come about."""
+    kind: Literal["retired", "voided", "fulfilled"]  # fulfilled: a plan that has come about
     replaced_by: str | None = None
 
 
@@ -213,6 +212,7 @@ class Attention(Answer):
         "alias_taken",
         "proposed_ending",
         "part_of_name",
+        "same_text",
     ]
     detail: str
     candidates: list[str]

@@ -49,6 +49,10 @@ class GraphNeighbours(Protocol):
         """The episodes of each stretch in order, the first ``limit_each``."""
         ...
 
+    async def same_text(self, stretch: Stretch, content: str) -> str | None:
+        """Uuid of the episode of a stretch that was first recorded with exactly this content."""
+        ...
+
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         """Of the episodes that belong to a saga."""
         ...

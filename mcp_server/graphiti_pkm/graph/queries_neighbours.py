@@ -42,6 +42,17 @@ def places_in(stretch: Stretch, recorded_until: datetime, limit: int) -> Query:
     )
 
 
+def same_text(stretch: Stretch, content: str) -> Query:
+    """By the index on ``valid_at``, like ``places_in``; the texts of the stretch are compared, not read."""
+    return Query(
+        "same text in a stretch of time",
+        """MATCH (e:Episodic) WHERE e.valid_at >= $start AND e.valid_at < $end AND coalesce(e.valid_at, '~') < $end
+          AND coalesce(e.group_id, '') = $group AND e.content = $content
+        WITH e ORDER BY e.created_at, e.uuid LIMIT 1 RETURN e.uuid AS uuid""",
+        {"group": stretch.group_id, "start": iso(stretch.start), "end": iso(stretch.end), "content": content},
+    )
+
+
 def saga_steps(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
     """Along the edges that Graphiti makes between the episodes of a saga; of several the first by uuid."""
     return Query(

@@ -25,6 +25,10 @@ class Neighbours(Connected):
         wanted = [queries_neighbours.places_in(stretch, recorded_until, limit_each) for stretch in stretches]
         return [list(map(_place, rows)) for rows in await (await self._db()).read(*wanted)]
 
+    async def same_text(self, stretch: Stretch, content: str) -> str | None:
+        (found,) = await (await self._db()).read(queries_neighbours.same_text(stretch, content))
+        return next((str(row["uuid"]) for row in found), None)
+
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         if not uuids:
             return {}

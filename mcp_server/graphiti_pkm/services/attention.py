@@ -41,6 +41,16 @@ class AttentionWriter:
             f"in place of {_quoted(name)}",
         )
 
+    def same_text(self, episode_uuid: str, stored_uuid: str, *, is_text_only: bool) -> Attention:
+        """An episode with the text and time of another; ``is_text_only``: the new one brings nothing more."""
+        extra = episode_uuid if is_text_only else stored_uuid
+        return Attention(
+            what="same_text",
+            detail=f"the same text and time is stored as {stored_uuid[:SHOWN_UUID]} already; it is there twice now",
+            candidates=[stored_uuid],
+            call=f'If sent twice: delete_episode {{"uuid":"{extra}"}}',
+        )
+
     def undeclared(self, names: Sequence[str]) -> Attention:
         """New entities that only facts name.
 

@@ -119,8 +119,9 @@ def plan_write(
     snapshot: Snapshot,
     vectors: Mapping[str, Vector],
     new_uuid: Callable[[], str] = new_uuid,
+    same_text: str | None = None,
 ) -> WritePlan:
-    """Decide everything; ``vectors`` by text."""
+    """Decide everything; ``vectors`` by text, ``same_text``: an episode that seems to be the same note."""
     episode = Episode(
         uuid=told.uuid or new_uuid(),
         group_id=at.group_id,
@@ -157,6 +158,9 @@ def plan_write(
         passages=[Passage(uuid=new_uuid(), episode_uuid=episode.uuid, **span.model_dump()) for span in spans],
         person_uuid=resolution.person_uuid,
     )
+    if same_text is not None:
+        is_text_only = not told.facts and not told.entities
+        plan.attention.insert(0, writer.same_text(episode.uuid, same_text, is_text_only=is_text_only))
     plan.vectors = _vectors_of(plan, vectors)
     return plan
 

@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import AddMemoryResponse
 from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.neighbours import Stretch
 from graphiti_pkm.domain.passages import Span, split_passages
 from graphiti_pkm.domain.records import Name, Vector
 from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.domain.times import shifted
 from graphiti_pkm.errors import ConflictingContent, NotAllowed, NotKept, PkmError, Unavailable
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
@@ -34,6 +37,9 @@ from graphiti_pkm.services.write_plan import (
 )
 
 _UNNAMED_PERSON = "me"
+_A_MOMENT = timedelta(minutes=10)
+_SHORT = 20
+"""Within a moment a model sends a note again to add what it lacks; few characters may be said twice."""
 _QUEUED = " A model will read it: get_status with its episode_uuid as receipt tells what it finds."
 
 
@@ -149,8 +155,10 @@ class Writing:
             named = None if public == settings.default_group else public
             at = Occurrence(group_id, named, person, now, settings.zone, caller.principal, settings.retirement)
             place = await place_in_saga(self._graph, group_id, told)
-            snapshot = await self._reader.read(group_id, told, person, vectors or {}, now)
-            plan = plan_write(told, spans, at, snapshot, vectors or {})
+            snapshot, same_text = await asyncio.gather(
+                self._reader.read(group_id, told, person, vectors or {}, now), self._same_text(told, group_id, now)
+            )
+            plan = plan_write(told, spans, at, snapshot, vectors or {}, same_text=same_text)
             if vectors is not None and not is_last and missing_vectors(plan, vectors):
                 return None
             try:
@@ -171,6 +179,14 @@ class Writing:
                 self._books.forget(group_id)  # it may hold names that were not stored
                 raise
         return answer
+
+    async def _same_text(self, told: Told, group_id: str, now: datetime) -> str | None:
+        """The episode with this text and time, or of one sent without a time, with this text a moment ago."""
+        if told.uuid is not None or not (told.is_dated or len(told.body) >= _SHORT):
+            return None
+        start = told.reference_time if told.is_dated else shifted(now, -_A_MOMENT)
+        end = shifted(told.reference_time, timedelta(microseconds=1))
+        return await self._graph.same_text(Stretch(group_id=group_id, start=start, end=end), told.body)
 
     async def _refuse_foreign(self, told: Told) -> None:
         """An episode that did not come through the journal must not be overwritten, in whichever group it is."""

@@ -18,7 +18,7 @@ MOVED = {"source": "me", "relation": "LIVES_IN", "target": "Oslo", "valid_at": "
 
 
 async def told(world: WritingWorld, *facts: dict[str, Any]) -> AddMemoryResponse:
-    answer = await world.tell("A note.", *facts, reference_time="2026-05-10")
+    answer = await world.tell(f"Note {world.clock.instant}.", *facts, reference_time="2026-05-10")
     world.clock.advance(seconds=1)
     return answer
 

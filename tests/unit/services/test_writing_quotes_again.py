@@ -32,7 +32,7 @@ async def test_the_first_words_stay_and_nothing_is_said(world: WritingWorld) -> 
     first = await world.tell(BODY, {**ACME, "quote": "I work there"})
     for quote in ("at Acme", "never said"):
         answer = await world.tell(BODY, {**ACME, "quote": quote})
-        assert (answer.facts[0].outcome, attention(answer)) == ("duplicate", [])
+        assert (answer.facts[0].outcome, attention(answer)) == ("duplicate", ["same_text"])
     await world.tell("Left.", {**ACME, "invalid_at": "2026-07"})
     (fact,) = world.facts
     assert (fact.quote, fact.quote_start, fact.quote_episode_uuid) == ("I work there", 5, first.episode_uuid)
