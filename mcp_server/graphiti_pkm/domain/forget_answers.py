@@ -13,7 +13,10 @@ class ForgetResponse(Answer):
     status: Literal["preview", "nothing", "forgotten", "pending"]
     """pending: gone from every answer, not yet from every file."""
     removed: dict[str, int]
-    """Counts by kind: sentences, titles, episodes, facts, entities, mentions, summaries, reasons."""
+    """Counts by kind: sentences, titles, episodes, facts, entities, mentions, summaries, aliases, reasons.
+
+    journal: earlier texts and deleted facts that nothing but the journal held.
+    """
     confirm: str | None = None
     """With a preview: what the call that forgets has to send; it fits only what is shown."""
     sentences: list[str] | None = None
@@ -22,11 +25,11 @@ class ForgetResponse(Answer):
     """Preview, with their dates (at most 50)."""
     entities: list[str] | None = None
     summaries: list[str] | None = None
-    """Entities whose summary or attributes lose a part; all of it where it cannot be separated."""
+    """Entities whose summary or attributes lose a part, all of it where it cannot be separated, or that lose a name."""
     stays: list[str] | None = None
     """What was told with it and stays, and why (at most 20)."""
     ask_user: list[str] | None = None
-    """What may still hint at it: ask whether it has to go as well (at most 20)."""
+    """What may still hint at it, or holds a word that nothing else tells (at most 20): ask whether it has to go."""
     restorable: list[str] | None = None
     """Facts that what goes had ended; restore_fact brings them back (at most 20)."""
     found_afterwards: list[str] | None = None

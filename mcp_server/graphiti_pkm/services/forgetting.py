@@ -8,7 +8,7 @@ from datetime import datetime
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.forget_answers import EpisodesMode, ForgetResponse
 from graphiti_pkm.domain.mentions import MentionFinder
-from graphiti_pkm.domain.names import name_key, words_of
+from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.ports import RecordKind
 from graphiti_pkm.domain.queries import EntityFilter, Window
 from graphiti_pkm.domain.records import Episode, Fact, Name, Passage
@@ -18,13 +18,14 @@ from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.confirmation import confirmation
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
-from graphiti_pkm.services.forget_aim import MOST_EPISODES, MOST_FACTS, Aim, Aims, words_of_fact
+from graphiti_pkm.services.forget_aim import MOST_EPISODES, MOST_FACTS, Aim, Aims
 from graphiti_pkm.services.forget_check import NOTHING_FOUND, Afterwards
+from graphiti_pkm.services.forget_hints import hints_of
 from graphiti_pkm.services.forget_plan import ForgetPlan, Material, plan_forgetting
 from graphiti_pkm.services.forget_rest import texts_of
-from graphiti_pkm.services.forget_text import Redaction, Sentence, sentences_of
+from graphiti_pkm.services.forget_text import Redaction, sentences_of
 from graphiti_pkm.services.forget_trace import Trace, Traces, words_of_claim
-from graphiti_pkm.services.forget_words import Gone, Vanished, words_in
+from graphiti_pkm.services.forget_words import Gone, Vanished
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.known_from import episode_times
 from graphiti_pkm.services.saga_plan import close_sagas
@@ -37,12 +38,10 @@ _MOST_REASONS = 10_000
 _AT_ONCE = 100
 """Episodes of which the facts are read together."""
 _SHOWN = 50
-_SPEAKER = 100
 _TOLD = 20
 _TERMS = 64
 _TEXT = 200
 _UUID = 8
-_GOES_ON = words_of("she he they her him his their it its sie er ihr ihre sein seine elle il lui ella")
 _ERASED_BUT = (
     "What went is gone from the database's and the journal's files, but texts that stay hold words of it: "
     "found_afterwards. Backups that you made are not touched."
@@ -104,7 +103,7 @@ class Forgetting:
                     "Call forget without confirm, and show the user what it says."
                 )
             restorable = await self._restorable(plan)
-            hints = await self._hints(plan)
+            hints = hints_of(plan)
             write = await close_sagas(self._graph, plan.intent(self._context.now()), says=plan.says_or_marks)
             await self._committer.commit(write, {})
         is_erased = await self._erasing.erase_now()
@@ -276,7 +275,7 @@ class Forgetting:
         return confirmation("forget", caller.principal, what, plan.material.mode, write)
 
     async def _preview(self, plan: ForgetPlan, token: str) -> ForgetResponse:
-        hints = await self._hints(plan)
+        hints = hints_of(plan)
         if plan.is_nothing:
             return ForgetResponse(
                 message="Nothing says this: there is nothing to forget.",
@@ -322,36 +321,6 @@ class Forgetting:
     def _stays(self, plan: ForgetPlan) -> list[str]:
         return [clipped(reason, _TEXT) for reason in plan.stays[:_TOLD]]
 
-    async def _hints(self, plan: ForgetPlan) -> list[str]:
-        """What stays and may still speak of it; the user decides."""
-        material = plan.material
-        gone = {fact.uuid for fact in plan.gone}
-        hints = [
-            f"[{one.episode.uuid[:_UUID]}] {clipped(sentence.text, _TEXT)}"
-            for one in (*material.redactions, *material.unsaid)
-            for place, sentence in enumerate(one.sentences)
-            if place not in one.gone
-            and (
-                material.aim.hints(sentence.text)
-                or (place - 1 in one.gone and _goes_on(sentence))
-                or _is_of_turn(one, sentence, material.aim)
-                or any(_tells(one, sentence, fact) for fact in plan.gone[:_SHOWN])
-            )
-        ]
-        hints += [
-            f"[{fact.uuid[:_UUID]}] {clipped(fact.text, _TEXT)}"
-            for fact in material.facts.values()
-            if fact.uuid not in gone and material.aim.hints(words_of_fact(fact))
-        ]
-        hints += [
-            f"[{episode.uuid[:_UUID]}] {clipped(episode.name, _TEXT)}: mentions it without its name"
-            for episode in material.aim.unnamed
-        ]
-        hints += [clipped(line, _TEXT) for line in plan.asks]
-        hints = list(dict.fromkeys(hints))
-        more = len(hints) - _TOLD + 1
-        return hints if len(hints) <= _TOLD else [*hints[: _TOLD - 1], f"and {more} more"]
-
     async def _restorable(self, plan: ForgetPlan) -> list[str]:
         """What the facts that go had ended or corrected, and is so still."""
         gone = {fact.uuid for fact in plan.gone}
@@ -361,30 +330,6 @@ class Forgetting:
                 if ended.uuid not in gone and (ended.voided or ended.invalid_at or ended.expired_at):
                     found[ended.uuid] = ended
         return [f"{uuid[:_UUID]} {clipped(self._views.sentence(one), _TEXT)}" for uuid, one in found.items()][:_TOLD]
-
-
-def _goes_on(sentence: Sentence) -> bool:
-    """Whether it begins as one that speaks of somebody named before."""
-    return sentence.text.split(maxsplit=1)[0].casefold().strip(".,;:!?'\"") in _GOES_ON if sentence.text else False
-
-
-def _is_of_turn(redaction: Redaction, sentence: Sentence, aim: Aim) -> bool:
-    """Whether it is the rest of what the entity says itself in a conversation."""
-    content = redaction.episode.content
-    if aim.entity is None or redaction.episode.source != "message":
-        return False
-    speaker, colon, _ = content[content.rfind("\n", 0, sentence.start) + 1 : sentence.end].partition(":")
-    return bool(colon) and len(speaker) <= _SPEAKER and aim.says(speaker)
-
-
-def _tells(redaction: Redaction, sentence: Sentence, fact: Fact) -> bool:
-    """Whether a sentence that stays tells a fact that goes, though not by the rules of names."""
-    if redaction.episode.uuid not in fact.episodes:
-        return False
-    if fact.quote_episode_uuid == redaction.episode.uuid and fact.quote_start is not None and fact.quote_end:
-        return sentence.start < fact.quote_end and fact.quote_start < sentence.end
-    value = words_in(fact.value or "")
-    return bool(value) and value <= words_in(sentence.text)
 
 
 def _words_of(aim: Aim, redactions: Sequence[Redaction], names: Sequence[Name]) -> Gone:
