@@ -1,5 +1,6 @@
 """Deleting an episode with what only it supported, or one fact; both say what went and what stayed."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,6 +44,8 @@ _MOST = 10_000
 """Facts and entities of one episode; add_memory cannot write as many."""
 _MOST_PASSAGES = 25_000
 _TOLD = 20
+_CAUSES = 200
+"""Facts of an episode of which it is looked up what they had ended; a note has a few."""
 _NAME = 100
 _UUID = 8
 _STAYS = " Summaries and aliases of what stays (kept_because) are kept as told"
@@ -107,10 +110,10 @@ class Deleting:
             passages = await self._graph.passages(whole, without_vector=False, limit=_MOST_PASSAGES)
             removed = [item.entity for item in left if item.is_unsupported]
             kept = [item for item in left if not item.is_unsupported]
-            retired = await self._graph.retired_by_episode(whole, visible, _TOLD + len(lost))
+            retired = await self._retired(whole, lost, visible)
             rest, left_as = await self._rest(episode, [item.entity for item in kept], removed)
             reasons = [
-                *_still_retired(retired, lost),
+                *retired,
                 *await self._why_kept(kept[:_TOLD], rest, left_as),
                 *(
                     f"{clipped(fact.text, _NAME)} - {len(set(fact.episodes) - {whole})} other episode(s)"
@@ -178,6 +181,20 @@ class Deleting:
         }
         written = near.keys() | rest.older | {uuid for uuid, entity in left.items() if entity != entities[uuid]}
         return rest, tuple(left[uuid] for uuid in sorted(written))
+
+    async def _retired(self, episode_uuid: str, lost: Sequence[Fact], group_ids: Sequence[str]) -> list[str]:
+        """What the episode, or a fact that goes with it, ended or corrected, whichever episode had told that fact."""
+        most = _TOLD + len(lost)
+        found = await asyncio.gather(
+            self._graph.retired_by_episode(episode_uuid, group_ids, most),
+            *(self._graph.retired_by_fact(fact.uuid, group_ids, most) for fact in lost[:_CAUSES]),
+        )
+        retired = {fact.uuid: fact for facts in found for fact in facts}
+        replaced = await self._graph.replacements(list(retired), group_ids) if retired else {}
+        gone = {fact.uuid for fact in lost}
+        staying = {one.uuid: one for one in await self._graph.get_facts(sorted({*replaced.values()} - gone), group_ids)}
+        by = {uuid: staying[other] for uuid, other in replaced.items() if other in staying}
+        return _still_retired(list(retired.values()), lost, by)
 
     def _way_out(self, what: str) -> str:
         """The end of a sentence: names ``forget`` only where it is switched on beside the tools that delete."""
@@ -301,20 +318,26 @@ def _left_of(
     return _Left(entity, max(mentions - mentions_gone, 0), max(facts - facts_gone, 0), entity.uuid in person)
 
 
-def _still_retired(retired: Sequence[Fact], lost: Sequence[Fact]) -> list[str]:
-    """What was ended or corrected by what is removed stays so: that it was told stays in the record."""
+def _still_retired(
+    retired: Sequence[Fact], lost: Sequence[Fact], staying: Mapping[str, Fact] | None = None
+) -> list[str]:
+    """What was ended or corrected by what is removed stays so: that it was told stays in the record.
+
+    ``staying``: by fact what took its place, where something else tells that as well.
+    """
     gone = {fact.uuid for fact in lost}
     return [
-        _still(fact)
+        _still(fact, (staying or {}).get(fact.uuid))
         for fact in retired
         if fact.uuid not in gone and (fact.voided or fact.invalid_at or fact.expired_at)
     ]
 
 
-def _still(fact: Fact) -> str:
+def _still(fact: Fact, by: Fact | None) -> str:
     state, how = ("void", "corrected") if fact.voided else ("ended", "replaced")
     text = clipped(fact.text, _NAME)
-    return f"still {state}: {text} ({how} by what is removed; restore_fact {fact.uuid[:_UUID]} brings it back)"
+    what = f"{clipped(by.text, _NAME)}, which stays" if by else "what is removed"
+    return f"still {state}: {text} ({how} by {what}; restore_fact {fact.uuid[:_UUID]} brings it back)"
 
 
 def _without_episode(fact: Fact, episode_uuid: str, known_from: datetime | None) -> FactUpdate:

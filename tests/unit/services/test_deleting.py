@@ -184,6 +184,32 @@ async def test_what_the_episode_ended_stays_ended_and_that_is_said() -> None:
     }
 
 
+async def test_what_took_a_place_and_is_told_by_another_note_stays_and_goes_with_that() -> None:
+    world = World()
+    earlier, first, second = an_episode(), an_episode(), an_episode()
+    sarah, berlin, rome, bonn = map(an_entity, ("Sarah", "Berlin", "Rome", "Bonn"))
+    before = {"episodes": (earlier.uuid,), "expired_at": RECORDED}
+    ended = a_fact(sarah, berlin, "LIVES_IN", invalid_at=RECORDED, **before)
+    wrong = a_fact(sarah, bonn, "LIVES_IN", voided=True, **before)
+    new = a_fact(sarah, rome, "LIVES_IN", episodes=(first.uuid, second.uuid))
+    changes = [
+        a_change(ended, first, replaced_by=new.uuid),
+        a_change(wrong, first, kind="voided", replaced_by=new.uuid),
+    ]
+    await world.given(a_write(sarah, berlin, rome, bonn, earlier, first, second, ended, wrong, new, *changes))
+    answer = await world.deleting.delete_episode(world.caller, first.uuid)
+    assert set(answer.kept_because[:2]) == {
+        f"still ended: {ended.text} (replaced by {new.text}, which stays; {again(ended)})",
+        f"still void: {wrong.text} (corrected by {new.text}, which stays; {again(wrong)})",
+    }
+    answer = await world.deleting.delete_episode(world.caller, second.uuid)
+    assert new.uuid not in world.graph.tables.facts
+    assert set(answer.kept_because[:2]) == {
+        f"still ended: {ended.text} (replaced by what is removed; {again(ended)})",
+        f"still void: {wrong.text} (corrected by what is removed; {again(wrong)})",
+    }
+
+
 async def test_what_a_deleted_fact_ended_stays_ended_and_that_is_said_within_bounds() -> None:
     world = World()
     note, earlier = an_episode(), an_episode()
