@@ -33,7 +33,7 @@ TELEMETRY = "GRAPHITI_TELEMETRY_ENABLED"
 VECTOR_INDEX_THRESHOLD = 50_000
 """Of an embedded database, which builds its indexes anew after every start."""
 RetirementPolicy: TypeAlias = Literal["guarded", "automatic", "propose"]
-_LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types"})
+_LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types", "allowed_hosts"})
 
 
 def _default_data_dir() -> Path:
@@ -65,9 +65,24 @@ class Settings(BaseModel):
     transport: Literal["stdio", "http", "sse"] = Field(
         default="stdio", description="How clients connect: stdio, http or sse."
     )
-    host: str = Field(default="127.0.0.1", description="Address for http and sse; loopback only.")
+    host: str = Field(default="127.0.0.1", description="Address for http and sse; beyond loopback only with tokens.")
     port: int = Field(default=8000, ge=1, le=65535, description="Port for http and sse.")
     path: str = Field(default="/mcp", pattern=r"^/[A-Za-z0-9_/-]*$", description="Path of the http endpoint.")
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Names by which clients reach http and sse besides loopback and host, e.g. memory; by commas.",
+    )
+    tokens_file: Path | None = Field(
+        default=None, description="File with tokens of who may connect; tokens.json in data_dir if that is there."
+    )
+    tokens: SecretStr | None = Field(
+        default=None, description="Tokens beside that file: a JSON list, as `tokens create --entry` prints one."
+    )
+    calls_per_minute: int = Field(
+        default=300, ge=1, description="Most calls a minute of one principal, the local one excepted."
+    )
+    writes_per_minute: int = Field(default=120, ge=1, description="Likewise, of calls that change something.")
+    characters_per_call: int = Field(default=500_000, ge=1_000, description="Likewise, characters of one call.")
     toolsets: tuple[str, ...] = Field(default=("memory",), description="Toolsets to offer, separated by commas.")
     tools: tuple[str, ...] = Field(default=(), description="Only these tools of the toolsets, separated by commas.")
     exclude_tools: tuple[str, ...] = Field(default=(), description="Tools to leave out, separated by commas.")
@@ -227,10 +242,15 @@ class Settings(BaseModel):
             )
         return url.strip().rstrip("/")
 
-    @field_validator("data_dir", "cache_dir", "model_dir", "llm_api_key_file", "embedding_api_key_file")
+    @field_validator("data_dir", "cache_dir", "model_dir", "llm_api_key_file", "embedding_api_key_file", "tokens_file")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None
+
+    @property
+    def token_path(self) -> Path:
+        """Where the token file is, or would be."""
+        return self.tokens_file or self.data_dir / "tokens.json"
 
     @property
     def zone(self) -> ZoneInfo:

@@ -6,6 +6,7 @@
     │   └── AmbiguousUuid     a uuid prefix that fits several records
     ├── NotFound              a well-formed uuid that names nothing the caller may see
     ├── NotAllowed            the caller may not use this group or this header
+    ├── TooManyCalls          the caller has called too often; later they may again
     ├── ConflictingContent    a repeated uuid with other content
     ├── NotKept               the write failed and left nothing behind
     ├── KeptButPending        the write is journalled; the graph gets it later
@@ -65,6 +66,17 @@ class NotAllowed(PkmError):
     """The caller may not use this group, header or operation."""
 
     code = "not_allowed"
+
+
+class TooManyCalls(PkmError):
+    """The caller has called too often for now; nothing was done."""
+
+    code = "too_many_calls"
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        """``retry_after``: seconds until there may be another call."""
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class ConflictingContent(PkmError):

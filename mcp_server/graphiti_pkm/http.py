@@ -1,4 +1,4 @@
-"""Streamable HTTP and SSE on a loopback address, with the endpoints a supervisor asks."""
+"""Streamable HTTP and SSE, with the endpoints a supervisor asks."""
 
 import socket
 
@@ -11,43 +11,32 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphiti_pkm.config import Settings
-from graphiti_pkm.config_keys import is_loopback
 from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.errors import ConfigurationError, PkmError
+from graphiti_pkm.http_access import PROBES, Authenticated, KnownNames, check_host, tokens_of
 from graphiti_pkm.toolsets.backend import Backend
 
 SSE_PATH = "/sse"
 _GRACE_SECONDS = 5
 
 
-def check_host(host: str) -> None:
-    """Only this machine may connect, because nothing here authenticates anybody.
-
-    Raises:
-        ConfigurationError: the address is reachable from elsewhere.
-    """
-    if not is_loopback(host):
-        raise ConfigurationError(
-            f"Host {host} can be reached from other machines, and this version has no tokens to tell callers apart. "
-            "Use --host 127.0.0.1 (default), and a reverse proxy that authenticates if others must connect."
-        )
-
-
 def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings) -> ASGIApp:
     """The ASGI application of the configured transport.
 
     Raises:
-        ConfigurationError: the host is no loopback address.
+        ConfigurationError: others can reach the host and there are no tokens, or these cannot be read.
     """
-    check_host(settings.host)
-    security = _against_rebinding(settings.host)
+    tokens = tokens_of(settings)
+    check_host(settings.host, tokens)
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # KnownNames does it
     if settings.transport == "sse":
         app = server.sse_app(sse_path=SSE_PATH, transport_security=security, host=settings.host)
     else:
         path = "/" + settings.path.strip("/")
         app = server.streamable_http_app(streamable_http_path=path, transport_security=security, host=settings.host)
     app.router.routes.extend(_probes(backend))
-    return WithAndWithoutSlash(app) if settings.transport == "http" else app
+    served = Authenticated(WithAndWithoutSlash(app) if settings.transport == "http" else app, tokens)
+    return KnownNames(served, settings)
 
 
 async def serve_http(server: MCPServer[Backend], backend: Backend, settings: Settings) -> None:
@@ -73,16 +62,6 @@ class WithAndWithoutSlash:
         await self._app(scope, receive, send)
 
 
-def _against_rebinding(host: str) -> TransportSecuritySettings:
-    names = ["127.0.0.1", "localhost", "[::1]"]
-    own = f"[{host}]" if ":" in host else host
-    names += [own] if own not in names else []
-    return TransportSecuritySettings(
-        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
-        allowed_origins=[f"http://{name}{port}" for name in names for port in ("", ":*")],
-    )
-
-
 def _probes(backend: Backend) -> list[Route]:
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "alive"})
@@ -98,7 +77,7 @@ def _probes(backend: Backend) -> list[Route]:
         body = {"ready": up, "status": found.status, "search": found.search}
         return JSONResponse(body, status_code=200 if up else 503)
 
-    return [Route("/health", health), Route("/ready", ready)]
+    return [Route(path, answer) for path, answer in zip(PROBES, (health, ready), strict=True)]
 
 
 def _listen(host: str, port: int) -> socket.socket:

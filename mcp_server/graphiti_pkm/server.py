@@ -14,7 +14,9 @@ from graphiti_pkm.config import APP, Settings
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.logs import configure_logging
 from graphiti_pkm.stdio import serve_stdio
+from graphiti_pkm.toolsets import audit
 from graphiti_pkm.toolsets.backend import Backend, Start
+from graphiti_pkm.toolsets.callers import Limits
 from graphiti_pkm.toolsets.calls import CallLog
 from graphiti_pkm.toolsets.catalog import ToolLine, known_tools, narrowed, select
 from graphiti_pkm.toolsets.guard import error_result
@@ -116,14 +118,14 @@ def build_server(settings: Settings, start: Start) -> MemoryServer:
     Raises:
         ConfigurationError: a setting names an unknown toolset or tool.
     """
-    return MemoryServer(settings, Backend(start))
+    return MemoryServer(settings, Backend(start, limits=Limits(settings)))
 
 
 def run(settings: Settings, start: Start) -> None:
     """Serve until the client or the operator ends it.
 
     Raises:
-        ConfigurationError: the settings do not fit, the host is not a loopback address, or the port is taken.
+        ConfigurationError: the settings do not fit, the host needs tokens, or the port is taken.
     """
     configure_logging(settings.log_level)
     server = build_server(settings, start)
@@ -132,6 +134,7 @@ def run(settings: Settings, start: Start) -> None:
     else:
         from graphiti_pkm.http import serve_http  # noqa: PLC0415  (stdio answers sooner without a web server)
 
+        audit.always()
         anyio.run(serve_http, server, server.backend, settings)
 
 

@@ -108,6 +108,8 @@ class World:
     embedder: FakeEmbedder = field(default_factory=FakeEmbedder)
     clock: FakeClock = field(default_factory=FakeClock)
     writing: RecordingWriting = field(default_factory=RecordingWriting)
+    writes_really: bool = False
+    """Whether add_memory stores instead of being recorded."""
 
     def services(self) -> Services:
         context = Context(
@@ -119,14 +121,15 @@ class World:
             now=self.clock,
         )
         groups = Groups(self.graph, self.settings)
+        writing = Writing(context, groups, Committer(context))
         return Services(
-            writing=cast("Any", self.writing),
+            writing=writing if self.writes_really else cast("Any", self.writing),
             searching=Searching(context, groups),
             episode_search=EpisodeSearch(context, groups),
             exploring=Exploring(context, groups),
             sources=Sources(context, groups),
             paths=Paths(context, groups),
-            triplets=Triplets(context, groups, Writing(context, groups, Committer(context))),
+            triplets=Triplets(context, groups, writing),
             clearing=Clearing(context, groups, Committer(context)),
             changes=Changes(context, groups),
             retiring=Retiring(context, groups, Committer(context)),

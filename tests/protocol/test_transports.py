@@ -1,54 +1,28 @@
 """HTTP and SSE on loopback: who may connect, where, and what a supervisor is told."""
 
-import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx2
 import pytest
-import uvicorn
 from mcp.client import Client
 from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from tests.protocol.serving import connected, served
 from tests.protocol.support import DEFAULT_TOOLS, FailingStart, Mode, World, answered, error_of
 from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.http import check_host, http_app
-from graphiti_pkm.server import build_server
+from graphiti_pkm.http_access import check_host
 from graphiti_pkm.services.services import Services
-from graphiti_pkm.toolsets.backend import Start
+from graphiti_pkm.tokens import Tokens
 
-HTTP = Settings(transport="http")
+NOWHERE = Path("/nonexistent/memory")
+"""No file of tokens is there."""
+HTTP = Settings(transport="http", data_dir=NOWHERE)
 MODES: tuple[Mode, ...] = ("auto", "legacy")
-
-
-@asynccontextmanager
-async def served(settings: Settings, start: Start) -> AsyncIterator[str]:
-    """A real server on a free loopback port; gives its address."""
-    server = build_server(settings, start)
-    app = http_app(server, server.backend, settings)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        web = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
-        async with server.backend.open():
-            task = asyncio.create_task(web.serve(sockets=[listening]))
-            try:
-                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-            finally:
-                web.should_exit = True
-                await task
-
-
-@asynccontextmanager
-async def connected(url: str, mode: Mode, **headers: str) -> AsyncIterator[Client]:
-    async with (
-        httpx2.AsyncClient(headers=headers) as http_client,
-        Client(streamable_http_client(url, http_client=http_client), mode=mode) as client,
-    ):
-        yield client
 
 
 @requirement("M-97")
@@ -62,7 +36,7 @@ async def test_http_answers_with_and_without_trailing_slash(mode: Mode, path: st
 
 
 async def test_sse_serves_several_connections_over_one_start() -> None:
-    settings = Settings(transport="sse")
+    settings = Settings(transport="sse", data_dir=NOWHERE)
     world = World(settings)
     starts: list[int] = []
 
@@ -146,11 +120,11 @@ async def test_a_rebound_name_or_foreign_origin_is_refused(header: str, value: s
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "memory.example", ""])  # noqa: S104
-def test_an_address_others_can_reach_is_refused_with_the_reason(host: str) -> None:
-    with pytest.raises(ConfigurationError, match="no tokens to tell callers apart"):
-        check_host(host)
+def test_an_address_others_can_reach_is_refused_with_the_reason_and_what_to_do(host: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"no tokens to tell callers apart.*tokens create"):
+        check_host(host, Tokens(tmp_path / "tokens.json"))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.9"])
-def test_loopback_addresses_are_served(host: str) -> None:
-    check_host(host)
+def test_loopback_addresses_are_served(host: str, tmp_path: Path) -> None:
+    check_host(host, Tokens(tmp_path / "tokens.json"))

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from graphiti_pkm.config import LoadedSettings, Settings, environment_name, is_secret, load_settings
+from graphiti_pkm.domain.access import Tier
 from graphiti_pkm.errors import ConfigurationError
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 _SERVE_ONLY = frozenset({
-    "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group"
+    "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group",
+    "allowed_hosts", "calls_per_minute", "writes_per_minute", "characters_per_call"
 })  # fmt: skip
 _ASKS_MODEL = frozenset({"doctor", "reextract", "reembed"})
 _DESCRIBED = frozenset({"entity_types", "edge_types"})
@@ -65,6 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--force", action="store_true", help="even if the graph holds episodes the journal does not know; they are lost"
     )
     _add_queue(commands)
+    _add_tokens(commands)
     _add_reextract(commands)
     embed = _command(commands, "reembed", "Make the vectors anew with the embedding model that the settings name.")
     embed.add_argument(
@@ -183,6 +186,28 @@ def _add_queue(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     queue.add_argument("--limit", type=int, default=50, metavar="NUMBER", help="most jobs to list. Default: 50.")
 
 
+def _add_tokens(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    made = _command(commands, "tokens", "Say who may connect over HTTP, while servers run.", json=True)
+    made.add_argument("action", choices=("create", "list", "revoke"), help="make a token, list all, or revoke one")
+    made.add_argument("name", nargs="?", metavar="NAME", help="create: whose memory it opens; revoke: id of the token")
+    made.add_argument(
+        "--tier",
+        choices=get_args(Tier),
+        default="contributor",
+        help="what it may do; so far reader may only read and the others may all there is. Default: contributor.",
+    )
+    made.add_argument(
+        "--group", action="append", default=[], metavar="GROUP", help="only this group of the memory; repeatable"
+    )
+    made.add_argument(
+        "--may-impersonate",
+        action="store_true",
+        help="for a service such as LibreChat: each request names its user in X-User-ID, who has a memory of their own",
+    )
+    made.add_argument("--days", type=int, metavar="NUMBER", help="how long it is valid; without end if left out")
+    made.add_argument("--entry", action="store_true", help="print an entry for GRAPHITI_PKM_TOKENS and write no file")
+
+
 def _add_reextract(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     again = _command(commands, "reextract", "Let the model read stored episodes again; deletes nothing.", json=True)
     which = again.add_mutually_exclusive_group(required=True)
@@ -244,6 +269,10 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
             from graphiti_pkm.cli.queue import queue, queue_options  # noqa: PLC0415
 
             code = queue(settings, queue_options(options))
+        case "tokens":
+            from graphiti_pkm.cli.tokens import tokens  # noqa: PLC0415
+
+            code = tokens(settings, options)
         case "reextract":
             from graphiti_pkm.cli.reextract import reextract  # noqa: PLC0415
 

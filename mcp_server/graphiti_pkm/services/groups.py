@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.errors import InvalidInput, NotAllowed
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HASHED = re.compile(r"[0-9a-f]{32}_")
@@ -23,11 +23,15 @@ class Groups:
         self._default = settings.default_group
 
     def one(self, caller: Caller, group_id: str | None) -> str:
-        """Stored id of a public name, of the default group without one. Raises InvalidInput."""
-        return _prefix(caller) + _checked(self._default if group_id is None else group_id)
+        """Stored id of a public name, of the default group without one. Raises InvalidInput, NotAllowed."""
+        name = self._default_of(caller) if group_id is None else _checked(group_id)
+        if caller.groups and name not in caller.groups:
+            # Says nothing of what there is: it is the same for a group that nobody ever had.
+            raise NotAllowed(f"Group {name!a} is not among those of this token: {', '.join(caller.groups)}.")
+        return _prefix(caller) + name
 
     def many(self, caller: Caller, group_ids: str | Sequence[str] | None) -> tuple[str, ...] | None:
-        """Stored ids in the order given, without repeats; None if omitted or empty. Raises InvalidInput."""
+        """Stored ids in the order given, without repeats; None if omitted or empty. Raises as ``one``."""
         if group_ids is None:
             return None
         names = [group_ids] if isinstance(group_ids, str) else list(group_ids)
@@ -37,13 +41,21 @@ class Groups:
         """As ``many``, and the default group if none is named (C21)."""
         return self.many(caller, group_ids) or (self.one(caller, None),)
 
+    def _default_of(self, caller: Caller) -> str:
+        """The default group, or the first of those that the caller is held to."""
+        if not caller.groups or self._default in caller.groups:
+            return self._default
+        return caller.groups[0]
+
     async def visible(self, caller: Caller) -> tuple[str, ...]:
         """Stored ids of all groups this caller may read and that hold something."""
         prefix = _prefix(caller)
         stored = await self._graph.groups()
         if prefix:
-            return tuple(group for group in stored if group.startswith(prefix))
-        return tuple(group for group in stored if not _HASHED.match(group))
+            own = tuple(group for group in stored if group.startswith(prefix))
+        else:
+            own = tuple(group for group in stored if not _HASHED.match(group))
+        return tuple(group for group in own if self.public(group) in caller.groups) if caller.groups else own
 
     def public(self, stored: str) -> str:
         """The name a caller knows a stored group by."""

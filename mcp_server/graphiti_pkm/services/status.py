@@ -60,14 +60,16 @@ class Status:
             return await self._of_receipt(caller, receipt)
         failures: list[str] = []
         sizes = await self._sizes(caller, failures)
-        counts = await self._counts(failures)
-        writes = {shown: counts.get(state, 0) for state, shown in _WRITES.items()}
+        # Of many people each sees only what is theirs; the whole server's is for its operator.
+        counts = await self._counts(failures) if caller.is_local else {}
+        writes = {shown: counts.get(state, 0) for state, shown in _WRITES.items()} if caller.is_local else {}
         jobs = {key.removeprefix(_JOBS): count for key, count in counts.items() if key.startswith(_JOBS)}
-        if writes["failed"]:
-            failures.append(f"{writes['failed']} write(s) were refused by the database and set aside; see the log.")
+        if counts.get("failed"):
+            failures.append(f"{counts['failed']} write(s) were refused by the database and set aside; see the log.")
         if jobs.get("failed"):
             failures.append(f"{jobs['failed']} job(s) failed repeatedly and were given up; see the log.")
-        await self._compare(sizes or {}, writes["waiting"], failures)
+        if caller.is_local:
+            await self._compare(sizes or {}, counts.get("intent", 0), failures)
         failures.extend(self._repairs())
         embedder = self._context.embedder
         has_model, problem = await embedder.available(), await embedder.problem()
@@ -85,7 +87,7 @@ class Status:
             groups={self._groups.public(group): size_in_words(size) for group, size in (sizes or {}).items()},
             writes=writes,
             jobs=jobs,
-            **await self._extractions(list(sizes or {}), failures),
+            **await self._extractions(caller, list(sizes or {}), failures),
             failures=failures,
             data_directory=str(self._context.settings.data_dir) if caller.is_local else "",
             uptime_seconds=max(0, int((self._context.now() - self._started).total_seconds())),
@@ -99,7 +101,7 @@ class Status:
             status="degraded" if found.state == "failed" else "ok", message=in_words(found), extraction=found
         )
 
-    async def _extractions(self, group_ids: Sequence[str], failures: list[str]) -> dict[str, Any]:
+    async def _extractions(self, caller: Caller, group_ids: Sequence[str], failures: list[str]) -> dict[str, Any]:
         """What models read, failed at and cost; nothing where none ever did."""
         found: dict[str, Any] = {"extraction_model": self._context.settings.llm_model}
         if self._receipts is None:
@@ -107,7 +109,8 @@ class Status:
         try:
             found["extractions"] = await self._receipts.sizes(group_ids)
             found["extraction_failures"] = await self._receipts.failures(group_ids)
-            found["spent"] = await self._receipts.spent()
+            if caller.is_local:
+                found["spent"] = await self._receipts.spent()
         except PkmError as error:
             if error.message not in failures:
                 failures.append(error.message)

@@ -21,6 +21,7 @@ _CALLERS_MISTAKES = frozenset(
         "ambiguous_uuid",
         "not_found",
         "not_allowed",
+        "too_many_calls",
         "conflicting_content",
         "unknown_tool",
     }

@@ -16,10 +16,12 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from graphiti_pkm.domain.access import LOCAL_PRINCIPAL, Caller
+from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import Answer
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
+from graphiti_pkm.toolsets.audit import REFUSALS, audit
 from graphiti_pkm.toolsets.backend import Backend, Call
+from graphiti_pkm.toolsets.callers import caller_of, token_of
 from graphiti_pkm.toolsets.rendering import result_of
 from graphiti_pkm.toolsets.schema import Json, answer_schema, tidy_input
 
@@ -76,11 +78,31 @@ class GuardedTool(Tool):
         convert_result: bool = False,  # noqa: ARG002  (the SDK passes it; our result is final)
     ) -> CallToolResult:
         """Validate, wait for the services, call, answer; never raises an ``Exception``."""
+        request, caller, outcome, answer = context.request_context.request, None, "cancelled", None
         try:
-            caller = caller_of(context.request_context.request, read_only=self.read_only_caller)
+            caller = caller_of(request, read_only=self.read_only_caller)
+            result = await self._called(caller, arguments, context)
+        except NotAllowed as error:
+            outcome = error.code
+            return error_result(self.failure + error.message, error.code)
+        else:
+            answer = result.structured_content or {}
+            outcome = str(answer.get("code", "error")) if result.is_error else "ok"
+            return result
+        finally:
+            if self._writes or outcome in REFUSALS:
+                audit(caller, token_of(request), self.name, outcome, arguments, answer)
+
+    async def _called(
+        self, caller: Caller, arguments: Json, context: Context[LifespanContextT, RequestT]
+    ) -> CallToolResult:
+        try:
+            self._refuse_reader(caller)
+            backend = backend_of(context)
+            backend.limits.check(caller, arguments, writes=self._writes)
             values = self._validated(arguments)
             try:
-                services = await backend_of(context).services()
+                services = await backend.services()
             except PkmError as error:
                 return error_result(error.message, error.code)
             return result_of(await self.fn(call=Call(services, caller, context.report_progress), **values))
@@ -89,6 +111,10 @@ class GuardedTool(Tool):
         except Exception:  # the edge: whatever went wrong inside, its text may hold content
             logger.exception("%s failed unexpectedly", self.name)
             return error_result(self.failure + self._unexpected(), "internal")
+
+    def _refuse_reader(self, caller: Caller) -> None:
+        if caller.read_only and self._writes:
+            raise NotAllowed(f"You may only read here, and {self.name} changes the memory. Nothing was changed.")
 
     @property
     def _writes(self) -> bool:
@@ -141,20 +167,6 @@ def backend_of(context: Context[Any, Any]) -> Backend:
     backend = context.request_context.lifespan_context
     assert isinstance(backend, Backend)  # noqa: S101  (server.py gives every server this lifespan)
     return backend
-
-
-def caller_of(request: Any, *, read_only: bool) -> Caller:
-    """Who calls: the local user over stdio and on an unauthenticated loopback port.
-
-    Raises:
-        NotAllowed: the request names a user, which nothing here could verify.
-    """
-    if request is not None and "x-user-id" in request.headers:
-        raise NotAllowed(
-            "This server has no authentication, so X-User-ID is refused: anybody could claim to be anybody. "
-            "Remove the header; the memory is the local user's."
-        )
-    return Caller(principal=LOCAL_PRINCIPAL, read_only=read_only)
 
 
 def explain(error: ValidationError, schema: Json) -> str:

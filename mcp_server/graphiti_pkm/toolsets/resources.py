@@ -8,8 +8,10 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from graphiti_pkm.domain.answers import Answer
 from graphiti_pkm.errors import NotFound, PkmError
+from graphiti_pkm.toolsets.audit import REFUSALS, audit
 from graphiti_pkm.toolsets.backend import Backend, Call
-from graphiti_pkm.toolsets.guard import backend_of, caller_of
+from graphiti_pkm.toolsets.callers import caller_of, token_of
+from graphiti_pkm.toolsets.guard import backend_of
 
 _A = TypeVar("_A", bound=Answer)
 
@@ -21,13 +23,18 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
     """Register the resource templates."""
 
     async def read(context: Context[Backend, Any], get: Callable[[Call], Awaitable[_A]]) -> str:
+        request, caller = context.request_context.request, None
         try:
-            caller = caller_of(context.request_context.request, read_only=read_only_caller)
-            services = await backend_of(context).services()
+            caller = caller_of(request, read_only=read_only_caller)
+            backend = backend_of(context)
+            backend.limits.check(caller, {}, writes=False)
+            services = await backend.services()
             answer = await get(Call(services, caller))
         except NotFound as error:
             raise ResourceNotFoundError(error.message) from None
         except PkmError as error:
+            if error.code in REFUSALS:
+                audit(caller, token_of(request), "resources/read", error.code)
             raise ResourceError(error.message) from None
         return answer.model_dump_json(exclude_none=True)
 

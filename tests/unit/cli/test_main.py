@@ -14,6 +14,7 @@ COMMANDS = (
     "restore",
     "rebuild",
     "queue",
+    "tokens",
     "reextract",
     "reembed",
     "fetch-model",

@@ -8,7 +8,7 @@ from tests.requirements import requirement
 from tests.unit.services.reading_world import World
 
 from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.errors import InvalidInput, NotAllowed
 
 ANNA = Caller(principal="anna")
 BEN = Caller(principal="ben")
@@ -62,3 +62,20 @@ async def test_each_principal_sees_only_their_own_groups() -> None:
     assert await world.groups.visible(LOCAL) == ("home",)
     assert await world.groups.visible(ANNA) == (annas,)
     assert await world.groups.visible(BEN) == (bens,)
+
+
+async def test_a_caller_held_to_some_groups_sees_and_names_no_others() -> None:
+    world = World()
+    held = Caller(principal="anna", groups=("work", "home"))
+    for name in ("work", "diary"):
+        await world.given(a_write(an_entity("Someone", group_id=world.groups.one(ANNA, name))))
+    assert await world.groups.visible(held) == (world.groups.one(ANNA, "work"),)
+    for name in ("diary", "nowhere"):
+        with pytest.raises(NotAllowed, match="not among those of this token: work, home"):
+            world.groups.one(held, name)
+
+
+def test_without_a_name_a_caller_held_to_groups_gets_the_default_if_it_is_one_of_them_else_the_first() -> None:
+    groups = World(default_group="home").groups
+    assert groups.one(Caller(groups=("work", "home")), None) == "home"
+    assert groups.searched(Caller(groups=("work", "diary")), None) == ("work",)

@@ -114,12 +114,13 @@ async def test_what_was_repaired_at_the_start_is_shown() -> None:
     assert answer.failures == ["The append-only file was cut at its damaged end."]
 
 
-async def test_another_person_sees_neither_groups_nor_directories() -> None:
+async def test_another_person_sees_neither_groups_nor_directories_nor_what_others_do() -> None:
     world = World()
     await world.given(a_write(an_entity()))
     answer = await world.status.get_status(Caller(principal="anna"))
     assert answer.groups == {}
     assert answer.data_directory == ""
+    assert (answer.writes, answer.jobs, answer.spent) == ({}, {}, {})
 
 
 async def test_what_still_gets_its_vector_is_counted_and_a_service_that_fails_is_named() -> None:

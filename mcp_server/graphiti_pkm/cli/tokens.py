@@ -1,0 +1,134 @@
+"""``tokens``: who may connect over HTTP. A token is shown once, when it is made; what is kept is its hash."""
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from graphiti_pkm.cli.output import complain, say, say_json
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import Token
+from graphiti_pkm.errors import ConfigurationError, InvalidInput, NotFound
+from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, wait_for_lock
+from graphiti_pkm.tokens import as_entry, hash_of, new_secret, parse, read_tokens, write_tokens
+
+_USAGE = 2
+_ENVIRONMENT = "GRAPHITI_PKM_TOKENS"
+
+
+def tokens(settings: Settings, options: argparse.Namespace) -> int:
+    """Make, list or revoke tokens; running servers notice by themselves."""
+    needs_name = options.action != "list"
+    if needs_name != bool(options.name):
+        what = {"create": "needs the name of a principal", "revoke": "needs the id of a token", "list": "takes no name"}
+        complain(f"tokens {options.action} {what[options.action]}. See `graphiti-pkm tokens --help`.")
+        return _USAGE
+    return _DO[options.action](settings, options)
+
+
+def _create(settings: Settings, options: argparse.Namespace) -> int:
+    if options.days is not None and options.days < 1:
+        raise InvalidInput("Nothing was made: --days needs a number above 0; left out, the token has no end.")
+    secret, now = new_secret(), datetime.now(UTC).replace(microsecond=0)
+    try:
+        token = Token(
+            hash=hash_of(secret),
+            principal=options.name,
+            tier=options.tier,
+            groups=tuple(options.group),
+            may_impersonate=options.may_impersonate,
+            created=now,
+            expires=now + timedelta(days=options.days) if options.days else None,
+        )
+    except (ValidationError, OverflowError):
+        raise InvalidInput(
+            "Nothing was made: a principal has 1 to 128 letters, digits or . _ @ + -, a person that a service speaks "
+            "for is SERVICE:USER; a service that speaks for users has a name without : that is not local; a group has "
+            "1 to 64 letters, digits, - or _; --days ends before the year 10000."
+        ) from None
+    path = settings.token_path
+    if not options.entry:
+        with _held(path):
+            write_tokens(path, [*read_tokens(path), token])
+    if options.json:
+        say_json({"token": secret, "file": None if options.entry else str(path), "entry": as_entry(token)})
+        return 0
+    say(secret)
+    say(f"Token {token.id} of {_of(token)}. It is shown this once; what is kept is its hash.")
+    if options.entry:
+        say(f"It is in no file. An entry for {_ENVIRONMENT}, which holds a list of them:")
+        say(json.dumps(as_entry(token)))
+    else:
+        say(f"It is in {path}. A running server takes it from now on, and nobody without one.")
+    return 0
+
+
+def _list(settings: Settings, options: argparse.Namespace) -> int:
+    now, path = datetime.now(UTC), settings.token_path
+    given = parse(settings.tokens.get_secret_value(), "the setting tokens") if settings.tokens else ()
+    found = [(one, str(path)) for one in read_tokens(path)] + [(one, _ENVIRONMENT) for one in given]
+    if options.json:
+        listed = [
+            {"id": one.id, "state": one.state(now), "from": origin, **one.model_dump(mode="json", exclude={"hash"})}
+            for one, origin in found
+        ]
+        say_json({"tokens": listed})
+        return 0
+    for one, origin in found:
+        until = f"until {_day(one.expires)}" if one.expires else "without end"
+        say(f"{one.id}  {one.state(now):<8}{_of(one)}, made {_day(one.created)}, {until}, from {origin}")
+    if not found:
+        say(f"No tokens: {path} holds none. On this machine the server asks for none until there is one.")
+    return 0
+
+
+def _revoke(settings: Settings, options: argparse.Namespace) -> int:
+    path = settings.token_path
+    with _held(path):
+        kept = read_tokens(path)
+        meant = [one for one in kept if one.id == options.name]
+        if not meant:
+            raise NotFound(
+                f"There is no token {options.name!a} in {path}. `graphiti-pkm tokens list` has all; one of "
+                f"{_ENVIRONMENT} is revoked by taking it out there and starting the server anew."
+            )
+        now = datetime.now(UTC).replace(microsecond=0)
+        changed = [one.model_copy(update={"revoked": one.revoked or now}) if one in meant else one for one in kept]
+        write_tokens(path, changed)
+    if options.json:
+        say_json({"revoked": options.name})
+    else:
+        say(f"Token {options.name} is revoked: running servers refuse it from now on.")
+    return 0
+
+
+_DO: dict[str, Callable[[Settings, argparse.Namespace], int]] = {"create": _create, "list": _list, "revoke": _revoke}
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[None]:
+    """Alone with the file: two commands at once must not lose what one of them wrote."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = open_lock(path.with_name(f".{path.name}.lock"))
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write beside {path}: {error.strerror}. Nothing was changed.") from None
+    try:
+        wait_for_lock(lock, EXCLUSIVE)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _of(token: Token) -> str:
+    groups = f", groups {', '.join(token.groups)}" if token.groups else ""
+    return f"{token.principal} ({token.tier}{', speaks for users' if token.may_impersonate else ''}{groups})"
+
+
+def _day(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,118 @@
+"""What stands before the HTTP endpoints: names that requests may come by, and the token they must carry."""
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.config_keys import is_loopback
+from graphiti_pkm.domain.access import Token
+from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.tokens import Tokens
+from graphiti_pkm.toolsets.callers import TOKEN
+
+_audit = logging.getLogger("graphiti_pkm.audit")
+
+PROBES = ("/health", "/ready")
+"""What a supervisor asks, who has no token: they tell nothing of what is kept."""
+
+_SCHEME = "bearer "
+_UNAUTHENTICATED = "A valid token is needed: send it as `Authorization: Bearer TOKEN`."
+
+
+def tokens_of(settings: Settings) -> Tokens:
+    """What the settings name. Raises ConfigurationError."""
+    given = settings.tokens.get_secret_value() if settings.tokens else None
+    return Tokens(settings.token_path, given, is_named=settings.tokens_file is not None)
+
+
+def check_host(host: str, tokens: Tokens) -> None:
+    """Whoever can reach the server from elsewhere must have a token.
+
+    Raises:
+        ConfigurationError: the address is reachable from elsewhere, and nobody has one.
+    """
+    now = datetime.now(UTC)
+    if is_loopback(host) or any(token.state(now) == "valid" for token in tokens.all()):
+        return
+    raise ConfigurationError(
+        f"Host {host} can be reached from other machines, and there are no tokens to tell callers apart. "
+        "`graphiti-pkm tokens create NAME` makes one; or use --host 127.0.0.1 (default)."
+    )
+
+
+class KnownNames:
+    """Refuses what a web page may have sent: a foreign Origin, or a Host that only DNS rebinding leads here."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._names = {"127.0.0.1", "localhost", "::1", settings.host.lower()} | {
+            name.lower() for name in settings.allowed_hosts
+        }
+        # Under which names others reach this machine only they know; there each of them shows a token.
+        self._takes_any_host = not is_loopback(settings.host) and not settings.allowed_hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in PROBES and (refusal := self._refusal(Headers(scope=scope))):
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if not self._takes_any_host and [_name_in(f"//{host}") in self._names for host in hosts] != [True]:
+            return PlainTextResponse("Unknown host; the setting allowed_hosts names more.", status_code=421)
+        if any(_name_in(origin) not in self._names for origin in origins):
+            return PlainTextResponse("Foreign origin; the setting allowed_hosts names more.", status_code=403)
+        return None
+
+
+class Authenticated:
+    """Lets a request through with the token it came with; on loopback also without, as long as there are none."""
+
+    def __init__(self, app: ASGIApp, tokens: Tokens, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._app = app
+        self._tokens = tokens
+        self._now = now
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in PROBES:
+            await self._app(scope, receive, send)
+        elif not self._tokens.required():
+            await self._app({**scope, TOKEN: None}, receive, send)
+        elif token := self._token(Headers(scope=scope)):
+            # The SDK then lets nobody use the session of another token.
+            holder = AuthenticatedUser(AccessToken(token="", client_id=token.id, scopes=[]))
+            await self._app({**scope, TOKEN: token, "user": holder}, receive, send)
+        else:
+            refused = PlainTextResponse(_UNAUTHENTICATED, status_code=401, headers={"WWW-Authenticate": "Bearer"})
+            await refused(scope, receive, send)
+
+    def _token(self, headers: Headers) -> Token | None:
+        """Which part was wrong goes to the log and to nobody else."""
+        given = headers.getlist("authorization")
+        if len(given) != 1 or not given[0].lower().startswith(_SCHEME):
+            refusal = "missing"
+        else:
+            found = self._tokens.verify(given[0][len(_SCHEME) :].strip(), self._now())
+            if found.token is not None:
+                return found.token
+            refusal = f"{found.refusal}"
+        event = {"audit": "refused", "action": "connect", "outcome": f"token_{refusal}"}
+        _audit.info("audit", extra={"event": event})
+        return None
+
+
+def _name_in(address: str) -> str | None:
+    """The host that an address names, without its port."""
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None

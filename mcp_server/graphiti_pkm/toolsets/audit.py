@@ -1,0 +1,62 @@
+"""One log line for every write and every refusal: who, with which token, what, on which records, how it ended."""
+
+import logging
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from graphiti_pkm.domain.access import Caller, Token
+
+_log = logging.getLogger("graphiti_pkm.audit")
+
+REFUSALS = frozenset({"not_allowed", "too_many_calls"})
+_UUID = re.compile(r"[0-9a-fA-F-]{8,36}")
+_GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MOST = 20
+
+
+def audit(
+    caller: Caller | None,
+    token: Token | None,
+    action: str,
+    outcome: str,
+    arguments: Mapping[str, Any] | None = None,
+    answer: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the line.
+
+    Args:
+        caller: who it was; None if that could not be told.
+        token: what they came with.
+        action: name of the tool, or what else was asked for.
+        outcome: ``ok``, or the code of the error.
+        arguments: of the call; nothing but uuids and names of groups is taken out of them.
+        answer: likewise.
+    """
+    event: dict[str, object] = {
+        "audit": "refused" if outcome in REFUSALS else "write",
+        "principal": caller.principal if caller else None,
+        "token": caller.token if caller else token.id if token else None,
+        "action": action,
+        "outcome": outcome,
+        **_places({**(arguments or {}), **{key: (answer or {}).get(key) for key in ("episode_uuid", "group_id")}}),
+    }
+    _log.info("audit", extra={"event": {key: value for key, value in event.items() if value is not None}})
+
+
+def always() -> None:
+    """Write these lines whatever the level of the log is: for servers that others connect to."""
+    _log.setLevel(logging.INFO)
+
+
+def _places(values: Mapping[str, Any]) -> dict[str, object]:
+    uuids = [text for key, value in values.items() if "uuid" in key for text in _texts(value) if _UUID.fullmatch(text)]
+    groups = [
+        text for key, value in values.items() if "group" in key for text in _texts(value) if _GROUP.fullmatch(text)
+    ]
+    found = {"targets": list(dict.fromkeys(uuids))[:_MOST], "groups": list(dict.fromkeys(groups))[:_MOST]}
+    return {name: texts for name, texts in found.items() if texts}
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]

@@ -1,0 +1,42 @@
+"""A server behind a real port, and clients of it."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+import uvicorn
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from tests.protocol.support import Mode
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.http import http_app
+from graphiti_pkm.server import build_server
+from graphiti_pkm.toolsets.backend import Start
+
+
+@asynccontextmanager
+async def served(settings: Settings, start: Start) -> AsyncIterator[str]:
+    """A real server on a free loopback port; gives its address."""
+    server = build_server(settings, start)
+    app = http_app(server, server.backend, settings)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        web = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
+        async with server.backend.open():
+            task = asyncio.create_task(web.serve(sockets=[listening]))
+            try:
+                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            finally:
+                web.should_exit = True
+                await task
+
+
+@asynccontextmanager
+async def connected(url: str, mode: Mode, **headers: str) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers=headers) as http_client,
+        Client(streamable_http_client(url, http_client=http_client), mode=mode) as client,
+    ):
+        yield client

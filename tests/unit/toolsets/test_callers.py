@@ -1,0 +1,76 @@
+"""How often and how much one principal may call."""
+
+import pytest
+from starlette.requests import Request
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.errors import InvalidInput, NotAllowed, TooManyCalls
+from graphiti_pkm.toolsets.callers import Limits, caller_of
+
+ANNA, BEN = Caller(principal="anna"), Caller(principal="ben")
+SETTINGS = Settings(calls_per_minute=6, writes_per_minute=2, characters_per_call=1_000)
+
+
+class Clock:
+    """Seconds, moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_too_many_calls_are_refused_with_the_seconds_to_wait_and_then_allowed() -> None:
+    clock = Clock()
+    limits = Limits(SETTINGS, clock)
+    for _ in range(6):
+        limits.check(ANNA, {}, writes=False)
+    with pytest.raises(TooManyCalls, match=r"at most 6 calls a minute.*in 10 second") as refused:
+        limits.check(ANNA, {}, writes=False)
+    clock.now += refused.value.retry_after
+    limits.check(ANNA, {}, writes=False)
+    with pytest.raises(TooManyCalls):
+        limits.check(ANNA, {}, writes=False)
+
+
+def test_writes_are_counted_apart_and_leave_reads_free() -> None:
+    limits = Limits(SETTINGS, Clock())
+    for _ in range(2):
+        limits.check(ANNA, {}, writes=True)
+    with pytest.raises(TooManyCalls, match="at most 2 writes a minute"):
+        limits.check(ANNA, {}, writes=True)
+    limits.check(ANNA, {}, writes=False)
+
+
+def test_one_principal_uses_up_nobody_elses_calls_and_the_local_one_has_no_limit() -> None:
+    limits = Limits(SETTINGS, Clock())
+    for _ in range(6):
+        limits.check(ANNA, {}, writes=False)
+    limits.check(BEN, {}, writes=False)
+    for _ in range(50):
+        limits.check(LOCAL, {"episode_body": "x" * 5_000}, writes=True)
+
+
+def test_a_call_that_holds_too_much_is_refused_with_both_numbers() -> None:
+    limits = Limits(SETTINGS, Clock())
+    limits.check(ANNA, {"episode_body": "x" * 900}, writes=True)
+    with pytest.raises(InvalidInput, match=r"may hold 1,000 characters, and this one has 1,\d\d\d.*Nothing was stored"):
+        limits.check(ANNA, {"episode_body": "x" * 600, "facts": [{"fact": "y" * 600}]}, writes=True)
+
+
+def test_whoever_is_idle_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    limits = Limits(SETTINGS, clock)
+    monkeypatch.setattr("graphiti_pkm.toolsets.callers._MOST_KNOWN", 100)
+    for number in range(300):
+        clock.now += 1
+        limits.check(Caller(principal=f"librechat:{number}"), {}, writes=False)
+    assert len(limits._buckets) <= 100
+
+
+def test_a_request_that_nothing_has_checked_is_nobodys() -> None:
+    assert caller_of(None, read_only=False).is_local
+    with pytest.raises(NotAllowed, match="was not checked"):
+        caller_of(Request({"type": "http", "headers": []}), read_only=False)
