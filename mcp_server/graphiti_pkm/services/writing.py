@@ -1,9 +1,11 @@
 """add_memory: one call is checked, embedded, planned and committed as a whole."""
 
 import asyncio
+import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import AddMemoryResponse
@@ -37,6 +39,7 @@ from graphiti_pkm.services.write_plan import (
 )
 
 _UNNAMED_PERSON = "me"
+_UUID_BYTES = 16
 _A_MOMENT = timedelta(minutes=10)
 _SHORT = 20
 """Within a moment a model sends a note again to add what it lacks; few characters may be said twice."""
@@ -78,6 +81,7 @@ class Writing:
         told = read_request(request, person, self._context.now(), self._context.settings.zone)
         digest = request_hash(request, group_id)
         try:
+            told = await self._with_own_uuid(told, group_id, caller)
             answer = await self._earlier(told, digest) or await self._store(told, group_id, caller, digest)
         except Unavailable as error:
             raise NotKept(f"Nothing was stored; send it again later. {error.message}") from error
@@ -103,7 +107,7 @@ class Writing:
     def _person(self, caller: Caller) -> str:
         """What the group's one person is called: by the setting, else by the principal."""
         named = self._context.settings.person
-        return caller.principal if named == _UNNAMED_PERSON and not caller.is_local else named
+        return caller.name if named == _UNNAMED_PERSON and not caller.is_local else named
 
     async def _earlier(self, told: Told, digest: str) -> AddMemoryResponse | None:
         """The first answer, if this uuid was sent before with the same content."""
@@ -187,6 +191,19 @@ class Writing:
         start = told.reference_time if told.is_dated else shifted(now, -_A_MOMENT)
         end = shifted(told.reference_time, timedelta(microseconds=1))
         return await self._graph.same_text(Stretch(group_id=group_id, start=start, end=end), told.body)
+
+    async def _with_own_uuid(self, told: Told, group_id: str, caller: Caller) -> Told:
+        """A uuid that one of many callers chose means an episode of theirs, or one that its group derives from it.
+
+        So it never meets an episode of others, whose existence the answer would tell. The local principal, whose
+        machine it is, gets what was asked for.
+        """
+        if told.uuid is None or (caller.is_local and not caller.groups):
+            return told
+        if await self._graph.find_uuids("episode", told.uuid, await self._groups.visible(caller), 1):
+            return told
+        derived = hashlib.sha256(f"{group_id}\0{told.uuid}".encode()).digest()[:_UUID_BYTES]
+        return replace(told, uuid=str(UUID(bytes=derived, version=5)))
 
     async def _refuse_foreign(self, told: Told) -> None:
         """An episode that did not come through the journal must not be overwritten, in whichever group it is."""
