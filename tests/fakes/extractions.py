@@ -296,6 +296,7 @@ class FakeExtractionQueue:
             group_id=row.group_id,
             episode_uuid=row.job.episode_uuid,
             job_uuid=row.job.uuid,
+            task=row.job.task,
             state=row.state,
             attempts=row.attempts,
             reason=row.reason,

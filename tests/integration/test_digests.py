@@ -180,6 +180,8 @@ async def test_communities_are_built_found_by_graphiti_and_made_anew_by_a_rebuil
     assert node.name_embedding == pytest.approx(vector.tolist(), abs=1e-6)
     await driver.close()
 
+    assert {community.uuid for community in (await build(LOCAL)).communities} == {c.uuid for c in answer.communities}
+    await told(memory, "Told since.", facts=[{"source": "Mia Roth", "relation": "LIKES", "target": "Acme"}])
     renewed = await build(LOCAL)
     assert {community.uuid for community in renewed.communities}.isdisjoint({c.uuid for c in answer.communities})
     before = dump(endpoint(short_directory).socket)

@@ -96,13 +96,18 @@ async def _list(jobs: SqliteExtractionQueue, settings: Settings, options: QueueO
         say("The queue is paused: `graphiti-pkm queue resume` goes on.")
     width = max((len(job.group_id) for job in found), default=0)
     for job in found:
-        say(f"{job.id:>7}  {job.state:<9}  {job.group_id:<{width}}  {job.episode_uuid}  {_when(job)}")
+        say(f"{job.id:>7}  {job.state:<9}  {job.group_id:<{width}}  {job.episode_uuid}{_task(job)}  {_when(job)}")
         if job.reason:
             say(f"{'':7}  {_why(job)}")
     rest = sum(sizes[state] for state in dict.fromkeys(states)) - len(found)
     if rest > 0:
         say(f"{rest} more; --limit shows them.")
     return 0
+
+
+def _task(job: ExtractionRecord) -> str:
+    """Of a job that reads no episode."""
+    return "" if job.task == "episode" else f" ({job.task})"
 
 
 async def _show(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions) -> int:
@@ -113,7 +118,7 @@ async def _show(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions)
     for job in found:
         say(f"job {job.id}: {job.state}")
         say(f"  group     {job.group_id}")
-        say(f"  episode   {job.episode_uuid}")
+        say(f"  episode   {job.episode_uuid}{_task(job)}")
         say(f"  queued    {_time(job.queued_at)}")
         if job.state == "queued" and job.not_before > job.queued_at:
             say(f"  waits     until {_time(job.not_before)}")

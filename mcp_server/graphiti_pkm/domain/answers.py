@@ -231,14 +231,14 @@ class FoundFact(Answer):
 
 
 class ExtractionReceipt(Answer):
-    """How far a model has read one episode, what it found and what that cost."""
+    """How far a model has read one episode, or another task, what it found and what that cost; attempts that failed."""
 
     episode_uuid: str
+    task: Literal["saga", "communities"] | None = None
     state: Literal["queued", "running", "done", "failed", "cancelled"]
     reason: str | None = None
     remedy: str | None = None
     attempts: int | None = None
-    """That failed."""
     next_attempt: str | None = None
     model: str | None = None
     facts: list[FoundFact] = Field(default_factory=list)

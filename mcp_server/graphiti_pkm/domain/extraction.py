@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from graphiti_pkm.domain.records import ExtractJob, Record
+from graphiti_pkm.domain.records import ExtractJob, ExtractTask, Record
 from graphiti_pkm.errors import BudgetSpent
 
 ExtractionState = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -185,6 +185,7 @@ class ExtractionRecord(Record):
     group_id: str
     episode_uuid: str
     job_uuid: str
+    task: ExtractTask = "episode"
     state: ExtractionState
     attempts: int = 0
     reason: str = ""

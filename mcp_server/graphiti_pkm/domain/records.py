@@ -294,11 +294,14 @@ class EraseJob(Record):
 Job: TypeAlias = Annotated[BackLinkJob | EmbedPassagesJob | EmbedMissingJob | EraseJob, Field(discriminator="kind")]
 
 
+ExtractTask = Literal["episode", "saga", "communities"]
+
+
 class ExtractJob(Record):
     """Let a model read an episode, a saga or a group's entities; its result is a write with the uuid of this job."""
 
     uuid: str
-    task: Literal["episode", "saga", "communities"] = "episode"
+    task: ExtractTask = "episode"
     episode_uuid: str
     """Of the saga, or what stands for the group's communities, if it reads those: by it the job is found."""
     excluded_entity_types: tuple[str, ...] = ()

@@ -11,11 +11,12 @@ from graphiti_pkm.domain.extraction import ExtractionRecord, ExtractionState, Us
 
 STATES: tuple[ExtractionState, ...] = get_args(ExtractionState)
 
-_PLAIN = ("id", "group_id", "episode_uuid", "job_uuid", "state", "attempts", "reason", "remedy")
+_PLAIN = ("id", "group_id", "episode_uuid", "job_uuid", "task", "state", "attempts", "reason", "remedy")
 _TIMES = ("queued_at", "not_before", "finished_at")
 _COSTS = ("calls", "prompt_tokens", "completion_tokens")
 _RECORD = """
-    SELECT id, group_id, episode_uuid, job AS job_uuid, state, attempts, reason, remedy,
+    SELECT id, group_id, episode_uuid, job AS job_uuid, state,
+        coalesce(json_extract(payload, '$.task'), 'episode') AS task, attempts, reason, remedy,
         queued_at, not_before, finished_at, calls, prompt_tokens, completion_tokens,
         CASE state WHEN 'done' THEN (
             SELECT answer FROM writes JOIN contents USING (seq)

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Literal
 from uuid import uuid4
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import ExtractionReceipt
+from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.communities import MOST_COMMUNITIES, communities_uuid
 from graphiti_pkm.domain.extraction import ExtractionQueue
 from graphiti_pkm.domain.names import display_name
+from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import ExtractJob
 from graphiti_pkm.domain.saga_answers import BuildCommunitiesResponse, CommunityView, SagaSummaryResponse
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, NotAllowed, NotFound
@@ -21,6 +24,8 @@ from graphiti_pkm.services.request_checks import check_text
 from graphiti_pkm.services.saga_plan import find_saga
 
 LONGEST_WAIT = 45.0
+_FRESH = timedelta(hours=1)
+_UNCHANGED = "Nothing was told since they were built:"
 _MOST_GROUPS = 20
 _NO_MODEL = (
     "No model is configured, and this asks one: set llm_model (and llm_base_url or a key), see DOCS/models.md. Nothing "
@@ -93,12 +98,13 @@ class Digests:
             raise ConfigurationError(
                 f"{_NO_MODEL}Without one, get_entity_subgraph shows what belongs together around an entity."
             )
-        jobs = [self._done(group, "communities", communities_uuid(group), LONGEST_WAIT, progress) for group in wanted]
+        stale = [group for group in wanted if not await self._is_fresh(group)]
+        jobs = [self._done(group, "communities", communities_uuid(group), LONGEST_WAIT, progress) for group in stale]
         receipts = await asyncio.gather(*jobs)
         waiting = [receipt for receipt in receipts if receipt.state != "done"]
         found = await self._graph.communities(wanted, MOST_COMMUNITIES * len(wanted))
         return BuildCommunitiesResponse(
-            message=_later(waiting[0]) if waiting else f"Built {len(found)} communities.",
+            message=_later(waiting[0]) if waiting else f"{'Built' if stale else _UNCHANGED} {len(found)} communities.",
             status="queued" if waiting else "done",
             community_count=len(found),
             edge_count=sum(len(one.members) for one in found),
@@ -113,6 +119,17 @@ class Digests:
                 for one in found
             ],
         )
+
+    async def _is_fresh(self, group_id: str) -> bool:
+        """Built a moment ago, and nothing became of any fact since: what a call that waited too long asks for again."""
+        now = self._context.now()
+        latest = next(iter(await self._queue.of_episodes([communities_uuid(group_id)])), None)
+        if latest is None or latest.finished_at is None or latest.state != "done" or now - latest.finished_at > _FRESH:
+            return False
+        if not await self._graph.communities([group_id], 1):
+            return False
+        since = ChangeFilter(group_ids=(group_id,), now=now, since=latest.queued_at)
+        return not (await self._graph.changes(since, Window(limit=1))).changes
 
     def _must_write(self, caller: Caller) -> None:
         if caller.read_only:
@@ -146,5 +163,5 @@ def _later(receipt: ExtractionReceipt) -> str:
     why = f" ({receipt.reason})" if receipt.reason else ""
     return (
         f"The model is still at it: {receipt.state}{why}. It goes on in the background; get_status with receipt "
-        f"{receipt.episode_uuid} tells when it is done, this call again what came of it."
+        f"{receipt.episode_uuid} tells when it is done, this call again shows what came of it."
     )

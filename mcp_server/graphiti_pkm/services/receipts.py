@@ -24,6 +24,7 @@ _LOOK_SECONDS = 0.5
 """How soon a job that another process has ended is noticed."""
 _TELL_SECONDS = 5.0
 _BUILD = "Communities are as before; build_communities (toolset graph) makes them anew once all is told."
+_TASKS = {"saga": "summarize_saga", "communities": "build_communities"}
 _ENDED = frozenset({"done", "failed", "cancelled"})
 _MILLION = 1_000_000
 
@@ -109,6 +110,7 @@ class Receipts:
         facts = found.facts if found else []
         return ExtractionReceipt(
             episode_uuid=record.episode_uuid,
+            task=None if record.task == "episode" else record.task,
             state=record.state,
             reason=record.reason or None,
             remedy=record.remedy or (_BUILD if found and found.communities_stay else None),
@@ -131,6 +133,8 @@ class Receipts:
 
 def in_words(receipt: ExtractionReceipt) -> str:
     """One sentence on it."""
+    if receipt.task is not None:
+        return _task_in_words(receipt, _TASKS[receipt.task])
     if receipt.state == "done":
         facts = receipt.facts_total or len(receipt.facts)
         ended = f", {len(receipt.retired)} ended" if receipt.retired else ""
@@ -142,3 +146,10 @@ def in_words(receipt: ExtractionReceipt) -> str:
         return "Extraction was cancelled; the text is stored and searchable."
     why = f" ({receipt.reason})" if receipt.reason else ""
     return f"A model reads it: {receipt.state}{why}."
+
+
+def _task_in_words(receipt: ExtractionReceipt, tool: str) -> str:
+    """Of a job that read no episode: what came of it is told by its tool, at no further cost."""
+    why = f": {receipt.reason.rstrip('.')}" if receipt.reason else ""
+    rest = " The same call shows what came of it." if receipt.state == "done" else ""
+    return f"{tool} is {receipt.state}{why}.{rest} {receipt.remedy or ''}".rstrip()

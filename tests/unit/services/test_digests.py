@@ -215,7 +215,8 @@ async def test_a_call_that_waits_too_long_says_how_to_go_on_and_asks_once(world:
     assert not await world.extracting.run_once()
     shown = await world.status.get_status(LOCAL, receipt=world.saga.uuid)
     assert shown.extraction is not None
-    assert (shown.extraction.state, shown.extraction.calls) == ("done", 1)
+    assert (shown.extraction.state, shown.extraction.task, shown.extraction.calls) == ("done", "saga", 1)
+    assert shown.message == "summarize_saga is done. The same call shows what came of it."
 
 
 @pytest.mark.usefixtures("impatient")
@@ -253,12 +254,37 @@ async def test_communities_are_replaced_as_a_whole_by_one_write(running: World) 
     tables = world.graph.tables
     assert {frozenset(one.members) for one in tables.communities.values()} == {frozenset(first), frozenset(second)}
     assert all(uuid in tables.vectors for uuid in tables.communities)
+    world.clock.advance(seconds=1)
+    await world.tell("x", {"source": "P0", "relation": "LIKES", "target": "P1"})
     again = await world.digests.build_communities(LOCAL)
     assert {one.uuid for one in again.communities}.isdisjoint(one.uuid for one in answer.communities)
     assert len(tables.communities) == 2
     assert len(world.writes(WriteKind.BUILD_COMMUNITIES)) == 2
     both = await world.digests.build_communities(LOCAL, [GROUP, OTHER_GROUP])
     assert [one.group_id for one in both.communities].count(OTHER_GROUP) == 1
+
+
+async def test_what_was_just_built_is_shown_again_and_paid_for_only_after_a_change_or_an_hour(running: World) -> None:
+    world = running
+    await world.people()
+    world.clock.advance(seconds=1)
+    built = await world.digests.build_communities(LOCAL)
+    again = await world.digests.build_communities(LOCAL)
+    assert (again.communities, again.message) == (
+        built.communities,
+        "Nothing was told since they were built: 1 communities.",
+    )
+    assert world.digester.calls == 1
+    world.clock.advance(seconds=1)
+    await world.tell("x", {"source": "P0", "relation": "LIKES", "target": "P1"})
+    assert (await world.digests.build_communities(LOCAL)).communities != built.communities
+    assert world.digester.calls == 2
+    world.clock.advance(seconds=3_661)
+    await world.digests.build_communities(LOCAL)
+    assert world.digester.calls == 3
+    world.graph.tables.communities.clear()
+    await world.digests.build_communities(LOCAL)
+    assert world.digester.calls == 4
 
 
 async def test_the_person_of_the_group_joins_nobody(running: World) -> None:
