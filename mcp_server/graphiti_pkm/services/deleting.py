@@ -32,7 +32,7 @@ from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
 from graphiti_pkm.services.forget_rest import Rest, rest_of, reworded, texts_of
 from graphiti_pkm.services.forget_text import sentences_in
 from graphiti_pkm.services.forget_trace import Traces
-from graphiti_pkm.services.forget_words import Gone
+from graphiti_pkm.services.forget_words import Gone, Vanished
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.history import change_of
 from graphiti_pkm.services.known_from import episode_times, known_without
@@ -49,6 +49,10 @@ _CAUSES = 200
 _NAME = 100
 _UUID = 8
 _STAYS = " Summaries and aliases of what stays (kept_because) are kept as told"
+_ERASED_BUT = (
+    "What went is gone from the database's and the journal's files, but texts that stay hold words of it "
+    "(kept_because). Backups that you made are not touched."
+)
 _NOT_ERASED = "The journal and backups still hold it"
 
 
@@ -111,7 +115,7 @@ class Deleting:
             removed = [item.entity for item in left if item.is_unsupported]
             kept = [item for item in left if not item.is_unsupported]
             retired = await self._retired(whole, lost, visible)
-            rest, left_as = await self._rest(episode, [item.entity for item in kept], removed)
+            rest, left_as, vanished = await self._rest(episode, [item.entity for item in kept], removed)
             reasons = [
                 *retired,
                 *await self._why_kept(kept[:_TOLD], rest, left_as),
@@ -144,10 +148,13 @@ class Deleting:
             intent = await close_sagas(self._graph, intent, [entity.uuid for entity in mentioned])
             await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
         is_erased = await self._erasing.erase_now()
+        held = await self._still_held(episode, vanished)
+        erased = _ERASED_BUT if held else ERASED
+        reasons = [*held[: _TOLD // 2], *reasons]
         stays = f"{_STAYS}{self._way_out('them out')}" if reasons else ""
         return DeleteResponse(
             message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
-            f"{ERASED if is_erased else PENDING}{stays}",
+            f"{erased if is_erased else PENDING}{stays}",
             removed={
                 "episodes": 1,
                 "facts": len(lost),
@@ -162,7 +169,7 @@ class Deleting:
 
     async def _rest(
         self, episode: Episode, kept: Sequence[Entity], removed: Sequence[Entity]
-    ) -> tuple[Rest, tuple[Entity, ...]]:
+    ) -> tuple[Rest, tuple[Entity, ...], Vanished]:
         """What else only it told; the entities that stay come as they are then, so that older texts of them go."""
         group, touched = episode.group_id, {episode.uuid}
         names = [entity.name for entity in removed]
@@ -180,7 +187,13 @@ class Deleting:
             for uuid, entity in entities.items()
         }
         written = near.keys() | rest.older | {uuid for uuid, entity in left.items() if entity != entities[uuid]}
-        return rest, tuple(left[uuid] for uuid in sorted(written))
+        return rest, tuple(left[uuid] for uuid in sorted(written)), around.vanished
+
+    async def _still_held(self, episode: Episode, vanished: Vanished) -> list[str]:
+        """Texts of others that hold words which only it told."""
+        trace = await self._traces.read(episode.group_id, vanished.gone, {episode.uuid})
+        held = (one for one in trace.held if vanished.tells(one.text))
+        return list(dict.fromkeys(f"{one.kind} {one.uuid[:_UUID]} holds a word that only it told" for one in held))
 
     async def _retired(self, episode_uuid: str, lost: Sequence[Fact], group_ids: Sequence[str]) -> list[str]:
         """What the episode, or a fact that goes with it, ended or corrected, whichever episode had told that fact."""

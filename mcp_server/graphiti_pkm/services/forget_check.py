@@ -54,7 +54,7 @@ class Afterwards:
         gone = around.vanished.gone
         touched = {one.episode.uuid for one in plan.material.redactions}
         trace = await self._traces.read(aim.group_id, gone, touched, is_own=aim.bears)
-        return [f"{held.kind} {held.uuid[:_UUID]} {_HOLDS}" for held in trace.held if plan.says_or_marks(held.text)]
+        return [f"{held.kind} {held.uuid[:_UUID]} {_HOLDS}" for held in trace.held if plan.says_or_tells(held.text)]
 
     async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan) -> list[str]:
         now = self._context.now()

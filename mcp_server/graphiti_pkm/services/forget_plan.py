@@ -19,7 +19,7 @@ from graphiti_pkm.domain.records import (
 )
 from graphiti_pkm.services.forget_aim import Aim, words_of_fact
 from graphiti_pkm.services.forget_rest import Rest, rest_of, reworded
-from graphiti_pkm.services.forget_text import Redaction, Says, Sentence, repeats, without
+from graphiti_pkm.services.forget_text import Redaction, Says, Sentence, repeats, sentences_in, without
 from graphiti_pkm.services.forget_trace import Around, words_of_claim
 from graphiti_pkm.services.forget_words import words_in
 from graphiti_pkm.services.known_from import known_without
@@ -97,9 +97,9 @@ class ForgetPlan:
         rest, told = self.rest, {one.uuid for one in self.reworded}
         return len(rest.older - told) + len(rest.facts) + len(rest.entities)
 
-    def says_or_marks(self, text: str) -> bool:
-        """Whether a name says it, or holds a number, name or asked word that no text tells any more."""
-        return self.says(text) or self.material.around.vanished.marks(text)
+    def says_or_tells(self, text: str) -> bool:
+        """Whether a text says it, or may well be made of words that no text tells any more."""
+        return self.says(text) or self.material.around.vanished.tells(text)
 
     def _left_of(self, redaction: Redaction) -> EpisodeText:
         """Title and description of an episode that loses sentences may be of those."""
@@ -269,7 +269,7 @@ class _Facts:
             told = [sentence.text for uuid in fact.episodes for sentence in self._losing[uuid].kept]
             if vanished.takes(words, frozenset[str]().union(*map(words_in, told)), ends):
                 return True
-        if is_theirs or vanished.marks(words, ends):
+        if is_theirs or vanished.tells(words):
             self.asks.append(f"[{fact.uuid[:_UUID]}] {fact.text}")
         return False
 
@@ -339,14 +339,17 @@ def _is_named_by_it(entity: Entity, material: Material, facts_gone: Mapping[str,
 def _still_holding(
     material: Material, left_of: Callable[[Entity], Entity], near: AbstractSet[str], lost: AbstractSet[str]
 ) -> list[str]:
-    """Summaries that hold a word which nothing tells any more, though it may be of something else there."""
+    """Summaries and titles that hold a word which nothing tells any more, though it may be of something else there."""
     vanished = material.around.vanished
     found = []
     for entity in (left_of(one) for uuid, one in sorted(material.entities.items()) if uuid not in lost):
         own = words_in(entity.name)
-        if vanished.marks(entity.summary, own) or (entity.uuid in near and vanished.holds(entity.summary, own)):
-            found.append(f"summary of {entity.name}: {entity.summary}")
-    return found
+        texts = [*sentences_in(entity.summary), *map(str, entity.attributes.values())]
+        if any(map(vanished.tells, texts)) or (entity.uuid in near and vanished.holds(entity.summary, own)):
+            found.append(f"summary of {entity.name}: {entity.summary or ', '.join(texts)}")
+    touched = {one.episode.uuid for one in material.redactions}
+    titles = [one for one in material.around.trace.of("title") if one.uuid not in touched]
+    return [*found, *(f"title [{one.uuid[:_UUID]}] {one.text}" for one in titles if vanished.tells(one.text))]
 
 
 def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: AbstractSet[str]) -> list[str]:

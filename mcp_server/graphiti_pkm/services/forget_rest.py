@@ -102,7 +102,7 @@ class _Names:
         ):
             self._keys.setdefault(held.uuid, set()).add(held.key)
             self.gone.add((held.uuid, held.text))
-        elif vanished.marks(held.text) or (held.uuid in self._near and vanished.holds(held.text)):
+        elif vanished.tells(held.text) or (held.uuid in self._near and vanished.holds(held.text)):
             self.asks[f"{entity.name}, also called {held.text}"] = None
 
     def left(self) -> list[NamesLeft]:

@@ -84,6 +84,10 @@ class Vanished:
         lost = names or words & self.gone.words
         return len(names) >= _TELLING_NAMES or len(lost) > len((words - lost) & self.told)
 
+    def tells(self, text: str) -> bool:
+        """Whether it may well be of what went, wherever it stands; surely enough to ask, not to take it out."""
+        return self.marks(text) or self.takes_afar(text)
+
     def takes(self, text: str, told: Collection[str] | None = None, but: Collection[str] = ()) -> bool:
         """Whether what it says came from what went: it holds such a mark, or more of these words than of told ones.
 

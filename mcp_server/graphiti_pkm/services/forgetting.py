@@ -104,7 +104,7 @@ class Forgetting:
                 )
             restorable = await self._restorable(plan)
             hints = hints_of(plan)
-            write = await close_sagas(self._graph, plan.intent(self._context.now()), says=plan.says_or_marks)
+            write = await close_sagas(self._graph, plan.intent(self._context.now()), says=plan.says_or_tells)
             await self._committer.commit(write, {})
         is_erased = await self._erasing.erase_now()
         found = await self._afterwards.found(plan)
@@ -188,7 +188,7 @@ class Forgetting:
         touched = {one.episode.uuid for one in material.redactions if one.gone}
         entities = trace.entities & material.entities.keys()
         around = await self._traces.around(aim.group_id, gone, trace, texts, touched, entities)
-        more = {uuid: fact for uuid, fact in around.facts.items() if around.vanished.marks(words_of_claim(fact))}
+        more = {uuid: fact for uuid, fact in around.facts.items() if around.vanished.tells(words_of_claim(fact))}
         return replace(material, facts={**more, **material.facts}, around=around)
 
     async def _aim(self, kind: str, text: str, group: str, names: Sequence[Name], finder: MentionFinder) -> Aim:
