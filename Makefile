@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST := $(BIN)/python -m pytest -rs
 
-.PHONY: demo test check lint storm bench mutants docs snapshots clean
+.PHONY: demo test check lint storm bench mutants docker-check docs snapshots clean
 
 demo: $(VENV)/runtime
 	$(BIN)/graphiti-pkm demo
@@ -32,6 +32,11 @@ bench: $(VENV)/dev
 # Plants faults in the rules of time and fails unless the temporal suite catches each: minutes, see DOCS/temporal-suite.md.
 mutants: $(VENV)/dev
 	$(BIN)/python -m tests.temporal.mutants
+
+# Lints docker/, then builds and runs the image without an engine (Debian, root, buildah, mmdebstrap): minutes; says what it
+# could not run. See DOCS/operations.md.
+docker-check: $(VENV)/dev
+	$(BIN)/python -m tests.docker_check
 
 docs: $(VENV)/dev
 	$(BIN)/python -m tests.write_docs

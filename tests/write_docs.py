@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from tests.docker_env import ENV_EXAMPLE, env_example
+
 from graphiti_pkm.cli.main import build_parser
 from graphiti_pkm.config import Settings, environment_name, is_secret
 from graphiti_pkm.toolsets.document import tools_page
@@ -61,3 +63,4 @@ def pages() -> dict[str, str]:
 if __name__ == "__main__":
     for file_name, text in pages().items():
         (DOCS / file_name).write_text(text, encoding="utf-8")
+    ENV_EXAMPLE.write_text(env_example(), encoding="utf-8")

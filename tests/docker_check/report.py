@@ -1,0 +1,38 @@
+"""What was checked, what failed, and what could not be run here."""
+
+import sys
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Report:
+    """Prints as it goes, so that a check of minutes shows where it is."""
+
+    passed: int = 0
+    failures: list[str] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)
+
+    def check(self, what: str, *problems: object) -> bool:
+        """One check, passed without problems."""
+        if problems:
+            self.failures.append(what)
+            _say(f"FAILED   {what}", *(f"         {problem}" for problem in problems))
+        else:
+            self.passed += 1
+            _say(f"ok       {what}")
+        return not problems
+
+    def skip(self, what: str, why: str) -> None:
+        """One check that this machine cannot do."""
+        self.not_run.append(what)
+        _say(f"NOT RUN  {what}: {why}")
+
+    def close(self) -> int:
+        """The exit code."""
+        _say("", f"docker-check: {self.passed} passed, {len(self.failures)} failed, {len(self.not_run)} not run here")
+        return 1 if self.failures else 0
+
+
+def _say(*lines: str) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
