@@ -27,6 +27,7 @@ _VECTORS = 5_000
 _ROWS = 500
 _TRIES = 20
 _IDLE_ROUNDS = 3
+_PATIENCE = 20.0
 _PROBE = "a text to see whether the model answers"
 
 
@@ -44,16 +45,7 @@ class Reembedding:
 
     async def agree(self) -> None:
         """Record the model where it is recorded nowhere. Raises EmbeddingMismatch if another one is."""
-        recorded, in_graph = await self._recorded(), await self._graph.embedding()
-        if recorded is None and in_graph is not None:
-            recorded = RecordedEmbedding(model=in_graph[0], dimension=in_graph[1])
-            await self._record(*in_graph)
-        elif recorded is None and await self._embedder.available():
-            await self._record(*self._own)
-            await self._graph.record_embedding(*self._own)
-        elif recorded is not None and in_graph is None:
-            await self._graph.record_embedding(recorded.model, recorded.dimension)
-        if (reason := mismatch(recorded, self._embedder)) is None:
+        if (reason := mismatch(await self._known_to_both(), self._embedder)) is None:
             return
         if not await self._is_empty():
             raise EmbeddingMismatch(reason)
@@ -87,9 +79,10 @@ class Reembedding:
         Raises:
             Unavailable: the new model does not answer, and nothing was changed; or the database stopped half-way.
         """
+        await self._known_to_both()
         if await self.is_other() is None:
             return False
-        await self._embedder.embed([_PROBE])
+        await self._embedder.embed([_PROBE], _PATIENCE)
         await self._change()
         return True
 
@@ -154,6 +147,19 @@ class Reembedding:
 
     async def _is_empty(self) -> bool:
         return not await self._graph.groups() and not await self._journal.rows(0, 1)
+
+    async def _known_to_both(self) -> RecordedEmbedding | None:
+        """What is recorded; afterwards in the journal and in the graph, if there is a model at all."""
+        recorded, in_graph = await self._recorded(), await self._graph.embedding()
+        if recorded is None and in_graph is not None:
+            recorded = RecordedEmbedding(model=in_graph[0], dimension=in_graph[1])
+            await self._record(*in_graph)
+        elif recorded is None and await self._embedder.available():
+            await self._record(*self._own)
+            await self._graph.record_embedding(*self._own)
+        elif recorded is not None and in_graph is None:
+            await self._graph.record_embedding(recorded.model, recorded.dimension)
+        return await self._recorded() or recorded
 
     async def _recorded(self) -> RecordedEmbedding | None:
         try:

@@ -285,3 +285,17 @@ async def test_a_database_that_does_not_keep_its_file_ends_the_change_before_the
     old.graph.is_durable = True
     await Server(old.embedder, old).reembed()
     assert await Server(old.embedder, old).vectors_fit()
+
+
+async def test_a_memory_that_never_had_a_model_gets_one_and_says_so() -> None:
+    server = Server(FakeEmbedder())
+    server.embedder.is_available = False
+    await server.reembedding.agree()
+    await server.tell("Sarah knows Tom.")
+    assert await server.journal.embedding() is None
+    server.embedder.is_available = True
+    assert await server.reembed() == 4
+    own = (server.embedder.model, server.embedder.dimension)
+    assert await server.journal.embedding() == RecordedEmbedding(model=own[0], dimension=own[1])
+    assert await server.graph.embedding() == own
+    assert await server.vectors_fit()
