@@ -60,6 +60,16 @@ def is_openai(url: str) -> bool:
     return same_server(url, OPENAI_URL)
 
 
+def is_nearby(url: str) -> bool:
+    """Whether an address is of this machine or of a private network, where no proxy stands between."""
+    host = urlsplit(url).hostname or ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return address.is_loopback or address.is_private or address.is_link_local
+
+
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine by its address."""
     try:

@@ -206,6 +206,21 @@ async def test_who_cannot_wait_gives_up_and_leaves_the_others_alone(
     assert len(await patient) == 1
 
 
+async def test_nobody_else_waits_for_a_service_that_has_just_not_answered(
+    service: EmbeddingService, embedder: ApiEmbedder
+) -> None:
+    service.held.clear()
+    with pytest.raises(Unavailable, match="in time"):
+        await embedder.embed(["a question"], patience=0.2)
+    asked = len(service.asked)
+    with pytest.raises(Unavailable, match="a moment ago"):
+        await embedder.embed(["another"], patience=20)
+    assert len(service.asked) == asked
+    service.held.set()
+    assert len(await embedder.embed(["a long text"])) == 1  # who can wait tries, and tells that it is back
+    assert len(await embedder.embed(["another"], patience=20)) == 1
+
+
 async def test_a_question_does_not_stand_in_line_behind_long_work(
     service: EmbeddingService, embedder: ApiEmbedder
 ) -> None:

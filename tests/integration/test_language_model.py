@@ -109,6 +109,24 @@ async def test_an_answer_is_asked_for_in_the_form_that_is_set_and_what_it_cost_i
     )
 
 
+async def test_no_question_asks_for_more_than_the_setting_allows(make: Make, scripted_model: ScriptedModel) -> None:
+    client = make(llm_structured_output="json_schema", llm_max_tokens=4_096).for_job(await Job().ledger())
+    await ask(client, max_tokens=16_384)  # as Graphiti does for facts, whatever the client's own limit is
+    await ask(client, "Another text.", max_tokens=1_000)
+    assert [request.body["max_tokens"] for request in scripted_model.requests] == [4_096, 1_000]
+
+
+async def test_a_proxy_of_the_environment_gets_nothing_meant_for_this_machine(
+    make: Make, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{unused_tcp_port}")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    await ask(make(llm_structured_output="json_schema").for_job(await Job().ledger()))
+    assert asked(scripted_model) == 1
+
+
 async def test_no_temperature_is_sent_unless_one_is_set(make: Make, scripted_model: ScriptedModel) -> None:
     await ask(make(llm_structured_output="json_schema").for_job(await Job().ledger()))
     assert "temperature" not in scripted_model.requests[0].body

@@ -13,6 +13,7 @@ from graphiti_pkm.cli.doctor import doctor
 from graphiti_pkm.cli.main import build_parser, main
 from graphiti_pkm.cli.serve import _effective
 from graphiti_pkm.config import LoadedSettings, Settings, environment_name, is_secret, load_settings
+from graphiti_pkm.config_keys import is_nearby
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.logs import JsonLines
 
@@ -177,3 +178,21 @@ def test_a_key_in_the_environment_is_in_no_output_of_a_command(
     out, err = capsys.readouterr()
     assert out or err
     assert KEY not in out + err
+
+
+@pytest.mark.parametrize(
+    ("url", "nearby"),
+    [
+        ("http://127.0.0.1:11434/v1", True),
+        ("http://localhost:8000/v1", True),
+        ("http://models.localhost/v1", True),
+        ("http://[::1]:1234/v1", True),
+        ("http://192.168.1.7:1234/v1", True),
+        ("https://10.0.0.5/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("http://93.184.216.34/v1", False),
+        ("http://localhost.example.com/v1", False),
+    ],
+)
+def test_a_server_next_door_is_told_by_its_address(url: str, nearby: bool) -> None:
+    assert is_nearby(url) is nearby

@@ -19,7 +19,9 @@ ExtractionState = Literal["queued", "running", "done", "failed", "cancelled"]
 MAX_ATTEMPTS = 8
 """Failed attempts of a job; with the last one it is failed."""
 LOST = "whoever worked on it did not come back"
-LOST_REMEDY = f"{MAX_ATTEMPTS} processes ended while they worked on it: see their log, then `graphiti-pkm queue retry`."
+LOST_REMEDY = (
+    f"{MAX_ATTEMPTS} processes ended while they worked on it: see their log, then `graphiti-pkm queue retry --all`."
+)
 
 
 class Usage(Record):
@@ -63,12 +65,13 @@ class Budget(Record):
             if setting.endswith("day"):
                 raise BudgetSpent(
                     f"the day's budget for the model is spent ({setting} = {most})",
-                    f"It goes on by itself tomorrow; with a higher {setting} at the next start.",
+                    f"It goes on by itself tomorrow; sooner with a higher {setting}, a restart and "
+                    "`graphiti-pkm queue retry --all`.",
                     is_of_day=True,
                 )
             raise BudgetSpent(
                 f"this episode's budget for the model is spent ({setting} = {most})",
-                f"Start the server with a higher {setting}, then `graphiti-pkm queue retry`: "
+                f"Start the server with a higher {setting}, then `graphiti-pkm queue retry --all`: "
                 "what was paid for is not paid again.",
                 is_of_day=False,
             )

@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -42,6 +43,7 @@ _SECONDS = 60.0
 _RETRIES = 5
 """Of a call that nobody waits for: the client backs off exponentially, and waits as long as Retry-After says."""
 _RETRIES_IN_HASTE = 2
+_REST_SECONDS = 30.0
 _REFUSED = frozenset({400, 413, 422})
 _KEY_REFUSED = frozenset({401, 403})
 _MOVED = frozenset({301, 302, 303, 307, 308})
@@ -91,6 +93,8 @@ class ApiEmbedder:
         """By how often they ask again."""
         self._opening = asyncio.Lock()
         self._is_closed = False
+        self._rests_until = 0.0
+        """Until then nobody who waits asks a service that has just not answered in time."""
         self._cache = VectorCache()
         self._patient = Lane(partial(self._send, _RETRIES), _CALLS_AT_ONCE)
         # A lane of its own: a search does not stand in line behind a thousand sentences.
@@ -119,13 +123,17 @@ class ApiEmbedder:
         vectors = self._cache.get(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in vectors]
         if missing:
+            if patience is not None and monotonic() < self._rests_until:
+                raise Unavailable(f"The embedding service at {self._service.host} did not answer a moment ago.")
             lane, retries = (self._patient, _RETRIES) if patience is None else (self._hasty, _RETRIES_IN_HASTE)
             await self._open(retries)  # not counted: importing takes its time once
             try:
                 async with asyncio.timeout(patience):
                     found = await lane.embed([_prepared(text) for text in missing])
             except TimeoutError:
+                self._rests_until = monotonic() + _REST_SECONDS
                 raise Unavailable(f"The embedding service at {self._service.host} did not answer in time.") from None
+            self._rests_until = 0.0
             fresh = dict(zip(missing, found, strict=True))
             self._cache.put(fresh)
             vectors.update(fresh)

@@ -182,7 +182,7 @@ class JobClient(OpenAIGenericClient):
             model=named,
             messages=tuple({"role": one.role, "content": self._clean_input(one.content)} for one in messages),
             response_format=self._build_response_format(response_model),
-            max_tokens=max_tokens or self.max_tokens,
+            max_tokens=min(max_tokens or self.max_tokens, self.max_tokens),
             temperature=self._model.settings.llm_temperature,
         )
         async with self._asking[request.hash]:

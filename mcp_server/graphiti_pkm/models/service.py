@@ -5,6 +5,8 @@ from typing import Any
 
 import openai
 
+from graphiti_pkm.config_keys import is_nearby
+
 _CONNECT_SECONDS = 10.0
 _NO_KEY = "none"
 """The client insists on one."""
@@ -34,8 +36,11 @@ def open_client(base_url: str, key: str | None, seconds: float, *, is_openai: bo
         timeout=openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
         max_retries=0,
         default_headers=headers,
-        # Following a redirect would send the text to an address that nobody named.
-        http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False, **more),
+        # Following a redirect would send the text to an address that nobody named, and so would the environment's proxy
+        # with what is meant for a server next door.
+        http_client=openai.DefaultAsyncHttpxClient(
+            follow_redirects=False, **{"trust_env": not is_nearby(base_url), **more}
+        ),
     )
     if not is_openai:
         client.organization = client.project = None

@@ -37,6 +37,8 @@ MAX_NONSENSE = 3
 MAX_OUTDATED = 3
 """Readings that the graph overtakes before they count as failed attempts: a group may be changed all the time."""
 LONGEST_DELAY = 3_600.0
+LONGEST_ASKED = 86_400.0
+"""Of what a service asks for: whoever says more is not believed."""
 _POLL_SECONDS = 5.0
 """How soon jobs of other processes, and the database's return, are noticed."""
 _FIRST_DELAY = 2.0
@@ -44,7 +46,7 @@ _FACTOR = 4.0
 _GONE = "what it reads was deleted"
 _CHANGED = "what the model was shown has changed; it reads again"
 _STOPPED = "the server was stopped; it goes on with the next one"
-_SEE_LOG = "See the server's log; then `graphiti-pkm queue retry`."
+_SEE_LOG = "See the server's log; then `graphiti-pkm queue retry --all`."
 
 
 class Signal:
@@ -73,8 +75,8 @@ class Pace:
 
     def delay(self, attempts: int, retry_after: float | None = None) -> float:
         """Seconds after another failed attempt: longer each time, never the same for all, at least what was asked."""
-        grown = min(_FIRST_DELAY * _FACTOR**attempts, LONGEST_DELAY) * (0.5 + self.jitter())
-        return min(max(grown, retry_after or 0.0), LONGEST_DELAY)
+        grown = min(_FIRST_DELAY * _FACTOR**attempts * (0.5 + self.jitter()), LONGEST_DELAY)
+        return max(grown, min(retry_after or 0.0, LONGEST_ASKED))
 
 
 class Extracting:

@@ -142,7 +142,8 @@ async def test_a_write_that_the_graph_did_not_take_is_done_all_the_same(world: W
     [
         (ModelUnavailable("Busy."), "queued", 1, 2),
         (ModelUnavailable("Busy.", retry_after=90), "queued", 1, 90),
-        (ModelUnavailable("Busy.", retry_after=99_999), "queued", 1, 3_600),
+        (ModelUnavailable("Busy.", retry_after=9_999), "queued", 1, 9_999),
+        (ModelUnavailable("Busy.", retry_after=999_999), "queued", 1, 86_400),
         (ModelNonsense("No JSON."), "queued", 1, 2),
         (ModelRefused("Wrong key.", "Set another."), "failed", 1, 0),
         (Unavailable("Database away."), "queued", 0, 5),
