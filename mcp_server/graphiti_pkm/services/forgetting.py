@@ -93,11 +93,11 @@ class Forgetting:
         what = await self._what(caller, *given[0], group_id)
         if confirm is None:
             plan = await self._plan(what, episodes)
-            return await self._preview(plan, self._token(caller, what, plan))
+            return await self._preview(plan, await self._token(caller, what, plan))
         async with self._context.locks.hold(what[2]):
             await self._committer.catch_up(what[2])
             plan = await self._plan(what, episodes)
-            if plan.is_nothing or confirm.strip() != self._token(caller, what, plan):
+            if plan.is_nothing or confirm.strip() != await self._token(caller, what, plan):
                 raise InvalidInput(
                     "Nothing was forgotten: confirm does not fit, because what would go is something else by now. "
                     "Call forget without confirm, and show the user what it says."
@@ -269,10 +269,14 @@ class Forgetting:
         found = await self._graph.get_names(keys)
         return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
 
-    def _token(self, caller: Caller, what: tuple[str, str, str], plan: ForgetPlan) -> str:
+    async def _token(self, caller: Caller, what: tuple[str, str, str], plan: ForgetPlan) -> str:
         """Of the write it would be: another as soon as anything that goes, or stands beside it, is another."""
-        write = plan.intent(self._context.now()).model_dump(mode="json", exclude={"uuid", "recorded_at"})
-        return confirmation("forget", caller.principal, what, plan.material.mode, write)
+
+        def work() -> str:
+            write = plan.intent(self._context.now()).model_dump(mode="json", exclude={"uuid", "recorded_at"})
+            return confirmation("forget", caller.principal, what, plan.material.mode, write)
+
+        return await asyncio.to_thread(work)
 
     async def _preview(self, plan: ForgetPlan, token: str) -> ForgetResponse:
         hints = hints_of(plan)
