@@ -118,8 +118,10 @@ def _run(report: Report, image: Image, directory: Path) -> None:
     refused = run(*command_of(image, data, environment))
     said = "no tokens" in refused.stderr
     report.check("run: without a token it does not listen to other machines", *([] if said else [refused.stderr]))
-    made = run(*command_of(image, data, environment, "tokens", "create", "anna", "--json"))
-    if not report.check("run: `tokens create` writes into the volume", *([made.stderr] if made.returncode else [])):
+    arguments = arguments_in((ROOT / "README.md").read_text(encoding="utf-8"))
+    made = run(*command_of(image, data, environment, *arguments, "--json"))
+    what = f"run: README's `{' '.join(arguments)}` writes into the volume"
+    if not report.check(what, *([made.stderr] if made.returncode else [])):
         return
     token, url = json.loads(made.stdout)["token"], f"http://127.0.0.1:{port}/mcp"
     try:
@@ -130,6 +132,9 @@ def _run(report: Report, image: Image, directory: Path) -> None:
             report.check("run: its root cannot be written", *([] if denied.returncode else ["it was"]))
             problems = asyncio.run(_talk(url, token))
             report.check("run: tools/list, a note, and finding it by meaning, over HTTP with the token", *problems)
+            for command in _commands_inside():
+                ran = container.inside("graphiti-pkm", *command.split())
+                report.check(f"run: `{command}` inside", *([ran.stderr + ran.stdout] if ran.returncode else []))
             code = container.stop(_STOP_SECONDS)
             sealed = (data / "appendonly.seal.json").exists()
             saved = [] if sealed else ["the database was killed before it had saved"]
@@ -140,6 +145,19 @@ def _run(report: Report, image: Image, directory: Path) -> None:
             report.check("run: after a new start on the volume the note is there", *asyncio.run(_find(url, token)))
     except AssertionError as error:
         report.check("run", str(error), *log.read_text(errors="replace").splitlines()[-10:])
+
+
+def arguments_in(page: str) -> list[str]:
+    """What the first `docker compose run` of a page gives to the image."""
+    found = re.search(r"^docker compose .* run --rm memory (.+)$", page, re.MULTILINE)
+    assert found is not None, "no page without a command that makes a token"
+    return found[1].split()
+
+
+def _commands_inside() -> list[str]:
+    """What DOCS/operations.md runs by `docker compose exec`."""
+    page = (ROOT / "DOCS" / "operations.md").read_text(encoding="utf-8")
+    return re.findall(r"^docker compose .* exec memory graphiti-pkm (.+)$", page, re.MULTILINE)
 
 
 async def _talk(url: str, token: str) -> list[str]:

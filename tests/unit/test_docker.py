@@ -130,3 +130,23 @@ def test_what_librechats_configuration_takes_from_its_environment_is_in_the_exam
     assert wanted
     assert set(wanted) <= set(given)
     assert set(given.values()) == {""}
+
+
+@pytest.mark.parametrize("page", ["README.md", "DOCS/operations.md"])
+def test_the_commands_of_a_page_name_what_there_is(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    commands = re.findall(r"^docker compose (.+)$", text, re.MULTILINE)
+    assert len(commands) >= 3
+    services = yaml.safe_load(COMPOSE)["services"]
+    for command in commands:
+        form = re.fullmatch(
+            r"-f (\S+) --profile (\w+) (?:build|up --detach|down|run --rm (\w+) (.+)|exec (\w+) graphiti-pkm (.+))",
+            command,
+        )
+        assert form is not None, command
+        file, profile, run_in, arguments, exec_in, more = form.groups()
+        assert (ROOT / file).is_file()
+        assert profile in SUPPORTED_PROFILES
+        if service := run_in or exec_in:
+            assert profile in services[service]["profiles"]
+            build_parser().parse_args((arguments or more).split())

@@ -1,0 +1,1 @@
+claude mcp add memory -- graphiti-pkm serve

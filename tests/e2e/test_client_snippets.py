@@ -1,0 +1,131 @@
+"""What users copy into their clients, started from the files that it is copied from."""
+
+import json
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from mcp import StdioServerParameters
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
+from tests.docker_env import fixed_by_compose
+from tests.e2e.support import COMMAND, call, environment, over_http, run, serving
+from tests.protocol.support import DEFAULT_TOOLS, error_of
+from tests.requirements import requirement
+
+ROOT = Path(__file__).resolve().parents[2]
+CLIENTS = ROOT / "examples" / "clients"
+LIBRECHAT_IN_CONTAINERS = ROOT / "docker" / "librechat.yaml"
+FILES = sorted(path.name for path in CLIENTS.iterdir())
+FIRST, SECOND = "66f0c2a1b5d4e3f2a1b0c9d8", "66f0c2a1b5d4e3f2a1b0c9d9"
+"""As LibreChat numbers its users."""
+
+
+def server_of(text: str) -> Any:
+    """The one server that a client's configuration names."""
+    loaded = yaml.safe_load(text)  # JSON is YAML, too
+    servers = loaded.get("servers") or loaded["mcpServers"]
+    assert list(servers) == ["memory"]
+    return servers["memory"]
+
+
+def command_of(file: str) -> list[str]:
+    """What a client that reads this file starts; none if it connects to a port."""
+    text = (CLIENTS / file).read_text(encoding="utf-8")
+    if file.endswith(".sh"):
+        _, _, started = text.partition(" -- ")
+        return shlex.split(started)
+    server = server_of(text)
+    return [server["command"], *server["args"]] if "command" in server else []
+
+
+def headers_of(server: Mapping[str, Any], **filled: str) -> dict[str, str]:
+    """Headers as a client sends them: places for values filled in."""
+    headers = dict(server.get("headers", {}))
+    for place, value in filled.items():
+        headers = {name: text.replace(place, value) for name, text in headers.items()}
+    return headers
+
+
+STDIO = [file for file in FILES if command_of(file)]
+HTTP = [file for file in FILES if not command_of(file)]
+
+
+def test_there_is_a_snippet_for_every_client_named_in_the_readme() -> None:
+    assert [len(STDIO), len(HTTP)] == [5, 3]
+    for client in ("claude-desktop", "claude-code", "cursor", "vscode", "librechat"):
+        assert any(file.startswith(client) for file in STDIO)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_readme_shows_the_file_word_for_word(file: str) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\w+\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    assert (CLIENTS / file).read_text(encoding="utf-8") in blocks
+
+
+@requirement("G-60")
+@pytest.mark.parametrize("file", STDIO)
+async def test_the_command_of_a_snippet_serves(file: str, shared_dir: Path, tmp_path: Path) -> None:
+    command, *arguments = command_of(file)
+    on_path = {"PATH": f"{Path(COMMAND).parent}{os.pathsep}{os.environ['PATH']}"}
+    parameters = StdioServerParameters(
+        command=command,
+        args=arguments,
+        env=environment(data_dir=shared_dir) | on_path,
+        cwd=tempfile.gettempdir(),
+    )
+    with (tmp_path / "log").open("w") as log:
+        async with Client(stdio_client(parameters, errlog=log)) as client:
+            assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
+            assert (await call(client, "get_status"))["status"] == "ok"
+
+
+async def test_librechats_snippet_reaches_a_server_without_tokens(data_dir: Path) -> None:
+    text = (CLIENTS / "librechat-http.yaml").read_text(encoding="utf-8")
+    address = yaml.safe_load(text)["mcpSettings"]["allowedAddresses"][0]
+    with serving(data_dir) as served:
+        server = server_of(text.replace(address, served.url.removeprefix("http://")))
+        assert server["url"] == served.endpoint
+        async with over_http(server["url"], **headers_of(server)) as client:
+            assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
+
+
+@pytest.mark.parametrize("file", [file for file in HTTP if not file.startswith("librechat")])
+async def test_a_snippet_for_http_reaches_a_server_with_its_token(file: str, data_dir: Path) -> None:
+    token = json.loads(run("tokens", "create", "anna", "--json", data_dir=data_dir).stdout)["token"]
+    with serving(data_dir) as served:
+        text = (CLIENTS / file).read_text(encoding="utf-8")
+        server = server_of(text.replace("http://127.0.0.1:8000", served.url))
+        assert server["url"] == served.endpoint
+        async with over_http(server["url"], **headers_of(server, TOKEN=token)) as client:
+            assert (await call(client, "get_status"))["status"] == "ok"
+
+
+async def test_by_librechats_configuration_in_containers_each_user_has_a_memory(data_dir: Path) -> None:
+    made = run("tokens", "create", "librechat", "--may-impersonate", "--json", data_dir=data_dir)
+    token = json.loads(made.stdout)["token"]
+    text = LIBRECHAT_IN_CONTAINERS.read_text(encoding="utf-8")
+    host = yaml.safe_load(text)["mcpSettings"]["allowedAddresses"][0]
+    assert host == f"memory:{fixed_by_compose()['GRAPHITI_PKM_PORT']}"
+    with serving(data_dir, host="0.0.0.0") as served:  # noqa: S104  as in the container
+        server = server_of(text.replace(f"http://{host}", served.url))
+        assert server["url"] == served.endpoint
+        found = {}
+        for user in (FIRST, SECOND):
+            filled = {"${MEMORY_TOKEN}": token, "{{LIBRECHAT_USER_ID}}": user}
+            # The name by which containers reach each other.
+            async with over_http(server["url"], **headers_of(server, **filled), host=host) as client:
+                if user == FIRST:
+                    await call(client, "add_memory", episode_body="The kayak is in the boathouse.")
+                found[user] = (await call(client, "search_episodes", query="kayak"))["total"]
+        assert found == {FIRST: 1, SECOND: 0}
+
+        async with over_http(server["url"], **headers_of(server, **{"${MEMORY_TOKEN}": token})) as client:
+            assert "X-User-ID" in error_of(await client.call_tool("get_status", {}))
