@@ -1,8 +1,9 @@
 """What Graphiti's pipeline is given beside the graph: our embedder, a model that is read with care, its own prompts."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from graphiti_core.cross_encoder.client import CrossEncoderClient
@@ -82,21 +83,30 @@ class CleaningModel(LLMClient):
         raise NotImplementedError
 
 
-def steady_prompts() -> ChatPromptLibrary:
+def steady_prompts(names: Mapping[str, str] = MappingProxyType({})) -> ChatPromptLibrary:
     """Graphiti's prompts, word for word the same in every process: its labels come in the order of a set.
 
-    Otherwise a job that another process takes up would be asked, and paid for, again.
+    Otherwise a job that another process takes up would be asked, and paid for, again. ``names``: those of known
+    entities, by what Graphiti was given instead.
     """
     overrides: dict[str, dict[str, Callable[[dict[str, Any]], ChatPrompt]]] = {}
     for group, name in _PROMPTS_WITH_LABELS:
-        overrides.setdefault(group, {})[name] = _with_sorted_labels(
-            getattr(getattr(default_chat_prompt_library, group), name)
+        overrides.setdefault(group, {})[name] = _steady(
+            getattr(getattr(default_chat_prompt_library, group), name), names
         )
     return create_prompt_library(overrides)
 
 
-def _with_sorted_labels(build: Callable[[dict[str, Any]], ChatPrompt]) -> Callable[[dict[str, Any]], ChatPrompt]:
-    return lambda context: build(_sorted_labels(context))
+def _steady(
+    build: Callable[[dict[str, Any]], ChatPrompt], names: Mapping[str, str]
+) -> Callable[[dict[str, Any]], ChatPrompt]:
+    def built(context: dict[str, Any]) -> ChatPrompt:
+        context = _sorted_labels(context)
+        if known := context.get("existing_nodes"):
+            context["existing_nodes"] = [{**one, "name": names.get(one["name"], one["name"])} for one in known]
+        return build(context)
+
+    return built
 
 
 def _sorted_labels(value: Any) -> Any:

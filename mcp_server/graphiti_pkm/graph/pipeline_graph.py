@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NoReturn
+from uuid import uuid4
 
 from graphiti_core.driver.driver import GraphDriver, GraphDriverSession, GraphProvider
 from graphiti_core.driver.graph_operations.graph_operations import GraphOperationsInterface
@@ -54,6 +55,22 @@ class Seen:
     """Their uuids by key of the name."""
     told: dict[str, EntityEdge] = field(default_factory=dict)
     """New facts of earlier parts."""
+    hidden: dict[str, str] = field(default_factory=dict)
+    """Names of entities that were found by likeness, by what Graphiti is given instead."""
+
+    def hide_name(self, node: EntityNode) -> EntityNode:
+        """The same under a name that is like no other: Graphiti takes "Invoice 0002" for "Invoice 0001" unasked.
+
+        The model is shown the name, and says whether it is the same.
+        """
+        stand_in = uuid4().hex
+        self.hidden[stand_in] = node.name
+        return node.model_copy(update={"name": stand_in})
+
+    def show_names(self, nodes: Iterable[EntityNode]) -> None:
+        """Give those that the model chose their names back."""
+        for node in nodes:
+            node.name = self.hidden.get(node.name, node.name)
 
     def remember(self, nodes: Iterable[EntityNode], edges: Iterable[EntityEdge]) -> None:
         """For the next part, which may name and tell them again."""
@@ -75,6 +92,19 @@ class ModelSearch(GraphitiSearch):
     def __init__(self, store: FalkorStore, seen: Seen) -> None:
         super().__init__(store)
         self._seen = seen
+
+    async def node_similarity_search(
+        self,
+        driver: Any,
+        search_vector: list[float],
+        search_filter: SearchFilters,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+        min_score: float = 0.7,
+    ) -> list[EntityNode]:
+        """Under other names: what is the same by its name is found by ``node_get_by_names``."""
+        found = await super().node_similarity_search(driver, search_vector, search_filter, group_ids, limit, min_score)
+        return [self._seen.hide_name(node) for node in found]
 
     async def edge_fulltext_search(
         self,

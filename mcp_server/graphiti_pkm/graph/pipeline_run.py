@@ -72,7 +72,7 @@ class Run:
         node = _node(episode, part.content)
         reads = ModelReads(self._store, node, [_node(one, one.content) for one in part.previous], self.seen)
         driver = ModelDriver(ModelSearch(self._store, self.seen), reads)
-        graphiti = _Capturing(driver, self._model, self._embedder, self._parallel_calls)
+        graphiti = _Capturing(driver, self._model, self._embedder, self._parallel_calls, self.seen)
         await graphiti.add_episode(
             name=episode.name,
             episode_body=part.content,
@@ -99,16 +99,19 @@ class Run:
 class _Capturing(Graphiti):
     """Saves nothing; says which fact ended which."""
 
-    def __init__(self, driver: ModelDriver, model: LLMClient, embedder: EmbedderClient, parallel_calls: int) -> None:
+    def __init__(
+        self, driver: ModelDriver, model: LLMClient, embedder: EmbedderClient, parallel_calls: int, seen: Seen
+    ) -> None:
         super().__init__(
             graph_driver=driver,
             llm_client=model,
             embedder=embedder,
             cross_encoder=NoReranker(),
             max_coroutines=parallel_calls,
-            prompt_library=steady_prompts(),
+            prompt_library=steady_prompts(seen.hidden),
         )
         self.captured: Captured | None = None
+        self._seen = seen
         self._invalidated: list[EntityEdge] = []
         self._invalidated_by: dict[str, list[str]] = {}
 
@@ -131,6 +134,7 @@ class _Capturing(Graphiti):
         clients: GraphitiClients | None = None,
     ) -> tuple[list[EntityEdge], list[EntityEdge], list[EntityEdge]]:
         """As Graphiti's own, which does not ask which fact ended which."""
+        self._seen.show_names(nodes)
         clients = clients or self.clients
         primary = episode[0] if isinstance(episode, list) else episode
         extracted, materialized = await extract_edges(
@@ -148,6 +152,7 @@ class _Capturing(Graphiti):
             await self._merge_materialized_endpoint_nodes(
                 materialized, primary, previous_episodes, entity_types, nodes, uuid_map, clients=clients
             )
+            self._seen.show_names(nodes)
         resolved, self._invalidated, new = await resolve_extracted_edges(
             clients,
             resolve_edge_pointers(extracted, uuid_map),
