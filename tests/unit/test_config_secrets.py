@@ -40,7 +40,8 @@ def ours(**settings: str) -> dict[str, str]:
 def test_a_secret_has_no_flag_and_whatever_is_called_a_key_is_one() -> None:
     secrets = [name for name in Settings.model_fields if is_secret(name)]
     assert "llm_api_key" in secrets
-    named = {name for name in Settings.model_fields if name.endswith(("_key", "password", "_token"))}
+    kinds = ("_key", "password", "_token")
+    named = {name for name in Settings.model_fields if name.endswith(kinds) or name == "tokens"}
     assert named == set(secrets)
     (group,) = (a for a in build_parser()._actions if a.dest == "command")
     flags = {option for command in group.choices.values() for option in command._option_string_actions}  # type: ignore[union-attr]
