@@ -42,7 +42,7 @@ class Container:
 
     def inside(self, *command: str) -> "subprocess.CompletedProcess[str]":
         """A command in it, as ``docker exec`` runs one."""
-        entered = ("nsenter", "--target", str(self.first_process), "--mount", "--pid", "--root")
+        entered = ("nsenter", "--target", str(self.first_process), "--mount", "--pid", "--root", "--wd")
         return run(*entered, *_as_user(self.image, self.environment), *command)
 
     def is_healthy(self) -> bool:

@@ -127,5 +127,7 @@ async def test_by_librechats_configuration_in_containers_each_user_has_a_memory(
                 found[user] = (await call(client, "search_episodes", query="kayak"))["total"]
         assert found == {FIRST: 1, SECOND: 0}
 
+        # So it asks for the tools as it starts, before there is a user.
         async with over_http(server["url"], **headers_of(server, **{"${MEMORY_TOKEN}": token})) as client:
+            assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
             assert "X-User-ID" in error_of(await client.call_tool("get_status", {}))
