@@ -195,10 +195,10 @@ class Writing:
     async def _with_own_uuid(self, told: Told, group_id: str, caller: Caller) -> Told:
         """A uuid that one of many callers chose means an episode of theirs, or one that its group derives from it.
 
-        So it never meets an episode of others, whose existence the answer would tell. The local principal, whose
-        machine it is, gets what was asked for.
+        So it never meets an episode of others, whose existence the answer would tell. The local user without a token,
+        whose machine it is, gets what was asked for.
         """
-        if told.uuid is None or (caller.is_local and not caller.groups):
+        if told.uuid is None or (caller.is_local and caller.token is None):
             return told
         if await self._graph.find_uuids("episode", told.uuid, await self._groups.visible(caller), 1):
             return told

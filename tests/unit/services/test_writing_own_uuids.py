@@ -23,7 +23,9 @@ def shape(answer: Any) -> dict[str, Any]:
     return {key: value for key, value in answer.model_dump().items() if key not in {"episode_uuid", "message"}}
 
 
-@pytest.mark.parametrize(("owner", "other"), [(LOCAL, BEN), (ANNA, BEN), (ANNA, HELD)])
+@pytest.mark.parametrize(
+    ("owner", "other"), [(LOCAL, BEN), (ANNA, BEN), (ANNA, HELD), (ANNA, Caller(token="12345678"))]
+)
 async def test_the_uuid_of_anothers_episode_is_as_good_as_any(
     world: WritingWorld, owner: Caller, other: Caller
 ) -> None:
@@ -46,6 +48,6 @@ async def test_a_repeat_by_the_chosen_or_the_answered_uuid_is_known(world: Writi
     assert len(world.graph.tables.episodes) == 1
 
 
-async def test_the_local_user_gets_the_uuid_that_was_asked_for(world: WritingWorld) -> None:
+async def test_the_local_user_without_a_token_gets_the_uuid_that_was_asked_for(world: WritingWorld) -> None:
     chosen = new_uuid()
     assert (await world.tell("Mine.", uuid=chosen)).episode_uuid == chosen
