@@ -79,7 +79,11 @@ async def test_readiness_covers_every_index(falkor_graph: FalkorStore) -> None:
     assert await falkor_graph.ready()
     found = await rows(falkor_graph, "CALL db.indexes() YIELD label, types, status RETURN label, types, status")
     assert {row["label"] for row in found} >= {"Entity", "Episodic", "RELATES_TO", "MENTIONS", "Name", "Passage"}
-    assert {row["label"] for row in found if "FULLTEXT" in str(row["types"])} == {"SearchText", "RELATES_TO"}
+    assert {row["label"] for row in found if "FULLTEXT" in str(row["types"])} == {
+        "SearchText",
+        "RELATES_TO",
+        "Community",
+    }
     assert {row["status"] for row in found} == {"OPERATIONAL"}
 
 
