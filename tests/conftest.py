@@ -1,5 +1,6 @@
 """What several suites need: a real FalkorDB for the whole run, and an empty graph in it for each test."""
 
+import logging
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -58,3 +59,13 @@ def scripted_model() -> Iterator[ScriptedModel]:
     with ScriptedModel() as model:
         yield model
         assert model.script_errors == []
+
+
+@pytest.fixture
+def own_logger() -> Iterator[None]:
+    """A command logs to a person from then on; the tests after it look at records."""
+    ours = logging.getLogger("graphiti_pkm")
+    before = (list(ours.handlers), ours.propagate, ours.level)
+    yield
+    ours.handlers[:], ours.propagate = before[0], before[1]
+    ours.setLevel(before[2])

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -155,16 +154,6 @@ def test_a_key_is_in_no_output_of_doctor_in_no_start_line_and_in_no_repr(
     ]
     assert "llm_api_key" in json.dumps(shown)
     assert [text for text in shown if KEY in text] == []
-
-
-@pytest.fixture
-def own_logger() -> Iterator[None]:
-    """A command logs to a person from then on; the tests after it look at records."""
-    ours = logging.getLogger("graphiti_pkm")
-    before = (list(ours.handlers), ours.propagate, ours.level)
-    yield
-    ours.handlers[:], ours.propagate = before[0], before[1]
-    ours.setLevel(before[2])
 
 
 @pytest.mark.usefixtures("own_logger")

@@ -11,6 +11,8 @@ from tests.requirements import requirement
 from graphiti_pkm.cli.main import main
 from graphiti_pkm.tokens import hash_of, read_tokens
 
+pytestmark = pytest.mark.usefixtures("own_logger")
+
 
 @pytest.fixture(autouse=True)
 def _file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
