@@ -116,12 +116,32 @@ async def test_a_fact_without_a_start_is_ended_from_what_is_known_of_it(world: P
     assert [(one.fact_uuid, one.invalid_at) for one in found.endings] == [(job.uuid, at(2025, 2))]
 
 
-async def test_what_is_told_late_ends_where_the_known_fact_begins(world: PipelineWorld) -> None:
+async def test_what_is_told_late_is_ended_by_the_known_fact_and_not_by_the_text(world: PipelineWorld) -> None:
     job = works_at_acme()
     await world.keep(ANNA, ACME, job)
     found = await world.extract(await world.told("Anna Berg WORKS_AT Globex since 2019."))
     (late,) = found.facts
-    assert (late.is_known, late.valid_at, late.invalid_at) == (False, at(2019), job.valid_at)
+    assert (late.is_known, late.valid_at, late.invalid_at) == (False, at(2019), None)
+    assert found.endings == (ExtractedEnding(fact_uuid=late.uuid, by_uuid=job.uuid, invalid_at=at(2024)),)
+
+
+async def test_a_fact_told_again_is_ended_by_a_later_one_that_it_contradicts(world: PipelineWorld) -> None:
+    rome, later = an_entity("Rome"), a_fact(ANNA, an_entity("Rome"), "LIVES_IN", text="Anna is in Rome.")
+    later = later.model_copy(update={"target_uuid": rome.uuid, "valid_at": at(2025)})
+    job = works_at_acme(text="Anna works there.")
+    await world.keep(ANNA, ACME, rome, job, later)
+    world.model.change(script={"EdgeDuplicate": {"WORKS_AT": {"duplicate_facts": [0], "contradicted_facts": [1]}}})
+    found = await world.extract(await world.told("Anna Berg WORKS_AT Acme since 2024."))
+    assert [(one.uuid, one.is_known, one.valid_at, one.invalid_at) for one in found.facts] == [
+        (job.uuid, True, at(2024), None)
+    ]
+    assert found.endings == (ExtractedEnding(fact_uuid=job.uuid, by_uuid=later.uuid, invalid_at=at(2025)),)
+
+
+async def test_an_end_of_the_text_is_told(world: PipelineWorld) -> None:
+    await world.keep(ANNA, ACME, works_at_acme())
+    found = await world.extract(await world.told("Anna Berg WORKS_AT Globex since 2019 until 2020."))
+    assert [(one.valid_at, one.invalid_at) for one in found.facts] == [(at(2019), at(2020))]
     assert found.endings == ()
 
 
@@ -299,14 +319,16 @@ async def test_an_entity_the_model_recognises_in_a_later_part_keeps_what_the_fir
     assert len(found.facts) == 2
 
 
-async def test_a_fact_of_the_same_episode_is_ended_by_itself(world: PipelineWorld) -> None:
-    """Nothing in the graph ends: the fact is new and comes with its end."""
+async def test_a_fact_of_an_earlier_part_is_ended_by_one_of_a_later(world: PipelineWorld) -> None:
+    """The text tells no end of it."""
     ended = {"duplicate_facts": [], "contradicted_facts": [0]}
     world.model.change(script={"EdgeDuplicate": {"LEFT_IT": ended}})
     text = "Anna Berg WORKS_AT Globex since 2020.\n" + "word " * 200 + "\nAnna Berg LEFT_IT Globex since 2021."
     found = await world.extract(await world.told(text), world.extractor(part_characters=1_000))
-    assert {one.relation: one.invalid_at for one in found.facts} == {"WORKS_AT": at(2021), "LEFT_IT": None}
-    assert found.endings == ()
+    facts = {one.relation: one for one in found.facts}
+    assert {relation: one.invalid_at for relation, one in facts.items()} == {"WORKS_AT": None, "LEFT_IT": None}
+    told = {"fact_uuid": facts["WORKS_AT"].uuid, "by_uuid": facts["LEFT_IT"].uuid, "invalid_at": at(2021)}
+    assert found.endings == (ExtractedEnding(**told),)
 
 
 async def test_an_episode_that_is_gone_or_in_another_group_asks_nothing(world: PipelineWorld) -> None:

@@ -119,11 +119,11 @@ class ExtractedFact(Record):
 
 
 class ExtractedEnding(Record):
-    """A fact of the graph that the model takes to be contradicted by an extracted one."""
+    """A fact that the model takes to be contradicted by another: at least one of them is an extracted one."""
 
     fact_uuid: str
     by_uuid: str
-    """The extracted fact."""
+    """The one that begins where it ends: of the graph, if what was extracted is older."""
     invalid_at: datetime
 
 

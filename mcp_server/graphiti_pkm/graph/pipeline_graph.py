@@ -22,7 +22,7 @@ from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.records import Entity
 from graphiti_pkm.errors import ConfigurationError, PkmError
 from graphiti_pkm.graph.graphiti_search import GraphitiSearch
-from graphiti_pkm.graph.pipeline_result import KnownFrom
+from graphiti_pkm.graph.pipeline_result import StartOf
 from graphiti_pkm.graph.queries import Conditions
 from graphiti_pkm.graph.store import FalkorStore
 from graphiti_pkm.graph.vector_indexes import Embedded
@@ -39,6 +39,7 @@ class KnownFact:
     """A fact of the graph as it was before Graphiti looked at it."""
 
     valid_at: datetime | None
+    invalid_at: datetime | None
     is_event: bool
 
 
@@ -80,8 +81,12 @@ class Seen:
         self.told.update((edge.uuid, edge) for edge in edges if edge.uuid not in self.facts)
 
     def told_between(self, uuids: Sequence[str]) -> list[EntityEdge]:
-        """New facts between those entities."""
-        return [edge for edge in self.told.values() if {edge.source_node_uuid, edge.target_node_uuid} <= set(uuids)]
+        """New facts between those entities, each a copy: Graphiti sets ends on what it is given."""
+        return [
+            edge.model_copy(update={"valid_at": edge.valid_at and StartOf.fact(edge.uuid, edge.valid_at)})
+            for edge in self.told.values()
+            if {edge.source_node_uuid, edge.target_node_uuid} <= set(uuids)
+        ]
 
 
 class ModelSearch(GraphitiSearch):
@@ -137,11 +142,12 @@ class ModelSearch(GraphitiSearch):
     async def _facts(self, uuids: Sequence[str]) -> list[EntityEdge]:
         edges = await super()._facts(uuids)
         for edge in edges:
-            known = KnownFact(edge.valid_at, is_event=edge.attributes.get("kind") == "event")
+            known = KnownFact(edge.valid_at, edge.invalid_at, is_event=edge.attributes.get("kind") == "event")
             self._seen.facts.setdefault(edge.uuid, known)
             edge.attributes = {}
-            if edge.valid_at is None and edge.reference_time is not None:
-                edge.valid_at = KnownFrom.of(edge.reference_time)  # Graphiti ends nothing that has no start
+            counts_from = edge.valid_at or edge.reference_time  # Graphiti ends nothing that has no start
+            if counts_from is not None:
+                edge.valid_at = StartOf.fact(edge.uuid, counts_from, is_told=edge.valid_at is not None)
         return edges
 
     async def _entities(self, uuids: Sequence[str]) -> list[EntityNode]:

@@ -22,15 +22,21 @@ _RELATION = "RELATES_TO"
 """Graphiti's own for one that has no name."""
 
 
-class KnownFrom(datetime):
-    """Stands for the unknown start of a fact: when it was told of. It began then or before.
+class StartOf(datetime):
+    """The start of a fact that Graphiti is shown: what ends there was ended by that fact, not by the text.
 
-    So what begins later may end it, and nothing else ends where it begins.
+    ``is_told`` False stands for an unknown start, when the fact was told of: it began then or before. So what begins
+    later may end it, and nothing else ends where it begins.
     """
 
+    fact_uuid: str
+    is_told: bool
+
     @classmethod
-    def of(cls, moment: datetime) -> "KnownFrom":
-        return cls.fromisoformat(moment.isoformat())
+    def fact(cls, uuid: str, moment: datetime, *, is_told: bool = True) -> "StartOf":
+        start = cls.fromisoformat(moment.isoformat())
+        start.fact_uuid, start.is_told = uuid, is_told
+        return start
 
 
 def extraction_of(captured: Sequence["Captured"], seen: "Seen", excluded: Sequence[str]) -> Extraction:
@@ -46,18 +52,34 @@ def extraction_of(captured: Sequence["Captured"], seen: "Seen", excluded: Sequen
         if fact.uuid not in facts and fact.text and {fact.source_uuid, fact.target_uuid} <= entities.keys():
             facts[fact.uuid] = fact
     endings = {
-        (edge.uuid, by): ExtractedEnding(fact_uuid=edge.uuid, by_uuid=by, invalid_at=as_utc(edge.invalid_at))
+        (one.fact_uuid, one.by_uuid): one
         for part in captured
-        for edge, by in part.endings
-        if by in facts and edge.invalid_at is not None and _can_end(edge, seen)
+        for one in (
+            *(one for one in _endings(part, seen) if one.by_uuid in facts),
+            *(one for one in _ended_late(part) if one.fact_uuid in facts),
+        )
     }
     return Extraction(entities=tuple(entities.values()), facts=tuple(facts.values()), endings=tuple(endings.values()))
 
 
-def _can_end(edge: "EntityEdge", seen: "Seen") -> bool:
-    """Not events; the end of a fact that an earlier part told stands on that fact itself."""
-    known = seen.facts.get(edge.uuid)
-    return known is not None and not known.is_event
+def _endings(part: "Captured", seen: "Seen") -> Iterable[ExtractedEnding]:
+    """Facts of the graph, or of an earlier part, that one of this part contradicts; not events."""
+    for edge, by in part.endings:
+        known = seen.facts.get(edge.uuid)
+        if edge.invalid_at is not None and not (known and known.is_event):
+            yield ExtractedEnding(fact_uuid=edge.uuid, by_uuid=by, invalid_at=_plain(edge.invalid_at))
+
+
+def _ended_late(part: "Captured") -> Iterable[ExtractedEnding]:
+    """Facts of this part that end where a contradicted one begins: told late, or told again."""
+    for edge in part.edges:
+        end = edge.invalid_at
+        if isinstance(end, StartOf) and end.is_told:
+            yield ExtractedEnding(fact_uuid=edge.uuid, by_uuid=end.fact_uuid, invalid_at=_plain(end))
+
+
+def _plain(moment: datetime) -> datetime:
+    return as_utc(datetime.combine(moment.date(), moment.timetz()))
 
 
 def _edges(captured: Sequence["Captured"]) -> Iterable["EntityEdge"]:
@@ -83,9 +105,10 @@ def _entity(node: "EntityNode", seen: "Seen", excluded: Sequence[str]) -> Extrac
 
 def _fact(edge: "EntityEdge", seen: "Seen") -> ExtractedFact:
     known = seen.facts.get(edge.uuid)
-    starts = edge.valid_at if known is None else known.valid_at
-    valid_at, invalid_at = starts and as_utc(starts), edge.invalid_at and as_utc(edge.invalid_at)
-    if isinstance(edge.invalid_at, KnownFrom) or (valid_at and invalid_at and invalid_at <= valid_at):
+    starts, ends = (edge.valid_at, edge.invalid_at) if known is None else (known.valid_at, known.invalid_at)
+    valid_at = _plain(starts) if starts else None
+    invalid_at = _plain(ends) if ends and not isinstance(ends, StartOf) else None
+    if valid_at and invalid_at and invalid_at <= valid_at:
         invalid_at = None
     return ExtractedFact(
         uuid=edge.uuid,

@@ -163,7 +163,8 @@ def plan_extraction(
         if world.is_new(fact.uuid) and one.found.attributes:
             world.change(fact.model_copy(update={"attributes": {**one.found.attributes, **fact.attributes}}))
     for ending in endings:
-        if by := stored.get(ending.by_uuid):
+        by = stored.get(ending.by_uuid) or known.get(ending.by_uuid)
+        if by is not None and not by.voided:
             old = stored.get(ending.fact_uuid)  # of an earlier part of a long text, or told again
             old_uuid = old.uuid if old else ending.fact_uuid
             planner.end(old_uuid, world.latest(by), ending.invalid_at, around.settled)

@@ -165,7 +165,8 @@ class ExtractionWriting:
     async def _around(self, given: FoundInEpisode, known: Mapping[str, Entity]) -> Around:
         episode_uuid, groups = given.job.episode_uuid, [given.episode.group_id]
         ended = sorted({one.fact_uuid for one in given.found.endings})
-        named = sorted({*ended, *(one.uuid for one in given.found.facts if one.is_known)})
+        causes = (one.by_uuid for one in given.found.endings)
+        named = sorted({*ended, *causes, *(one.uuid for one in given.found.facts if one.is_known)})
         told, facts, events, mentioned = await asyncio.gather(
             self._graph.episode_facts(episode_uuid, groups, _MOST_OF_EPISODE),
             self._graph.get_facts(named, groups),
