@@ -17,6 +17,7 @@ Tier: TypeAlias = Literal["reader", "contributor", "librarian", "curator"]
 
 _USER = r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}"
 _USER_ID = re.compile(_USER)
+_ID = re.compile(r"[0-9]+|[0-9a-f]{24}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 PRINCIPAL = rf"^{_USER}(:{_USER})?$"
 """A person or service, or ``service:user``: someone a service speaks for."""
 
@@ -36,9 +37,10 @@ class Caller(Record):
         return self.principal == LOCAL_PRINCIPAL
 
     @property
-    def name(self) -> str:
-        """What a person without another name is called: as the service knows them."""
-        return self.principal.rpartition(":")[2]
+    def name(self) -> str | None:
+        """As the operator or a service knows them; an id is no name."""
+        known = self.principal.rpartition(":")[2]
+        return None if _ID.fullmatch(known) else known
 
 
 LOCAL = Caller()

@@ -105,9 +105,8 @@ class Writing:
         return answer.model_copy(update={"message": f"{answer.message} {in_words(receipt)}", "extraction": receipt})
 
     def _person(self, caller: Caller) -> str:
-        """What the group's one person is called: by the setting, else by the principal."""
-        named = self._context.settings.person
-        return caller.name if named == _UNNAMED_PERSON and not caller.is_local else named
+        """What the group's one person is called: the local one by the setting, others as they are known."""
+        return self._context.settings.person if caller.is_local else caller.name or _UNNAMED_PERSON
 
     async def _earlier(self, told: Told, digest: str) -> AddMemoryResponse | None:
         """The first answer, if this uuid was sent before with the same content."""

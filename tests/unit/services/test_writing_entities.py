@@ -81,6 +81,23 @@ async def test_each_principal_is_a_person_of_their_own(world: WritingWorld) -> N
     assert names(world) == ["Tom", "Tom", "ann", "bob"]
 
 
+@pytest.mark.parametrize(
+    ("principal", "name"),
+    [
+        ("librechat:anna", "anna"),
+        ("librechat:65f0c2d19b1e8a0012345678", "me"),
+        ("0b0e8f0e-5a3c-4f57-9f3e-0d3a2a4f4c11", "me"),
+        ("12345", "me"),
+    ],
+)
+async def test_the_person_of_others_is_called_as_they_are_known_and_never_by_the_setting_or_an_id(
+    principal: str, name: str
+) -> None:
+    world = WritingWorld(person="Ada")
+    await world.tell("x", {**KNOWS, "source": "me"}, caller=Caller(principal=principal))
+    assert names(world) == sorted(["Tom", name])
+
+
 async def test_known_names_in_body_and_name_are_linked(world: WritingWorld) -> None:
     await world.tell("x", entities=[{"name": "Sarah"}, {"name": "Will"}, {"name": "Heron"}])
     answer = await world.tell("I will meet SARAH's team.", name="About Heron")

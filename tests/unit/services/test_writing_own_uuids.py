@@ -11,6 +11,8 @@ from graphiti_pkm.errors import ConflictingContent
 
 ANNA, BEN = Caller(principal="anna"), Caller(principal="ben")
 HELD = Caller(principal="anna", groups=("work",))
+REMOTE = Caller.model_validate({"token": "12345678"})
+"""The local user with a token."""
 
 
 @pytest.fixture
@@ -23,9 +25,7 @@ def shape(answer: Any) -> dict[str, Any]:
     return {key: value for key, value in answer.model_dump().items() if key not in {"episode_uuid", "message"}}
 
 
-@pytest.mark.parametrize(
-    ("owner", "other"), [(LOCAL, BEN), (ANNA, BEN), (ANNA, HELD), (ANNA, Caller(token="12345678"))]
-)
+@pytest.mark.parametrize(("owner", "other"), [(LOCAL, BEN), (ANNA, BEN), (ANNA, HELD), (ANNA, REMOTE)])
 async def test_the_uuid_of_anothers_episode_is_as_good_as_any(
     world: WritingWorld, owner: Caller, other: Caller
 ) -> None:
