@@ -98,3 +98,28 @@ async def test_a_later_part_is_asked_about_likenesses_of_known_names_too(world: 
     )
     assert sorted(one.name for one in found.entities) == sorted([FIRST.name, SECOND.name, "Acme"])
     assert all(FIRST.name in prompt for prompt in world.asked("NodeResolutions"))
+
+
+async def test_every_name_and_fact_that_is_left_out_is_counted(world: PipelineWorld) -> None:
+    bob, endless, nameless = an_entity("Bob"), an_entity("Endless " * 40), an_entity("\u200b")
+    blank = {**told_of(bob, "READS", bob), "fact": "  "}
+    edges = (told_of(bob, "READS", endless), told_of(bob, "READS", nameless), blank)
+    script(world, -1, bob, endless, nameless, an_entity(" "), edges=edges)
+    found = await world.extract(await world.told("Bob reads."))
+    assert [one.name for one in found.entities] == ["Bob"]
+    assert (found.facts, found.left_out) == ((), 6)
+
+
+async def test_a_fact_between_two_that_the_model_takes_for_one_is_counted(world: PipelineWorld) -> None:
+    await world.keep(FIRST)
+    script(world, 0, FIRST, SECOND, edges=(told_of(SECOND, "FOLLOWS", FIRST),))
+    found = await world.extract(await world.told("One follows the other."))
+    assert [one.uuid for one in found.entities] == [FIRST.uuid]
+    assert (found.facts, found.left_out) == ((), 1)
+
+
+async def test_a_name_of_two_parts_is_left_out_once(world: PipelineWorld) -> None:
+    script(world, -1, an_entity("Endless " * 40))
+    text = "Part one.\n" + "word " * 200 + "\nPart two."
+    found = await world.extract(await world.told(text), world.extractor(part_characters=1_000))
+    assert (found.entities, found.left_out) == ((), 1)

@@ -133,6 +133,8 @@ class Extraction(Record):
     entities: tuple[ExtractedEntity, ...] = ()
     facts: tuple[ExtractedFact, ...] = ()
     endings: tuple[ExtractedEnding, ...] = ()
+    left_out: int = 0
+    """Names and facts of the model that are not among these, as nothing can be made of them."""
 
 
 class ModelLedger(Protocol):

@@ -20,7 +20,8 @@ class ExtractionAnswer(Answer):
     attention: dict[str, int] = Field(default_factory=dict)
     """What add_memory would have asked to look at, counted by kind."""
     left_out: int = 0
-    """Entities and facts that cannot be stored: without a usable name, or corrected by a caller."""
+    """Entities and facts that are not stored: without a usable name, of a type that is excluded, hanging on such a one,
+    between two names that are one, or corrected by a caller."""
     not_found: list[FoundFact] = Field(default_factory=list)
     """Facts of the extraction before this one that it no longer finds; they stay."""
     communities_stay: bool = False

@@ -19,6 +19,8 @@ from graphiti_pkm.errors import InvalidInput
 _EARLIEST, _LATEST = datetime(2, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 """Years outside stand for "always" and "never", which is what no date means."""
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+_WORDS_OF = {"extracted_entities": ("name",), "edges": ("source_entity_name", "target_entity_name", "fact")}
+"""What Graphiti wants of each."""
 _LABELS = ("entity_types", "entity_type")
 _PROMPTS_WITH_LABELS = (
     ("extract_edges", "edge"),
@@ -66,6 +68,9 @@ class NoReranker(CrossEncoderClient):
 class CleaningModel(LLMClient):
     """The model of a job; its answers lose what cannot be stored: characters, and dates that are none."""
 
+    left_out = 0
+    """Names and facts without a word, over which Graphiti passes."""
+
     def __init__(self, model: LLMClient) -> None:
         super().__init__(model.config)
         self._model = model
@@ -77,6 +82,7 @@ class CleaningModel(LLMClient):
 
     async def generate_response(self, *args: Any, **named: Any) -> dict[str, Any]:
         answer: dict[str, Any] = _storable(await self._model.generate_response(*args, **named))
+        self.left_out += _wordless(answer)
         return answer
 
     async def _generate_response(self, *_: Any, **__: Any) -> NoReturn:
@@ -139,6 +145,15 @@ def _storable(answer: Any) -> Any:
     if start is not None and end is not None and end <= start:
         clean["invalid_at"] = None
     return clean
+
+
+def _wordless(answer: Mapping[str, Any]) -> int:
+    return sum(
+        any(not str(one.get(word) or "").strip() for word in words)
+        for listed, words in _WORDS_OF.items()
+        for one in answer.get(listed) or ()
+        if isinstance(one, dict)
+    )
 
 
 def _date(text: str) -> str | None:

@@ -59,7 +59,13 @@ def extraction_of(captured: Sequence["Captured"], seen: "Seen", excluded: Sequen
             *(one for one in _ended_late(part) if one.fact_uuid in facts),
         )
     }
-    return Extraction(entities=tuple(entities.values()), facts=tuple(facts.values()), endings=tuple(endings.values()))
+    given = {node.uuid for part in captured for node in part.nodes} | {edge.uuid for edge in _edges(captured)}
+    return Extraction(
+        entities=tuple(entities.values()),
+        facts=tuple(facts.values()),
+        endings=tuple(endings.values()),
+        left_out=sum(part.left_out for part in captured) + len(given - entities.keys() - facts.keys()),
+    )
 
 
 def _endings(part: "Captured", seen: "Seen") -> Iterable[ExtractedEnding]:

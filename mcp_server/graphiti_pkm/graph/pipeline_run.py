@@ -5,7 +5,7 @@ Slow to import (graphiti_core); ``pipeline`` does it in a thread, on first use.
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphiti_core import Graphiti
@@ -38,6 +38,8 @@ class Captured:
     """New facts and those of the graph that were told again."""
     endings: list[tuple[EntityEdge, str]]
     """Facts of the graph that were ended, each with the uuid of the fact that ended it."""
+    left_out: int
+    """Names and facts that Graphiti has dropped."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Run:
         reads = ModelReads(self._store, node, [_node(one, one.content) for one in part.previous], self.seen)
         driver = ModelDriver(ModelSearch(self._store, self.seen), reads)
         graphiti = _Capturing(driver, self._model, self._embedder, self._parallel_calls, self.seen)
+        wordless = self._model.left_out
         await graphiti.add_episode(
             name=episode.name,
             episode_body=part.content,
@@ -93,7 +96,7 @@ class Run:
         if graphiti.captured is None:
             raise RuntimeError("add_episode saved nothing")
         self.seen.remember(graphiti.captured.nodes, graphiti.captured.edges)
-        return graphiti.captured
+        return replace(graphiti.captured, left_out=graphiti.captured.left_out + self._model.left_out - wordless)
 
 
 class _Capturing(Graphiti):
@@ -112,6 +115,7 @@ class _Capturing(Graphiti):
         )
         self.captured: Captured | None = None
         self._seen = seen
+        self._collapsed = 0
         self._invalidated: list[EntityEdge] = []
         self._invalidated_by: dict[str, list[str]] = {}
 
@@ -153,9 +157,11 @@ class _Capturing(Graphiti):
                 materialized, primary, previous_episodes, entity_types, nodes, uuid_map, clients=clients
             )
             self._seen.show_names(nodes)
+        pointed = resolve_edge_pointers(extracted, uuid_map)
+        self._collapsed = len(extracted) - len(pointed)  # between two that are one
         resolved, self._invalidated, new = await resolve_extracted_edges(
             clients,
-            resolve_edge_pointers(extracted, uuid_map),
+            pointed,
             primary,
             nodes,
             edge_types or {},
@@ -174,7 +180,7 @@ class _Capturing(Graphiti):
     ) -> tuple[list[EpisodicEdge], EpisodicNode]:
         """Keep what Graphiti's own would save; sagas are written by the call that tells the episode."""
         resolved = entity_edges[: len(entity_edges) - len(self._invalidated)]
-        self.captured = Captured(nodes, resolved, _endings(self._invalidated, self._invalidated_by))
+        self.captured = Captured(nodes, resolved, _endings(self._invalidated, self._invalidated_by), self._collapsed)
         return [], episode[0] if isinstance(episode, list) else episode
 
 

@@ -63,7 +63,7 @@ def read_extraction(
         entities=entities,
         facts=tuple(facts),
         recognised={names[uuid]: uuid for uuid in reversed(names) if uuid in known and names[uuid] != ME},
-        left_out=len(found.entities) - len(names) + len(found.facts) - len(facts),
+        left_out=found.left_out + len(found.entities) - len(names) + len(found.facts) - len(facts),
     )
 
 
