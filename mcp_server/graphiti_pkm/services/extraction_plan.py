@@ -26,6 +26,7 @@ from graphiti_pkm.services.attention import SHOWN_UUID, AttentionWriter
 from graphiti_pkm.services.backlinks import back_link
 from graphiti_pkm.services.extraction_facts import FoundFactPlanner
 from graphiti_pkm.services.extraction_read import ReadExtraction
+from graphiti_pkm.services.extraction_readings import without_readings
 from graphiti_pkm.services.fact_plan import FactOutcome, Occasion
 from graphiti_pkm.services.fact_world import FactWorld
 from graphiti_pkm.services.resolution import Resolution, Resolved
@@ -135,6 +136,8 @@ def plan_extraction(
     names = {**snapshot.names, **_pinned(read.recognised, snapshot.names, at.group_id)}
     entities = {**snapshot.entities, **around.known}
     resolution = _FoundNames(at.group_id, at.person, at.now, names, entities, new_uuid)
+    of_episode = [fact for fact in around.facts if episode.uuid in fact.episodes]
+    read = without_readings(read, of_episode, resolution.known)
     for found, name in read.entities:
         _describe(resolution.resolve(name, is_declared=True), found)
     known = {fact.uuid: fact for fact in (*snapshot.facts, *around.facts)}

@@ -23,6 +23,7 @@ class Findings:
         self._entities: dict[str, ExtractedEntity] = {}
         self._facts: list[ExtractedFact] = []
         self._endings: list[ExtractedEnding] = []
+        self.left_out = 0
 
     def entity(self, name: str, known: Entity | None = None, **fields: Any) -> str:
         """An entity as the model spells it; ``known``: the one that it was recognised as."""
@@ -64,7 +65,10 @@ class Findings:
     @property
     def extraction(self) -> Extraction:
         return Extraction(
-            entities=tuple(self._entities.values()), facts=tuple(self._facts), endings=tuple(self._endings)
+            entities=tuple(self._entities.values()),
+            facts=tuple(self._facts),
+            endings=tuple(self._endings),
+            left_out=self.left_out,
         )
 
     def _named(self, name: str) -> str:

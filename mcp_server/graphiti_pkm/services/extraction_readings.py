@@ -1,0 +1,54 @@
+"""Readings and amounts that the caller of an episode told: a model that writes one as a state finds nothing new."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from graphiti_pkm.domain.names import fold, normalise_name
+from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.services import fact_rules as rules
+from graphiti_pkm.services.extraction_read import ReadExtraction, ReadFact
+from graphiti_pkm.services.spelling import same_relation
+from graphiti_pkm.services.told import ToldFact
+
+
+def without_readings(
+    read: ReadExtraction, of_episode: Iterable[Fact], uuid_of: Callable[[str], str | None]
+) -> ReadExtraction:
+    """Without such states, and without the names that only they bring ("82 kg"); ``uuid_of``: by name, if known."""
+    amounts = [fact for fact in of_episode if fact.value and (fact.kind == "reading" or fact.unit)]
+    again = [one for one in read.facts if not one.found.is_known and _is_told(one.told, amounts, uuid_of)]
+    if not again:
+        return read
+    facts = tuple(one for one in read.facts if one not in again)
+    brought = _ends(again) - _ends(facts)
+    return replace(
+        read,
+        entities=tuple((one, name) for one, name in read.entities if one.is_known or one.uuid not in brought),
+        facts=facts,
+        told=replace(read.told, facts=tuple(one.told for one in facts)),
+        left_out=read.left_out + len(again),
+    )
+
+
+def _ends(facts: Sequence[ReadFact]) -> set[str]:
+    return {uuid for one in facts for uuid in (one.found.source_uuid, one.found.target_uuid)}
+
+
+def _is_told(told: ToldFact, amounts: Sequence[Fact], uuid_of: Callable[[str], str | None]) -> bool:
+    for fact in amounts:
+        for one, other in ((told.source, told.target), (told.target, told.source)):
+            if uuid_of(one) == fact.source_uuid and _is_same(told, other, uuid_of(other), fact):
+                return True
+    return False
+
+
+def _is_same(told: ToldFact, end: str, end_uuid: str | None, fact: Fact) -> bool:
+    """By the name of the other end, by the words, or by the value where it is of the same thing.
+
+    What has the same ends and relation is the fact itself, told again.
+    """
+    if end_uuid == fact.target_uuid:
+        is_again = same_relation(told.relation, fact.relation)
+        return not is_again and set(fold(fact.value or "").split()) <= set(fold(told.text).split())
+    amounts = (fact.value or "", f"{fact.value} {fact.unit or ''}")
+    return normalise_name(end) in map(normalise_name, amounts) or rules.same_text(told.text, fact.text)
