@@ -59,7 +59,10 @@ class NpmClient:
     """npm's SDK client as LibreChat uses it: no capabilities, and of each result the text content only."""
 
     def __init__(self, node: Path, *target: str, environment: Mapping[str, str] | None = None) -> None:
-        """``target`` is ``stdio`` and a command, or ``http`` and an address."""
+        """``target`` is ``stdio`` and a command, or ``http`` and an address.
+
+        BRIDGE_HEADERS in the environment: JSON of what to send with each request.
+        """
         self._process = subprocess.Popen(
             ["node", "bridge.mjs", *target],
             cwd=node,
@@ -87,6 +90,12 @@ class NpmClient:
         """The text of an answer that is no error."""
         answer = self._ask({"method": "tools/call", "name": tool, "arguments": arguments})
         assert answer.get("isError") is False, answer
+        return str(answer["text"])
+
+    def refused(self, tool: str, **arguments: object) -> str:
+        """The text of an answer that is an error, as a model reads it."""
+        answer = self._ask({"method": "tools/call", "name": tool, "arguments": arguments})
+        assert answer.get("isError") is True, answer
         return str(answer["text"])
 
     def _ask(self, request: Mapping[str, object]) -> dict[str, Any]:
