@@ -124,9 +124,9 @@ class ModelUnavailable(ModelError):
 
     code = "model_unavailable"
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, retry_after: float | None = None, remedy: str = "") -> None:
         """``retry_after``: seconds that the service asked for, None if it did not."""
-        super().__init__(message)
+        super().__init__(message, remedy)
         self.retry_after = retry_after
 
 

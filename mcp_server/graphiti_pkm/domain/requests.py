@@ -36,7 +36,7 @@ class FactInput(Request):
     value: Annotated[str | float | None, Field(description='6.5, "4-5", "6/10", a date, an amount')] = None
     unit: str | None = None
     valid_at: Annotated[str | None, Field(description="ISO date; a month or year means its first day")] = None
-    invalid_at: str | None = None
+    invalid_at: Annotated[str | None, Field(description="when it ended; restate a known fact with it to end it")] = None
     replaces: Annotated[
         str | list[str] | None,
         Field(description="what it ends: old target name, value, fact uuid, or current"),

@@ -12,7 +12,8 @@ import openai
 
 from graphiti_pkm.errors import ModelError, ModelRefused, ModelUnavailable
 
-RETRY = "then `graphiti-pkm queue retry --all`"
+RETRY = "restart the server, then `graphiti-pkm queue retry --all`"
+_BY_ITSELF = "it is tried again by itself"
 _WAIT = frozenset({408, 409, 425, 429})
 _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
 _NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
@@ -45,12 +46,18 @@ class RequestNotTaken(ModelRefused):
 def service_error(error: Exception, model: str, seconds: float) -> ModelError:
     """Our error for one that the ``openai`` package raised; ``seconds``: how long was waited at most."""
     if isinstance(error, openai.APITimeoutError | TimeoutError):
-        return ModelUnavailable(f"{model} did not answer within {seconds:g} seconds.")
+        return ModelUnavailable(
+            f"{model} did not answer within {seconds:g} seconds.",
+            remedy=f"Raise llm_timeout_seconds if the model is slow; {_BY_ITSELF}.",
+        )
     if isinstance(error, openai.APIStatusError):
         code = str(error.code or error.type or "").lower()
         return status_error(error.status_code, model, code, str(error.param), error.response.headers)
     if isinstance(error, openai.APIConnectionError):
-        return ModelUnavailable(f"{model} cannot be reached: no connection, or it broke off.")
+        return ModelUnavailable(
+            f"{model} cannot be reached: no connection, or it broke off.",
+            remedy=f"Check llm_base_url, and that a server runs there; {_BY_ITSELF}.",
+        )
     # A body that is no whole JSON, though the server says it is.
     return ModelUnavailable(f"The server of {model} broke off its answer ({type(error).__name__}).")
 

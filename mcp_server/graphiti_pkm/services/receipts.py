@@ -20,6 +20,8 @@ Progress: TypeAlias = Callable[[float, float, str], Awaitable[None]]
 
 MOST_FACTS = 50
 _MOST_FAILURES = 5
+_MOST_WAITING = 50
+"""Of those that wait, in which reasons are looked for."""
 _LOOK_SECONDS = 0.5
 """How soon a job that another process has ended is noticed."""
 _TELL_SECONDS = 5.0
@@ -84,6 +86,20 @@ class Receipts:
     async def failures(self, group_ids: Sequence[str]) -> list[ExtractionReceipt]:
         """The newest that failed."""
         return [self._shown(one) for one in await self._queue.page(["failed"], group_ids, _MOST_FAILURES, None)]
+
+    async def troubles(self, group_ids: Sequence[str]) -> list[str]:
+        """Why episodes of these groups are not read, in words; empty while all goes well."""
+        sizes = await self._queue.sizes(group_ids)
+        found = []
+        if sizes.get("failed"):
+            found.append(f"{sizes['failed']} episode(s) could not be read by a model: see extraction_failures.")
+        if sizes.get("queued"):
+            if await self._queue.paused():
+                found.append("Reading by a model is paused; `graphiti-pkm queue resume` goes on.")
+            waiting = await self._queue.page(["queued"], group_ids, _MOST_WAITING, None)
+            reasons = dict.fromkeys(f"{one.reason} {one.remedy}".strip() for one in waiting if one.reason)
+            found += [f"{sizes['queued']} episode(s) wait to be read by a model: {reason}" for reason in reasons]
+        return found
 
     async def spent(self) -> dict[str, str]:
         """What calls have cost, of all groups; empty before the first."""

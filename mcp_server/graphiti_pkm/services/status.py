@@ -73,6 +73,7 @@ class Status:
         failures.extend(self._repairs())
         embedder = self._context.embedder
         has_model, problem = await embedder.available(), await embedder.problem()
+        extractions = await self._extractions(caller, list(sizes or {}), failures)
         state = "unavailable" if sizes is None else "ok" if not (problem or failures) else "degraded"
         return StatusResponse(
             status=state,
@@ -87,7 +88,7 @@ class Status:
             groups={self._groups.public(group): size_in_words(size) for group, size in (sizes or {}).items()},
             writes=writes,
             jobs=jobs,
-            **await self._extractions(caller, list(sizes or {}), failures),
+            **extractions,
             failures=failures,
             data_directory=str(self._context.settings.data_dir) if caller.is_local else "",
             uptime_seconds=max(0, int((self._context.now() - self._started).total_seconds())),
@@ -109,6 +110,7 @@ class Status:
         try:
             found["extractions"] = await self._receipts.sizes(group_ids)
             found["extraction_failures"] = await self._receipts.failures(group_ids)
+            failures.extend(await self._receipts.troubles(group_ids))
             if caller.is_local:
                 found["spent"] = await self._receipts.spent()
         except PkmError as error:

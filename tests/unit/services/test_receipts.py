@@ -179,6 +179,27 @@ async def test_a_job_that_waits_says_why_and_until_when(world: World) -> None:
     assert told is not None
     assert (told.state, told.reason, told.attempts) == ("queued", "Too busy.", 1)
     assert told.next_attempt == "2026-06-01T00:01:00+00:00"
+    whole = await world.status.get_status(LOCAL)
+    assert (whole.status, whole.failures) == ("degraded", ["1 episode(s) wait to be read by a model: Too busy."])
+
+
+async def test_what_waits_for_a_paused_queue_is_told(world: World) -> None:
+    await world.queue.pause(paused=True)
+    assert (await world.status.get_status(LOCAL)).status == "ok"
+    await world.add()
+    whole = await world.status.get_status(LOCAL)
+    assert whole.failures == ["Reading by a model is paused; `graphiti-pkm queue resume` goes on."]
+    await world.queue.pause(paused=False)
+    assert (await world.status.get_status(LOCAL)).status == "ok"
+
+
+async def test_episodes_that_could_not_be_read_degrade_the_whole(world: World) -> None:
+    await world.add()
+    world.extractor.fail_next(ModelRefused("The key is refused.", "Set llm_api_key."))
+    await world.extracting.run_once()
+    whole = await world.status.get_status(LOCAL)
+    assert whole.status == "degraded"
+    assert whole.failures == ["1 episode(s) could not be read by a model: see extraction_failures."]
 
 
 async def test_tokens_and_cost_by_the_prices_of_the_settings() -> None:
