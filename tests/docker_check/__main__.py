@@ -10,6 +10,9 @@ import tempfile
 from pathlib import Path
 
 import yaml
+from mcp import StdioServerParameters
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
 from tests.docker_check.container import command_of, running, volume
 from tests.docker_check.image import Image, built, missing_tools
 from tests.docker_check.report import Report
@@ -143,6 +146,8 @@ def _run(report: Report, image: Image, directory: Path) -> None:
         with running(image, data, log, environment) as container:
             until(container.is_healthy, "the second start")
             report.check("run: after a new start on the volume the note is there", *asyncio.run(_find(url, token)))
+        problems = asyncio.run(_over_stdio(image, volume(image, directory / "other")))
+        report.check("run: a client that starts the image gets its tools over stdio", *problems)
     except AssertionError as error:
         report.check("run", str(error), *log.read_text(errors="replace").splitlines()[-10:])
 
@@ -166,6 +171,16 @@ async def _talk(url: str, token: str) -> list[str]:
         await call(client, "add_memory", episode_body="The kayak is stored in the boathouse.", name="Kayak")
     problems = [] if len(tools) == DEFAULT_TOOLS else [f"{len(tools)} tools"]
     return problems + await _find(url, token)
+
+
+async def _over_stdio(image: Image, data: Path) -> list[str]:
+    command, *arguments = command_of(image, data, {}, "serve", "--transport", "stdio")
+    with (data.parent / "stdio.log").open("w") as log:
+        started = stdio_client(StdioServerParameters(command=command, args=arguments), errlog=log)
+        async with Client(started) as client:
+            tools = (await client.list_tools()).tools
+            await call(client, "get_status")
+    return [] if len(tools) == DEFAULT_TOOLS else [f"{len(tools)} tools"]
 
 
 async def _find(url: str, token: str) -> list[str]:

@@ -60,7 +60,7 @@ class Container:
 def command_of(image: Image, data: Path, environment: Mapping[str, str], *arguments: str) -> list[str]:
     """The command line that runs an image on a volume; without arguments the image's own."""
     started = [*image.config["Entrypoint"], *(arguments or image.config["Cmd"])]
-    unshared = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"]
+    unshared = ["unshare", "--mount", "--pid", "--fork", "--propagation", "private"]
     setup = ["sh", "-c", _SETUP, "setup", str(image.root), str(data)]
     return [*unshared, *setup, *_as_user(image, environment), *started]
 
@@ -72,10 +72,12 @@ def running(image: Image, data: Path, log: Path, environment: Mapping[str, str])
         process = subprocess.Popen(
             command_of(image, data, environment), stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
+    first_process = _child_of(process)
     try:
-        yield Container(image, environment, process, _child_of(process))
+        yield Container(image, environment, process, first_process)
     finally:
-        process.kill()  # unshare takes what runs in it along
+        if process.poll() is None:
+            os.kill(first_process, signal.SIGKILL)  # the kernel takes along what runs beside it
         process.wait()
 
 
