@@ -53,7 +53,9 @@ class Story:
 
     headers: dict[str, str] = field(default_factory=dict)
     vera: Records = field(default_factory=lambda: Records(VERAS))
-    own: dict[str, Records] = field(default_factory=dict)
+    own: dict[str, Records] = field(
+        default_factory=lambda: {"new": Records(COMMON, str(uuid4()), str(uuid4()), str(uuid4()))}
+    )
     """By attacker."""
     uuids: set[str] = field(default_factory=set)
     """Every uuid of hers."""
@@ -61,13 +63,14 @@ class Story:
     """What she has and what became of it."""
 
     def issue(self, directory: Path) -> None:
-        """Tokens: hers, one of a stranger, one of her own that is held to a group, one of the local user."""
+        """Tokens: hers, one of a stranger, one of her own that is held to a group, and others."""
         made = []
         for name, fields in {
             "vera": {"principal": "vera"},
             "eve": {"principal": "eve"},
             "held": {"principal": "vera", "groups": (COMMON,)},
             "local": {"principal": "local"},
+            "new": {"principal": "new"},
         }.items():
             secret = new_secret()
             self.headers[name] = f"Bearer {secret}"

@@ -21,7 +21,8 @@ from graphiti_pkm.toolsets.catalog import TOOLSETS
 ALL = [tool.name for toolset in TOOLSETS for tool in toolset.tools]
 TOOLS = sorted(ALL, key=lambda name: name in {"add_memory", "add_triplet"})
 """Last those that give an attacker groups of these names."""
-ATTACKERS = ("eve", "held", "local")
+ATTACKERS = ("eve", "held", "local", "new")
+"""The last has nothing of its own yet."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 async def _tell(target: Target) -> None:
     async with target.as_("vera") as client:
         await target.story.tell_hers(client)
-    for attacker in ATTACKERS:
+    for attacker in ATTACKERS[:-1]:
         async with target.as_(attacker) as client:
             await target.story.tell_own(attacker, client)
 
