@@ -52,6 +52,13 @@ def remember(client: NpmClient, group: str) -> str:
     )
 
 
+def test_once_tools_were_listed_an_error_is_still_read_by_the_model(client: NpmClient) -> None:
+    """npm's client then holds structured content to the output schema, that of errors too."""
+    assert client.tools()
+    said = client.refused("get_entity_edge", uuid="00000000-0000-4000-8000-000000000000")
+    assert "no fact" in said.lower()
+
+
 @requirement("G-60")
 def test_reading_text_alone_it_searches_explores_pages_and_deletes(client: NpmClient, target: list[str]) -> None:
     group = f"text-{target[0]}"

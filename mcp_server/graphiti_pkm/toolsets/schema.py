@@ -58,9 +58,13 @@ def tidy_output(schema: Json) -> Json:
 
 
 def answer_schema(answer: type[Answer]) -> Json:
-    """The output schema of a tool with this answer."""
+    """The output schema of a tool with this answer; an error fits it too.
+
+    npm's client holds the structured content of errors to it as well, and hides the error from its model if it does
+    not fit: so nothing is required at the top.
+    """
     names, definitions = _answers()
-    whole = definitions[names[answer]]
+    whole = {name: part for name, part in definitions[names[answer]].items() if name != "required"}
     used: dict[str, Json] = {}
     todo = list(_references(whole))
     while todo:
