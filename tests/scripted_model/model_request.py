@@ -4,6 +4,7 @@ import ast
 import hashlib
 import json
 import re
+import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -22,6 +23,14 @@ _SUBJECT = re.compile(
 )
 """The first section that holds a text in question, to its last end: the text itself may look like a prompt."""
 _UNTAGGED = re.compile(r"^\s*Summar(?:y|ies):\n\s*(?P<json>.+)$", re.MULTILINE)
+
+_PARSING = threading.Lock()
+"""Python 3.11 counts the depth of syntax trees for all threads together and fails if two build one."""
+
+
+def _literal(text: str) -> Any:
+    with _PARSING:
+        return ast.literal_eval(text)
 
 
 @dataclass(frozen=True)
@@ -98,7 +107,7 @@ class ModelRequest:
     def data(self, tag: str) -> Any:
         """A section that holds data: JSON, or as Python writes it; None if it is neither."""
         text = self.section(tag)
-        for parse in (json.loads, ast.literal_eval):
+        for parse in (json.loads, _literal):
             try:
                 return parse(text or "null")
             except (ValueError, SyntaxError):

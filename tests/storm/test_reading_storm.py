@@ -175,7 +175,7 @@ async def test_two_servers_share_the_queue_and_one_takes_over_what_the_other_hel
         with one:
             for number in range(count):
                 tell(one, number)
-            held = await _until_running(data_dir, 2)
+            await _until_running(data_dir, 2)
             with serving(data_dir, model, parallel=2) as other:
                 await _until_running(data_dir, 4)  # more than one of them may work on: both do
                 _kill(one.process.pid)
@@ -183,24 +183,23 @@ async def test_two_servers_share_the_queue_and_one_takes_over_what_the_other_hel
                 await until_ended(data_dir, count)
                 other.close()
     records = await jobs(data_dir)
-    taken = [one for one in records if one.id in held and one.attempts]
+    taken = [one for one in records if one.attempts]  # nothing but a lost lease fails an attempt here
+    assert taken
     last = max(one.finished_at.timestamp() for one in taken if one.finished_at is not None)
     print(  # noqa: T201 what `make storm` is run for
         f"\n{len(taken)} episodes of a killed server were read by the other {last - killed_at:.0f} s after the kill",
         flush=True,
     )
-    assert taken
     assert {one.state for one in records} == {"done"}
 
 
-async def _until_running(data_dir: Path, count: int) -> set[int]:
-    """The jobs that are worked on, as soon as so many are. Raises TimeoutError."""
+async def _until_running(data_dir: Path, count: int) -> None:
+    """Wait until so many jobs are worked on. Raises TimeoutError."""
     deadline = monotonic() + _PATIENCE
-    while len(found := {one.id for one in await jobs(data_dir) if one.state == "running"}) < count:
+    while (now := sum(one.state == "running" for one in await jobs(data_dir))) < count:
         if monotonic() > deadline:
-            raise TimeoutError(f"{len(found)} of {count} jobs are worked on")
+            raise TimeoutError(f"{now} of {count} jobs are worked on")
         await asyncio.sleep(_POLL)
-    return found
 
 
 def _kill(pid: int) -> None:
