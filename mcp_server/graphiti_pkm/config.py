@@ -5,256 +5,47 @@ Every field of ``Settings`` is one setting under four names: flag ``--data-dir``
 No settings library: none reports where each value came from, and their import costs a tenth of our start-up.
 """
 
-import json
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
-from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
+from typing import get_args
 
-import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import ConfigDict, SecretStr, ValidationError
 
-from graphiti_pkm.config_embedding import check_embedding, checked_mode
+from graphiti_pkm.config_database import VECTOR_INDEX_THRESHOLD, DatabaseSettings
+from graphiti_pkm.config_embedding import check_embedding
 from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
-from graphiti_pkm.config_keys import OPENAI_URL, GivenKey, choose_key
-from graphiti_pkm.domain.extraction_cost import PART_CHARACTERS
-from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
-from graphiti_pkm.domain.weights import EpisodeWeights
+from graphiti_pkm.config_keys import GivenKey, choose_key
+from graphiti_pkm.config_memory import APP, MemorySettings, RetirementPolicy
+from graphiti_pkm.config_model import ModelSettings
+from graphiti_pkm.config_serving import ServingSettings
 from graphiti_pkm.errors import ConfigurationError
 
-APP = "graphiti-pkm"
+__all__ = [
+    "APP", "ENV_PREFIX", "TELEMETRY", "VECTOR_INDEX_THRESHOLD", "LoadedSettings", "RetirementPolicy", "Settings",
+    "environment_name", "is_secret", "leave_processors", "load_settings", "silence_dependencies",
+]  # fmt: skip
+
 ENV_PREFIX = "GRAPHITI_PKM_"
 TELEMETRY = "GRAPHITI_TELEMETRY_ENABLED"
 """Graphiti's own variable; it reports to its makers unless this says no."""
-VECTOR_INDEX_THRESHOLD = 50_000
-"""Of an embedded database, which builds its indexes anew after every start."""
-RetirementPolicy: TypeAlias = Literal["guarded", "automatic", "propose"]
 _LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types", "allowed_hosts"})
 
 
-def _default_data_dir() -> Path:
-    return Path(platformdirs.user_data_dir(APP))
+class Settings(ModelSettings, ServingSettings, DatabaseSettings, MemorySettings):
+    """Effective settings, immutable. The descriptions are the help texts and DOCS/configuration.md.
 
+    The last part comes first wherever settings are listed.
+    """
 
-def _default_cache_dir() -> Path:
-    return Path(platformdirs.user_cache_dir(APP))
-
-
-class Settings(BaseModel):
-    """Effective settings, immutable. The descriptions are the help texts and DOCS/configuration.md."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    data_dir: Path = Field(
-        default_factory=_default_data_dir, description="Where the memory lives: journal and database."
-    )
-    cache_dir: Path = Field(default_factory=_default_cache_dir, description="Where fetched model weights are kept.")
-    model_dir: Path | None = Field(default=None, description="Directory with the weights of all-MiniLM-L6-v2.")
-    timezone: str = Field(
-        default="UTC",
-        description="IANA zone of dates without an offset, counts per month and phrases such as 'in March'.",
-    )
-    person: str = Field(default="me", min_length=1, max_length=200, description="Name of the person `me` stands for.")
-    default_group: str = Field(
-        default="default", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="Group used when a call names none."
-    )
-    transport: Literal["stdio", "http", "sse"] = Field(
-        default="stdio", description="How clients connect: stdio, http or sse."
-    )
-    host: str = Field(default="127.0.0.1", description="Address for http and sse; beyond loopback only with tokens.")
-    port: int = Field(default=8000, ge=1, le=65535, description="Port for http and sse.")
-    path: str = Field(default="/mcp", pattern=r"^/[A-Za-z0-9_/-]*$", description="Path of the http endpoint.")
-    allowed_hosts: tuple[str, ...] = Field(
-        default=(),
-        description="Names by which clients reach http and sse besides loopback and host, e.g. memory; by commas.",
-    )
-    tokens_file: Path | None = Field(
-        default=None, description="File with tokens of who may connect; tokens.json in data_dir if that is there."
-    )
-    tokens: SecretStr | None = Field(
-        default=None, description="Tokens beside that file: a JSON list, as `tokens create --entry` prints one."
-    )
-    calls_per_minute: int = Field(
-        default=300, ge=1, description="Most calls a minute of one principal, the local one excepted."
-    )
-    writes_per_minute: int = Field(default=120, ge=1, description="Likewise, of calls that change something.")
-    characters_per_call: int = Field(default=500_000, ge=1_000, description="Likewise, characters of one call.")
-    toolsets: tuple[str, ...] = Field(default=("memory",), description="Toolsets to offer, separated by commas.")
-    tools: tuple[str, ...] = Field(default=(), description="Only these tools of the toolsets, separated by commas.")
-    exclude_tools: tuple[str, ...] = Field(default=(), description="Tools to leave out, separated by commas.")
-    read_only: bool = Field(default=False, description="Offer only tools that change nothing.")
-    retirement: RetirementPolicy = Field(
-        default="guarded",
-        description="Endings the server chooses itself: guarded only proposes one between facts that share neither "
-        "both ends nor the relation, propose proposes each, automatic does each. What a caller names is done.",
-    )
-    idle_seconds: float = Field(
-        default=30.0, gt=0, description="How long the embedded database outlives its last client, in seconds."
-    )
-    vector_index_threshold: int = Field(
-        default=VECTOR_INDEX_THRESHOLD,
-        ge=1,
-        description="A group with more entities, facts or sentences than this is searched by meaning through an index, "
-        "built in the background after each start; smaller ones are scanned. 5,000 suits a database that never stops.",
-    )
-    episode_weights: EpisodeWeights = Field(
-        default=EpisodeWeights(),
-        description="What counts how much when search_episodes ranks; a part is enough, e.g. 'date=0.5,day=0'.",
-    )
-    embedding_mode: str = Field(
-        default="local",
-        description="Where texts become vectors: local, on this machine, or api, by a service that is sent every text.",
-    )
-    embedding_model: str | None = Field(
-        default=None, description="Embedding model of the mode api; text-embedding-3-small by default."
-    )
-    embedding_dimension: int | None = Field(
-        default=None, ge=2, le=4096, description="Dimensions of its vectors; known by default for OpenAI's models."
-    )
-    embedding_base_url: str = Field(
-        default=OPENAI_URL, description="Address of an OpenAI-compatible API for embeddings, with its /v1."
-    )
-    embedding_api_key: SecretStr | None = Field(
-        default=None,
-        description="Key for that address. For OpenAI's own, OPENAI_API_KEY counts if this is not given; it is sent to "
-        "no other address.",
-    )
-    embedding_api_key_file: Path | None = Field(default=None, description="File that holds that key, instead.")
-    llm_model: str | None = Field(
-        default=None,
-        description="Model that reads episodes for entities and facts. None by default: a key alone sends nothing.",
-    )
-    llm_small_model: str | None = Field(
-        default=None, description="Model for the smaller questions; the same one by default."
-    )
-    llm_base_url: str = Field(default=OPENAI_URL, description="Address of an OpenAI-compatible API, with its /v1.")
-    llm_api_key: SecretStr | None = Field(
-        default=None,
-        description="Key for that address. For OpenAI's own, OPENAI_API_KEY counts if this is not given; it is sent to "
-        "no other address.",
-    )
-    llm_api_key_file: Path | None = Field(default=None, description="File that holds the key, instead.")
-    llm_structured_output: Literal["auto", "json_schema", "json_object"] = Field(
-        default="auto", description="How an answer's form is asked for; auto tries once what the model can."
-    )
-    llm_temperature: float | None = Field(
-        default=None, ge=0, le=2, description="Temperature; none is sent by default, as some models refuse it."
-    )
-    llm_max_tokens: int = Field(default=16_384, ge=1, description="Most tokens of one answer.")
-    llm_timeout_seconds: float = Field(default=120.0, gt=0, description="How long one answer may take, in seconds.")
-    llm_calls_per_day: int | None = Field(
-        default=None, ge=0, description="Most model calls a day; what is over waits for the next day."
-    )
-    llm_tokens_per_day: int | None = Field(
-        default=None, ge=0, description="Most tokens a day, asked and answered; what is over waits for the next day."
-    )
-    llm_calls_per_episode: int | None = Field(
-        default=None, ge=0, description="Most model calls an episode; one that needs more fails and can be retried."
-    )
-    llm_tokens_per_episode: int | None = Field(
-        default=None, ge=0, description="Most tokens an episode; one that needs more fails and can be retried."
-    )
-    llm_price_input: float | None = Field(
-        default=None, ge=0, description="Price of a million tokens asked, to show what was spent."
-    )
-    llm_price_output: float | None = Field(default=None, ge=0, description="Price of a million tokens answered.")
-    extraction_parallel: int = Field(
-        default=4, ge=1, le=64, description="Groups a model reads at once; within a group, one episode after the other."
-    )
-    extraction_calls: int = Field(default=4, ge=1, le=64, description="Model calls at once for one episode.")
-    extraction_part: int = Field(
-        default=PART_CHARACTERS,
-        ge=1_000,
-        le=200_000,
-        description="Characters of an episode that one model call reads; a longer one is read in parts.",
-    )
-    entity_types: tuple[EntityTypeSetting, ...] = Field(
-        default=(), description="Types of entities a model is asked for: name and description each, YAML or JSON."
-    )
-    edge_types: tuple[EdgeTypeSetting, ...] = Field(
-        default=(),
-        description="Types of facts a model is asked for: name, description and, in `between`, pairs of entity types.",
-    )
-    excluded_entity_types: tuple[str, ...] = Field(
-        default=(), description="Types of entities that are never extracted, separated by commas."
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="Level of the log on stderr."
-    )
-
-    @field_validator("timezone")
-    @classmethod
-    def _known_zone(cls, name: str) -> str:
-        try:
-            ZoneInfo(name)
-        except (KeyError, ValueError, OSError) as error:
-            raise ValueError("not a known IANA time zone, e.g. Europe/Berlin") from error
-        return name
-
-    @field_validator("episode_weights", mode="before")
-    @classmethod
-    def _weights(cls, given: object) -> object:
-        if not isinstance(given, str):
-            return given
-        parts = [part.partition("=") for part in re.split(r"[,\s]+", given) if part]
-        return {name: value for name, _, value in parts}
-
-    @field_validator("entity_types", "edge_types", mode="before")
-    @classmethod
-    def _types(cls, given: object) -> object:
-        if not isinstance(given, str):
-            return given
-        try:
-            return json.loads(given)
-        except ValueError as error:
-            raise ValueError('not a JSON list such as [{"name": "Person", "description": "…"}]') from error
-
-    @field_validator("embedding_mode")
-    @classmethod
-    def _mode(cls, mode: str) -> str:
-        return checked_mode(mode)
-
-    @field_validator(
-        "llm_model", "llm_small_model", "llm_api_key", "embedding_model", "embedding_api_key", mode="before"
-    )
-    @classmethod
-    def _stripped(cls, given: object) -> object:
-        return (given.strip() or None) if isinstance(given, str) else given
-
-    @field_validator("llm_base_url", "embedding_base_url")
-    @classmethod
-    def _address(cls, url: str) -> str:
-        try:
-            parts = urlsplit(url.strip())
-            fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-        except ValueError:
-            fits = False
-        if not fits:
-            raise ValueError("not an address such as http://localhost:11434/v1")
-        if parts.username or parts.password or parts.query or parts.fragment:
-            # An address is shown and logged.
-            raise ValueError(
-                "an address without user, password, ? or #; a key belongs in the setting ending in _api_key"
-            )
-        return url.strip().rstrip("/")
-
-    @field_validator("data_dir", "cache_dir", "model_dir", "llm_api_key_file", "embedding_api_key_file", "tokens_file")
-    @classmethod
-    def _absolute(cls, path: Path | None) -> Path | None:
-        return path.expanduser().absolute() if path else None
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     @property
     def token_path(self) -> Path:
         """Where the token file is, or would be."""
         return self.tokens_file or self.data_dir / "tokens.json"
-
-    @property
-    def zone(self) -> ZoneInfo:
-        return ZoneInfo(self.timezone)
 
 
 @dataclass(frozen=True)
@@ -370,6 +161,9 @@ def _optional_path(text: str | None) -> Path | None:
 def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     problems = []
     for problem in error.errors(include_input=False, include_url=False):
+        if not problem["loc"]:  # settings that do not fit together, each named in the message
+            problems.append(problem["msg"])
+            continue
         field = str(problem["loc"][0])
         problems.append(f"{field} (from {origins.get(field, 'default')}): {problem['msg']}")
     return "Settings do not fit: " + "; ".join(problems) + "."

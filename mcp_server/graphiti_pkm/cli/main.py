@@ -17,7 +17,8 @@ from graphiti_pkm.errors import ConfigurationError
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 _SERVE_ONLY = frozenset({
     "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group",
-    "allowed_hosts", "calls_per_minute", "writes_per_minute", "characters_per_call"
+    "allowed_hosts", "calls_per_minute", "writes_per_minute", "characters_per_call", "workers", "drain_seconds",
+    "metrics", "log_format",
 })  # fmt: skip
 _ASKS_MODEL = frozenset({"doctor", "reextract", "reembed"})
 _DESCRIBED = frozenset({"entity_types", "edge_types"})

@@ -1,0 +1,52 @@
+"""Settings of a server: how clients reach it, who may, what is offered, what it says of itself."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field, SecretStr, field_validator
+
+
+class ServingSettings(BaseModel):
+    """The part of the settings that ``serve`` needs."""
+
+    transport: Literal["stdio", "http", "sse"] = Field(
+        default="stdio", description="How clients connect: stdio, http or sse."
+    )
+    host: str = Field(default="127.0.0.1", description="Address for http and sse; beyond loopback only with tokens.")
+    port: int = Field(default=8000, ge=1, le=65535, description="Port for http and sse.")
+    path: str = Field(default="/mcp", pattern=r"^/[A-Za-z0-9_/-]*$", description="Path of the http endpoint.")
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Names by which clients reach http and sse besides loopback and host, e.g. memory; by commas.",
+    )
+    tokens_file: Path | None = Field(
+        default=None, description="File with tokens of who may connect; tokens.json in data_dir if that is there."
+    )
+    tokens: SecretStr | None = Field(
+        default=None, description="Tokens beside that file: a JSON list, as `tokens create --entry` prints one."
+    )
+    calls_per_minute: int = Field(
+        default=300, ge=1, description="Most calls a minute of one principal, the local one excepted."
+    )
+    writes_per_minute: int = Field(default=120, ge=1, description="Likewise, of calls that change something.")
+    characters_per_call: int = Field(default=500_000, ge=1_000, description="Likewise, characters of one call.")
+    toolsets: tuple[str, ...] = Field(default=("memory",), description="Toolsets to offer, separated by commas.")
+    tools: tuple[str, ...] = Field(default=(), description="Only these tools of the toolsets, separated by commas.")
+    exclude_tools: tuple[str, ...] = Field(default=(), description="Tools to leave out, separated by commas.")
+    read_only: bool = Field(default=False, description="Offer only tools that change nothing.")
+    workers: int = Field(default=1, ge=1, le=64, description="Processes that answer http; each holds the whole server.")
+    drain_seconds: float = Field(
+        default=20.0, ge=0, description="How long a server that is told to stop lets running calls end, in seconds."
+    )
+    metrics: bool = Field(default=False, description="Offer figures for Prometheus at /metrics, beside http and sse.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Level of the log on stderr."
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="Form of that log: text for people, json for machines."
+    )
+
+    @field_validator("tokens_file")
+    @classmethod
+    def _absolute_tokens(cls, path: Path | None) -> Path | None:
+        return path.expanduser().absolute() if path else None
