@@ -12,7 +12,8 @@ import redis
 from tests.falkor import FalkorServer
 from tests.scripted_model import ScriptedModel
 
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.opening import OpenFalkor
+from graphiti_pkm.graph.store import GraphStore
 
 
 @pytest.fixture
@@ -38,14 +39,14 @@ def _short_directory() -> "tempfile.TemporaryDirectory[str]":
 
 
 @pytest.fixture
-async def falkor_graph(falkor_socket: Path) -> AsyncIterator[FalkorStore]:
+async def falkor_graph(falkor_socket: Path) -> AsyncIterator[GraphStore]:
     """An empty graph of its own in the run's FalkorDB."""
 
     async def connect() -> Path:
         return falkor_socket
 
     name = f"test_{uuid4().hex}"
-    store = FalkorStore(connect, connect, database=name)
+    store = GraphStore(OpenFalkor(connect, connect, name))
     yield store
     await store.close()
     with redis.Redis(unix_socket_path=str(falkor_socket)) as client:

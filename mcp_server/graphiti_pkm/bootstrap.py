@@ -7,19 +7,18 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from graphiti_pkm.config import Settings, leave_processors
 from graphiti_pkm.domain.digests import Digester
 from graphiti_pkm.domain.extraction import Extractor
 from graphiti_pkm.domain.ports import Embedder
 from graphiti_pkm.graph.digests import GraphitiDigester
-from graphiti_pkm.graph.embedded import EmbeddedDatabase
 from graphiti_pkm.graph.locks import FlockGroupLocks
+from graphiti_pkm.graph.opening import Host, opening
 from graphiti_pkm.graph.pipeline import GraphitiExtractor
 from graphiti_pkm.graph.pipeline_types import read_types
 from graphiti_pkm.graph.preflight import require
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.language_model import ModelOnDemand, language_model
@@ -64,7 +63,7 @@ class Memory:
     recovery: Recovery
     jobs: Jobs
     reembedding: Reembedding
-    database: EmbeddedDatabase
+    database: Host
     journal: SqliteJournal
     extracting: Extracting | None = None
     """Only with a model that reads episodes."""
@@ -97,23 +96,22 @@ async def open_memory(
     """
     leave_processors()
     await asyncio.to_thread(require, settings.data_dir)
-    database = EmbeddedDatabase(settings.data_dir, settings.idle_seconds)
-    connection = _Connection(database)
-    graph = FalkorStore(connection.connect, connection.recover, vector_index_threshold=settings.vector_index_threshold)
+    opened = opening(settings)
+    graph = GraphStore(opened.open_database, settings.vector_index_threshold)
     journal = SqliteJournal(settings.data_dir)
     configured = configured_embedder(settings)
     embedder = RecordedEmbedder(configured, journal)
     context = Context(graph, journal, embedder, FlockGroupLocks(settings.data_dir), settings, now)
     async with contextlib.AsyncExitStack() as stack:
-        stack.callback(database.release)
+        stack.callback(opened.host.release)
         stack.push_async_callback(configured.close)
         stack.push_async_callback(journal.close)
         stack.push_async_callback(graph.close)
         model = language_model(settings)
         if model is not None:
             stack.push_async_callback(model.close)
-        memory = _assemble(context, configured, database, journal, _reader(model, graph, embedder, settings))
-        connection.on_restart = memory.recovery.after_restart
+        memory = _assemble(context, configured, opened.host, journal, _reader(model, graph, embedder, settings))
+        opened.on_restart = memory.recovery.after_restart
         if not replays:
             yield memory
             return
@@ -132,27 +130,6 @@ async def open_memory(
         yield memory
 
 
-class _Connection:
-    """Joins the embedded database and notices that it was started anew, so that lost writes are replayed."""
-
-    def __init__(self, database: EmbeddedDatabase) -> None:
-        self._database = database
-        self._seen: str | None = None
-        self.on_restart: Callable[[], None] = lambda: None
-
-    async def connect(self) -> Path:
-        path = await self._database.acquire()
-        self._seen = self._database.incarnation
-        return path
-
-    async def recover(self) -> Path:
-        path = await self._database.recover()
-        if self._database.incarnation != self._seen:
-            self._seen = self._database.incarnation
-            self.on_restart()
-        return path
-
-
 @dataclass(frozen=True)
 class _Reader:
     """What asks the configured model."""
@@ -161,7 +138,7 @@ class _Reader:
     digester: Digester
 
 
-def _reader(model: ModelOnDemand | None, graph: FalkorStore, embedder: Embedder, settings: Settings) -> _Reader | None:
+def _reader(model: ModelOnDemand | None, graph: GraphStore, embedder: Embedder, settings: Settings) -> _Reader | None:
     """None without a model. Raises ConfigurationError for types that cannot be used."""
     if model is None:
         return None
@@ -186,7 +163,7 @@ def configured_embedder(settings: Settings) -> LocalEmbedder | ApiEmbedder:
 def _assemble(
     context: Context,
     configured: Embedder,
-    database: EmbeddedDatabase,
+    database: Host,
     journal: SqliteJournal,
     reader: _Reader | None,
 ) -> Memory:

@@ -16,7 +16,7 @@ from graphiti_pkm.domain.passages import split_passages
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.graph.queries_search import scope
 from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.models.local import LocalEmbedder
 
 SENTENCES = 600
@@ -89,7 +89,7 @@ class Vectors:
         return [array("f", one.tobytes()) for one in mixed]
 
 
-async def load(store: FalkorStore, vectors: Vectors, size: int, group: str) -> None:
+async def load(store: GraphStore, vectors: Vectors, size: int, group: str) -> None:
     """All of it in one group."""
     database = await store._db()
     days = [_TOLD + timedelta(days=i) for i in range(DAYS)]
@@ -111,7 +111,7 @@ async def load(store: FalkorStore, vectors: Vectors, size: int, group: str) -> N
         await database.write(Query("fill", text, values))
 
 
-async def regroup(store: FalkorStore, prefix: str, groups: int) -> None:
+async def regroup(store: GraphStore, prefix: str, groups: int) -> None:
     """The same records in so many groups of one size, ``prefix`` with a number."""
     database = await store._db()
     for text in _REGROUP:

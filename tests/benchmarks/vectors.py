@@ -30,7 +30,8 @@ from tests.integration.embedded_support import stopped
 from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD, Settings
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.graph.embedded import EmbeddedDatabase
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.opening import OpenFalkor
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.models.local import LocalEmbedder
 
 SIZES = (1_000, 10_000, 100_000)
@@ -57,7 +58,7 @@ _PASSAGE_SCAN = f"""MATCH (n:Passage) WHERE n.group_id IN $group_ids
 class Searched:
     """One memory with both ways of searching it."""
 
-    store: FalkorStore
+    store: GraphStore
     ours: FalkorDriver
     graphiti: FalkorDriver
     vectors: Vectors
@@ -96,7 +97,7 @@ async def figures(sizes: Sequence[int] = SIZES, groups: Sequence[int] = GROUPS) 
 async def _searched(
     database: EmbeddedDatabase, graph: str, vectors: Vectors, threshold: int
 ) -> AsyncIterator[Searched]:
-    store = FalkorStore(database.acquire, database.recover, graph, vector_index_threshold=threshold)
+    store = GraphStore(OpenFalkor(database.acquire, database.recover, graph), threshold)
     model = LocalEmbedder(Settings())
     await store.record_embedding(model.model, model.dimension)
     client = FalkorDB(unix_socket_path=str(await database.acquire()))  # type: ignore[no-untyped-call]
@@ -180,14 +181,14 @@ async def _built(searched: Searched, size: int) -> list[Figure]:
     ]
 
 
-async def _is_complete(store: FalkorStore) -> bool:
+async def _is_complete(store: GraphStore) -> bool:
     found = await store.vector_indexes()
     return len(found) == len(KINDS) and all(index.percent == 100 for index in found)
 
 
 async def _recalled(searched: Searched, size: int) -> list[Figure]:
     """Of the ten nearest by an exact scan, how many the index finds."""
-    exact = FalkorStore(searched.store._connect, searched.store._recover, searched.store._graph_name)
+    exact = GraphStore(searched.store._open_database)
     queries = searched.vectors.draw(PROBES, seed=9)
     now = datetime.now(UTC)
     entities, facts, episodes = (

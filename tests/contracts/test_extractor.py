@@ -15,7 +15,7 @@ from tests.unit.services.extraction_world import Findings
 from graphiti_pkm.domain.extraction import Budget, Extraction, ExtractionTask, Extractor, ModelLedger
 from graphiti_pkm.domain.records import ExtractJob
 from graphiti_pkm.errors import BudgetSpent, ModelRefused, ModelUnavailable, NotFound
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 TEXT = "Anna Berg WORKS_AT Globex."
 FAULTS = {"unauthorized": ModelRefused("Refused."), "unavailable": ModelUnavailable("Away.", retry_after=7)}
@@ -60,7 +60,7 @@ def reading(request: pytest.FixtureRequest) -> Reading:
 
 @pytest.fixture
 async def pipeline_reading(
-    falkor_graph: FalkorStore, falkor_socket: Path, scripted_model: ScriptedModel
+    falkor_graph: GraphStore, falkor_socket: Path, scripted_model: ScriptedModel
 ) -> AsyncIterator[Reading]:
     async with opened(falkor_graph, falkor_socket, scripted_model) as world:
         episode = await world.told(TEXT)

@@ -13,6 +13,7 @@ from tests.builders import GROUP, a_fact, a_name, a_write, an_entity, an_episode
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.extractions import FakeExtractionQueue
+from tests.falkor import graph_name
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.config import Settings
@@ -28,7 +29,7 @@ from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
 from graphiti_pkm.domain.records import Entity, Episode, ExtractJob, Fact, Record, Vectors
 from graphiti_pkm.graph.pipeline import GraphitiExtractor
 from graphiti_pkm.graph.pipeline_types import read_types
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.models.graphiti_clients import LanguageModel, llm_client
 
 PERSON, COMPANY = (EntityTypeSetting(name=name, description=f"A {name}") for name in ("Person", "Company"))
@@ -43,7 +44,7 @@ def works_at_acme(**fields: Any) -> Fact:
 
 
 @asynccontextmanager
-async def opened(store: FalkorStore, socket: Path, model: ScriptedModel) -> AsyncIterator["PipelineWorld"]:
+async def opened(store: GraphStore, socket: Path, model: ScriptedModel) -> AsyncIterator["PipelineWorld"]:
     made = PipelineWorld(store, socket, model)
     await store.record_embedding(made.embedder.model, made.embedder.dimension)
     yield made
@@ -62,7 +63,7 @@ async def a_ledger() -> ModelLedger:
 class PipelineWorld:
     """What a test tells and asks."""
 
-    def __init__(self, store: FalkorStore, socket: Path, model: ScriptedModel) -> None:
+    def __init__(self, store: GraphStore, socket: Path, model: ScriptedModel) -> None:
         self.store = store
         self.model = model
         self.embedder = FakeEmbedder()
@@ -114,7 +115,7 @@ class PipelineWorld:
 
     def graph(self) -> tuple[str, int]:
         """Everything in the graph as text, and how many writes the database has ever taken."""
-        graph = FalkorDB(unix_socket_path=str(self._socket)).select_graph(self.store._graph_name)  # type: ignore[no-untyped-call]
+        graph = FalkorDB(unix_socket_path=str(self._socket)).select_graph(graph_name(self.store))  # type: ignore[no-untyped-call]
         found = [
             *graph.query("MATCH (n) RETURN id(n), labels(n), n ORDER BY id(n)").result_set,
             *graph.query("MATCH (a)-[e]->(b) RETURN id(e), [type(e), id(a), id(b)], e ORDER BY id(e)").result_set,

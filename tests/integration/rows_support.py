@@ -15,7 +15,7 @@ from tests.protocol.support import answered
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.config import Settings
-from graphiti_pkm.graph.drivers import Database
+from graphiti_pkm.graph.falkor_database import FalkorDatabase
 from graphiti_pkm.graph.queries_values import Query, Row
 from graphiti_pkm.server import build_server
 from graphiti_pkm.services.services import Services
@@ -86,7 +86,7 @@ class Sent(NamedTuple):
 class Spy:
     """Looks on while the database is asked; every query still runs."""
 
-    def __init__(self, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, database: FalkorDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sent: list[Sent] = []
         self._attempt = database.attempt
         monkeypatch.setattr(database, "attempt", self.attempt)

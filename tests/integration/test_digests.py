@@ -24,7 +24,7 @@ from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.domain.answers import AddMemoryResponse
 from graphiti_pkm.domain.requests import AddMemory
 from graphiti_pkm.errors import ModelRefused
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -108,7 +108,7 @@ async def test_a_saga_is_summarised_in_steps_and_graphiti_reads_it(
     assert prompt.count("Mia Roth WORKS_AT Acme") == 1
 
     store = memory.context.graph
-    assert isinstance(store, FalkorStore)
+    assert isinstance(store, GraphStore)
     driver = await store.driver()
     node = await SagaNode.get_by_uuid(driver, first.uuid)
     assert (node.name, node.summary, node.group_id) == ("Acme", renewed.summary, "default")
@@ -160,7 +160,7 @@ async def test_communities_are_built_found_by_graphiti_and_made_anew_by_a_rebuil
     assert calls(scripted_model, "SummaryDescription") == 2
 
     store = memory.context.graph
-    assert isinstance(store, FalkorStore)
+    assert isinstance(store, GraphStore)
     driver = await store.driver()
     unused = Unused()
     graphiti = Graphiti(graph_driver=driver, llm_client=unused, embedder=unused, cross_encoder=unused)

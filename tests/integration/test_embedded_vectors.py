@@ -10,7 +10,8 @@ from tests.integration.embedded_support import end_database, endpoint, stopped
 from tests.integration.vector_world import LARGE, SIZE, THRESHOLD, VectorWorld, all_built, facts, until_built, watch
 
 from graphiti_pkm.graph.embedded import EmbeddedDatabase
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.opening import OpenFalkor
+from graphiti_pkm.graph.store import GraphStore
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ class Share:
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
         self.database = EmbeddedDatabase(data_dir, idle_seconds=0.1)
-        self.store = FalkorStore(self.database.acquire, self.database.recover, vector_index_threshold=THRESHOLD)
+        self.store = GraphStore(OpenFalkor(self.database.acquire, self.database.recover), THRESHOLD)
 
     async def end(self) -> None:
         await self.store.close()
@@ -46,7 +47,7 @@ async def filled(share: Share) -> VectorWorld:
     return world
 
 
-async def finds_all(world: VectorWorld, store: FalkorStore) -> bool:
+async def finds_all(world: VectorWorld, store: GraphStore) -> bool:
     query = world.vector()
     found = await store.nearest_facts(query, facts(), 10)
     return list(found) == world.nearest(world.facts, query, 10)

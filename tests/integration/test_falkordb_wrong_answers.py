@@ -26,6 +26,7 @@ from tests.builders import (
     at,
     new_uuid,
 )
+from tests.falkor import graph_name
 
 from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.names import search_terms
@@ -43,7 +44,7 @@ from graphiti_pkm.graph import (
     queries_write,
 )
 from graphiti_pkm.graph.queries_values import Query, Refused
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)
@@ -57,7 +58,7 @@ def vector(*values: float) -> Vector:
     return array("f", values)
 
 
-async def a_hub(store: FalkorStore, facts_each_way: int) -> Entity:
+async def a_hub(store: GraphStore, facts_each_way: int) -> Entity:
     hub, others = an_entity("Hub"), [an_entity(f"Person {i}") for i in range(facts_each_way)]
     out = [a_fact(hub, other, valid_at=at(2025)) for other in others]
     into = [a_fact(other, hub, valid_at=at(2025)) for other in others]
@@ -65,13 +66,13 @@ async def a_hub(store: FalkorStore, facts_each_way: int) -> Entity:
     return hub
 
 
-def plan(socket: Path, store: FalkorStore, query: Query) -> str:
+def plan(socket: Path, store: GraphStore, query: Query) -> str:
     with redis.Redis(unix_socket_path=str(socket), decode_responses=True) as client:
-        lines: Sequence[str] = client.execute_command("GRAPH.EXPLAIN", store._graph_name, query.command())
+        lines: Sequence[str] = client.execute_command("GRAPH.EXPLAIN", graph_name(store), query.command())
         return "\n".join(lines)
 
 
-async def test_incoming_facts_are_not_lost_to_the_index_of_group_ids(falkor_graph: FalkorStore) -> None:
+async def test_incoming_facts_are_not_lost_to_the_index_of_group_ids(falkor_graph: GraphStore) -> None:
     hub = await a_hub(falkor_graph, 10)
     page = await falkor_graph.connections(hub.uuid, FACTS, PAGE)
     assert (page.total, len(page.facts)) == (20, 20)
@@ -82,7 +83,7 @@ async def test_incoming_facts_are_not_lost_to_the_index_of_group_ids(falkor_grap
     assert await falkor_graph.entity_support([hub.uuid]) == {hub.uuid: (0, 20)}
 
 
-async def test_incoming_facts_are_not_lost_to_the_indexes_of_names_and_times(falkor_graph: FalkorStore) -> None:
+async def test_incoming_facts_are_not_lost_to_the_indexes_of_names_and_times(falkor_graph: GraphStore) -> None:
     hub = await a_hub(falkor_graph, 10)
     wanted = FACTS.model_copy(
         update={"relations": ("KNOWS",), "valid_after": at(2024), "valid_before": at(2026), "as_of": at(2026)}
@@ -92,7 +93,7 @@ async def test_incoming_facts_are_not_lost_to_the_indexes_of_names_and_times(fal
     assert (await falkor_graph.connections(hub.uuid, current, PAGE)).total == 20
 
 
-async def test_a_comparison_with_an_indexed_string_does_not_match_everything(falkor_graph: FalkorStore) -> None:
+async def test_a_comparison_with_an_indexed_string_does_not_match_everything(falkor_graph: GraphStore) -> None:
     hub = an_entity("Hub")
     episodes = [an_episode(f"Day {i}", valid_at=at(2025, 1, i)) for i in range(1, 21)]
     facts = [a_fact(hub, hub, text=f"Fact {i}", valid_at=at(2025, 1, i)) for i in range(1, 21)]
@@ -115,7 +116,7 @@ async def test_a_comparison_with_an_indexed_string_does_not_match_everything(fal
     assert (await falkor_graph.recent_episodes(before_all, PAGE)).total == 0
 
 
-async def test_uuids_by_prefix_are_those_with_the_prefix(falkor_graph: FalkorStore) -> None:
+async def test_uuids_by_prefix_are_those_with_the_prefix(falkor_graph: GraphStore) -> None:
     episodes = [an_episode(uuid=f"{i:08x}-0000-4000-8000-{i:012x}") for i in range(0, 4096, 16)]
     await falkor_graph.apply(a_write(*episodes), {})
     for prefix in ("00000", "00000f", "00000f0", "00000ff0", "ffffffff", "0"):
@@ -126,7 +127,7 @@ async def test_uuids_by_prefix_are_those_with_the_prefix(falkor_graph: FalkorSto
     assert await falkor_graph.find_uuids("episode", whole, [OTHER_GROUP], 10) == []
 
 
-async def test_a_unit_vector_over_another_one_replaces_it(falkor_graph: FalkorStore) -> None:
+async def test_a_unit_vector_over_another_one_replaces_it(falkor_graph: GraphStore) -> None:
     """Vectors compare truncated to integers: to FalkorDB these two are equal, and SET would change nothing."""
     old, new = vector(0.6, 0.8), vector(0.8, -0.6)
     entity, episode = an_entity("Sarah"), an_episode()
@@ -144,7 +145,7 @@ async def test_a_unit_vector_over_another_one_replaces_it(falkor_graph: FalkorSt
     assert episodes[episode.uuid].cosine == pytest.approx(1, abs=1e-5)
 
 
-async def test_a_record_saved_again_without_a_vector_keeps_the_one_it_has(falkor_graph: FalkorStore) -> None:
+async def test_a_record_saved_again_without_a_vector_keeps_the_one_it_has(falkor_graph: GraphStore) -> None:
     entity, episode = an_entity("Sarah"), an_episode()
     fact, passage = a_fact(entity, entity), a_passage(episode)
     unit = vector(0.6, 0.8)
@@ -156,7 +157,7 @@ async def test_a_record_saved_again_without_a_vector_keeps_the_one_it_has(falkor
     assert await falkor_graph.passages(episode.uuid, without_vector=True, limit=10) == []
 
 
-async def test_an_empty_list_does_not_end_a_write_or_a_read(falkor_graph: FalkorStore) -> None:
+async def test_an_empty_list_does_not_end_a_write_or_a_read(falkor_graph: GraphStore) -> None:
     episode, entity = an_episode(), an_entity("Sarah")
     only_an_episode, only_an_entity, nothing = a_write(episode), a_write(entity), a_write()
     for write in (only_an_episode, only_an_entity, nothing):
@@ -172,7 +173,7 @@ async def test_an_empty_list_does_not_end_a_write_or_a_read(falkor_graph: Falkor
     assert await falkor_graph.applied([]) == set()
 
 
-async def test_a_part_that_matches_nothing_does_not_end_the_write(falkor_graph: FalkorStore) -> None:
+async def test_a_part_that_matches_nothing_does_not_end_the_write(falkor_graph: GraphStore) -> None:
     """A fact between entities that are not there, an update of no fact, and after them what must be written."""
     ghost, episode = an_entity("Ghost"), an_episode()
     missing = a_fact(ghost, ghost)
@@ -184,7 +185,7 @@ async def test_a_part_that_matches_nothing_does_not_end_the_write(falkor_graph: 
 
 
 async def test_a_vector_of_another_dimension_is_refused_before_it_breaks_every_search(
-    falkor_graph: FalkorStore,
+    falkor_graph: GraphStore,
 ) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     await falkor_graph.record_embedding("model", 2)
@@ -197,7 +198,7 @@ async def test_a_vector_of_another_dimension_is_refused_before_it_breaks_every_s
         await falkor_graph.nearest_entities(vector(0.6, 0.8, 0.0), ENTITIES, 10)
 
 
-async def test_a_zero_vector_is_refused_and_is_near_to_nothing(falkor_graph: FalkorStore) -> None:
+async def test_a_zero_vector_is_refused_and_is_near_to_nothing(falkor_graph: GraphStore) -> None:
     sarah = an_entity("Sarah")
     await falkor_graph.apply(a_write(sarah), {sarah.uuid: vector(0.6, 0.8)})
     with pytest.raises(NotKept):
@@ -207,7 +208,7 @@ async def test_a_zero_vector_is_refused_and_is_near_to_nothing(falkor_graph: Fal
     assert await falkor_graph.nearest_episodes(vector(0.0, 0.0), EPISODES, 10) == {}
 
 
-async def test_a_zero_vector_of_other_software_is_left_out_of_the_ranking(falkor_graph: FalkorStore) -> None:
+async def test_a_zero_vector_of_other_software_is_left_out_of_the_ranking(falkor_graph: GraphStore) -> None:
     sarah, zero = an_entity("Sarah"), an_entity("Zero")
     await falkor_graph.apply(a_write(sarah, zero), {sarah.uuid: vector(0.6, 0.8)})
     await (await falkor_graph._db()).write(
@@ -217,7 +218,7 @@ async def test_a_zero_vector_of_other_software_is_left_out_of_the_ranking(falkor
 
 
 @pytest.mark.parametrize("text", ["be\x00fore", "\x00", "half \ud800 pair"])
-async def test_nul_and_lone_surrogates_are_refused_not_dropped(falkor_graph: FalkorStore, text: str) -> None:
+async def test_nul_and_lone_surrogates_are_refused_not_dropped(falkor_graph: GraphStore, text: str) -> None:
     write = a_write(an_episode(text), an_entity("Sarah"))
     with pytest.raises(NotKept):
         await falkor_graph.apply(write, {})
@@ -227,7 +228,7 @@ async def test_nul_and_lone_surrogates_are_refused_not_dropped(falkor_graph: Fal
         await falkor_graph.find_uuids("entity", text, [GROUP], 5)
 
 
-async def test_no_hit_is_looked_up_by_property_after_a_search(falkor_socket: Path, falkor_graph: FalkorStore) -> None:
+async def test_no_hit_is_looked_up_by_property_after_a_search(falkor_socket: Path, falkor_graph: GraphStore) -> None:
     """MATCH by property after YIELD, once a hit, took 4.8 s at 70,000 facts; along an edge it does not matter."""
     await falkor_graph.apply(a_write(an_episode()), {})
     of_entity = EPISODES.model_copy(update={"entity_uuid": new_uuid()})
@@ -244,7 +245,7 @@ async def test_no_hit_is_looked_up_by_property_after_a_search(falkor_socket: Pat
         assert "Scan" not in steps
 
 
-async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, falkor_graph: FalkorStore) -> None:
+async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, falkor_graph: GraphStore) -> None:
     """A label too many, or a filter in the wrong place, and every node of the label is tried first."""
     await falkor_graph.apply(a_write(an_episode()), {})
     uuid = new_uuid()
@@ -296,7 +297,7 @@ async def test_reads_around_one_record_start_at_its_index(falkor_socket: Path, f
 @pytest.mark.parametrize(
     "query", ["adr-12", "ADR-12?", "15.2", 'state-of-the-art "x"', "a:b @name (c|d) -berlin ~e* %f% {g} [h] \\ $i"]
 )
-async def test_hyphens_and_query_syntax_are_words(falkor_graph: FalkorStore, query: str) -> None:
+async def test_hyphens_and_query_syntax_are_words(falkor_graph: GraphStore, query: str) -> None:
     """``-`` negates and ``:``, ``@``, ``(`` are errors to the full-text index."""
     sarah = an_entity("Sarah", summary=query)
     episode, fact = an_episode(query), a_fact(sarah, sarah, text=query)
@@ -309,7 +310,7 @@ async def test_hyphens_and_query_syntax_are_words(falkor_graph: FalkorStore, que
 
 
 @pytest.mark.parametrize("word", ["will", "may", "the", "a", "to", "not", "and", "or"])
-async def test_stop_words_are_found(falkor_graph: FalkorStore, word: str) -> None:
+async def test_stop_words_are_found(falkor_graph: GraphStore, word: str) -> None:
     sarah = an_entity(word.title())
     episode, fact = an_episode(f"So {word} came."), a_fact(sarah, sarah, text=f"{word} comes")
     await falkor_graph.apply(a_write(episode, sarah, fact), {})
@@ -318,7 +319,7 @@ async def test_stop_words_are_found(falkor_graph: FalkorStore, word: str) -> Non
     assert list(await falkor_graph.search_entities([word], ENTITIES, 10)) == [sarah.uuid]
 
 
-async def test_a_word_longer_than_the_index_can_find_is_found(falkor_graph: FalkorStore) -> None:
+async def test_a_word_longer_than_the_index_can_find_is_found(falkor_graph: GraphStore) -> None:
     for word in ("x" * 128, "x" * 129, "ё" * 100, "x" * 5_000):
         episode = an_episode(f"{word} {new_uuid()}", group_id=new_uuid())
         await falkor_graph.apply(a_write(episode), {})
@@ -327,7 +328,7 @@ async def test_a_word_longer_than_the_index_can_find_is_found(falkor_graph: Falk
 
 
 @pytest.mark.parametrize("group", ["with-hyphen", "550e8400-e29b-41d4-a716-446655440000", "the", "a_b", "x" * 64])
-async def test_groups_of_any_spelling_are_searched_and_kept_apart(falkor_graph: FalkorStore, group: str) -> None:
+async def test_groups_of_any_spelling_are_searched_and_kept_apart(falkor_graph: GraphStore, group: str) -> None:
     ours, theirs = (an_episode("Berlin", group_id=one) for one in (group, f"{group}2"))
     await falkor_graph.apply(a_write(ours), {})
     await falkor_graph.apply(a_write(theirs), {})
@@ -337,7 +338,7 @@ async def test_groups_of_any_spelling_are_searched_and_kept_apart(falkor_graph: 
 
 
 @pytest.mark.parametrize("text", ["a\x01b", "\x01", "  padded  ", " ", "", "tab\t", "\x1f\x1f"])
-async def test_names_that_the_index_cannot_hold_are_merged_and_found(falkor_graph: FalkorStore, text: str) -> None:
+async def test_names_that_the_index_cannot_hold_are_merged_and_found(falkor_graph: GraphStore, text: str) -> None:
     """An indexed value is trimmed and split at U+0001; a unique constraint on one that is lost ends the server."""
     sarah = an_entity("Sarah")
     name = a_name(sarah, "Sal").model_copy(update={"key": f"{GROUP}\x1f{text}", "text": text})
@@ -349,7 +350,7 @@ async def test_names_that_the_index_cannot_hold_are_merged_and_found(falkor_grap
     assert book.names == (name,)
 
 
-async def test_a_write_whose_marker_is_there_is_not_done_again(falkor_graph: FalkorStore) -> None:
+async def test_a_write_whose_marker_is_there_is_not_done_again(falkor_graph: GraphStore) -> None:
     """``OPTIONAL MATCH … WHERE x IS NULL`` filters before it matches, and would let everything through."""
     sarah = an_entity("Sarah", summary="old")
     first = a_write(sarah)
@@ -360,7 +361,7 @@ async def test_a_write_whose_marker_is_there_is_not_done_again(falkor_graph: Fal
     assert await falkor_graph.get_entities([sarah.uuid], [GROUP]) == [newer]
 
 
-async def test_a_query_that_fails_halfway_leaves_nothing(falkor_graph: FalkorStore) -> None:
+async def test_a_query_that_fails_halfway_leaves_nothing(falkor_graph: GraphStore) -> None:
     """MULTI does not roll back; a single query does, and a write is a single query."""
     database = await falkor_graph._db()
     episode = {"uuid": new_uuid(), "group_id": GROUP}
@@ -374,7 +375,7 @@ async def test_a_query_that_fails_halfway_leaves_nothing(falkor_graph: FalkorSto
     assert found == []
 
 
-async def test_what_is_deleted_is_found_no_more(falkor_graph: FalkorStore) -> None:
+async def test_what_is_deleted_is_found_no_more(falkor_graph: GraphStore) -> None:
     sarah, episode = an_entity("Sarah"), an_episode("Sarah in Berlin")
     fact, passage = a_fact(sarah, sarah, text="Sarah likes Berlin"), a_passage(episode)
     embedded = {record.uuid: vector(1.0, 0.0) for record in (sarah, fact, passage)}
@@ -394,13 +395,13 @@ async def test_what_is_deleted_is_found_no_more(falkor_graph: FalkorStore) -> No
 
 
 async def test_an_episode_joined_twice_to_an_entity_is_counted_once(
-    falkor_socket: Path, falkor_graph: FalkorStore
+    falkor_socket: Path, falkor_graph: GraphStore
 ) -> None:
     episode, sarah = an_episode(), an_entity("Sarah")
     await falkor_graph.apply(a_write(episode, sarah, a_mention(episode, sarah)), {})
     with redis.Redis(unix_socket_path=str(falkor_socket)) as client:
         client.execute_command(
-            "GRAPH.QUERY", falkor_graph._graph_name, "MATCH (e:Episodic), (n:Entity) CREATE (e)-[:MENTIONS]->(n)"
+            "GRAPH.QUERY", graph_name(falkor_graph), "MATCH (e:Episodic), (n:Entity) CREATE (e)-[:MENTIONS]->(n)"
         )
     page = await falkor_graph.timeline(sarah.uuid, EPISODES, PAGE)
     assert (page.total, len(page.episodes)) == (1, 1)

@@ -22,7 +22,7 @@ from graphiti_pkm.domain.forget_answers import ForgetResponse
 from graphiti_pkm.domain.requests import AddMemory
 from graphiti_pkm.errors import KeptButPending, Unavailable
 from graphiti_pkm.graph.aof import DIRECTORY
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.services.erasing import Erasing
 
 pytestmark = pytest.mark.timeout(120)
@@ -236,7 +236,7 @@ async def test_a_crash_after_the_journal_s_commit_is_finished_by_the_next_start(
 
     async with opened(data_dir) as memory:
         told = await tell(memory)
-        monkeypatch.setattr(FalkorStore, "apply", die)
+        monkeypatch.setattr(GraphStore, "apply", die)
         with pytest.raises(KeptButPending):
             await forget(memory, told)
         os.kill(endpoint(data_dir).redis_pid, signal.SIGKILL)

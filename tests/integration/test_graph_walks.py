@@ -9,13 +9,14 @@ import pytest
 import redis
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_passage, a_write, an_entity, an_episode, at, new_uuid
 from tests.fakes import FakeGraph
+from tests.falkor import graph_name
 from tests.integration.test_falkordb_wrong_answers import plan, vector
 
 from graphiti_pkm.domain.queries import FactFilter, Window
 from graphiti_pkm.domain.records import Fact, WriteIntent
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.graph import queries_paths, reading_walks
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)
@@ -57,7 +58,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("seed", range(6))
 async def test_random_graphs_have_the_ways_and_surroundings_that_a_search_by_hand_finds(
-    falkor_graph: FalkorStore, seed: int
+    falkor_graph: GraphStore, seed: int
 ) -> None:
     source = random.Random(seed)  # noqa: S311 the same graphs in every run
     write, uuids = a_random_graph(source)
@@ -75,7 +76,7 @@ async def test_random_graphs_have_the_ways_and_surroundings_that_a_search_by_han
             assert await falkor_graph.neighbourhood(*around) == await by_hand.neighbourhood(*around)
 
 
-async def test_incoming_facts_are_not_lost_on_a_walk(falkor_graph: FalkorStore) -> None:
+async def test_incoming_facts_are_not_lost_on_a_walk(falkor_graph: GraphStore) -> None:
     """An undirected match with a predicate on an indexed property of the edge drops them."""
     hub, others = an_entity("Hub"), [an_entity(f"Person {i}") for i in range(20)]
     facts = [
@@ -91,7 +92,7 @@ async def test_incoming_facts_are_not_lost_on_a_walk(falkor_graph: FalkorStore) 
 
 
 async def test_a_search_between_two_hubs_that_gets_out_of_hand_is_refused(
-    falkor_graph: FalkorStore, monkeypatch: pytest.MonkeyPatch
+    falkor_graph: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It goes on at the end with fewer facts: one hub alone is walked around, two are not."""
     hubs = [an_entity("Hub 1"), an_entity("Hub 2")]
@@ -108,7 +109,7 @@ async def test_a_search_between_two_hubs_that_gets_out_of_hand_is_refused(
 
 
 async def test_a_filter_on_the_whole_path_is_applied_to_the_shortest_ones_only(
-    falkor_socket: Path, falkor_graph: FalkorStore
+    falkor_socket: Path, falkor_graph: GraphStore
 ) -> None:
     """Why the condition stands on the edge: asked of the path, a longer way that fits is not found."""
     a, b, c = an_entity("A"), an_entity("B"), an_entity("C")
@@ -120,12 +121,12 @@ async def test_a_filter_on_the_whole_path_is_applied_to_the_shortest_ones_only(
         "WHERE all(e IN relationships(p) WHERE e.invalid_at IS NULL) RETURN length(p)"
     )
     with redis.Redis(unix_socket_path=str(falkor_socket)) as client:
-        assert client.execute_command("GRAPH.QUERY", falkor_graph._graph_name, asked_of_the_path)[1] == []
+        assert client.execute_command("GRAPH.QUERY", graph_name(falkor_graph), asked_of_the_path)[1] == []
     (path,) = await falkor_graph.shortest_paths(a.uuid, c.uuid, FACTS.model_copy(update={"only_current": True}), 4, 3)
     assert len(path) == 2
 
 
-async def test_a_vector_without_direction_ends_no_page_of_sources(falkor_graph: FalkorStore) -> None:
+async def test_a_vector_without_direction_ends_no_page_of_sources(falkor_graph: GraphStore) -> None:
     """The cosine with it is -nan, which is neither more nor less than any score."""
     sarah, episode, other = an_entity("Sarah"), an_episode("x" * 20), an_episode("y" * 20)
     near, zero = a_passage(episode, 0, 9), a_passage(other, 10, 19)
@@ -142,7 +143,7 @@ async def test_a_vector_without_direction_ends_no_page_of_sources(falkor_graph: 
     assert (rest.sources[0].cosine, rest.total) == (None, 2)
 
 
-async def test_walks_start_at_an_index(falkor_socket: Path, falkor_graph: FalkorStore) -> None:
+async def test_walks_start_at_an_index(falkor_socket: Path, falkor_graph: GraphStore) -> None:
     await falkor_graph.apply(a_write(an_episode()), {})
     uuid, other = new_uuid(), new_uuid()
     sarah = an_entity()

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import redis
 from tests.builders import GROUP, a_fact, a_write, an_entity, an_episode, at, new_uuid
+from tests.falkor import graph_name
 
 from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.graph import queries_facts, queries_read
 from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 RETIRED = at(2026, 2)
 
 
-async def test_what_graphiti_retired_was_open_until_it_expired(falkor_graph: FalkorStore) -> None:
+async def test_what_graphiti_retired_was_open_until_it_expired(falkor_graph: GraphStore) -> None:
     """Graphiti leaves no change, and no kind on its facts."""
     sarah = an_entity("Sarah")
     fact = a_fact(sarah, sarah, valid_at=at(2025), invalid_at=at(2026), expired_at=RETIRED)
@@ -30,7 +31,7 @@ async def test_what_graphiti_retired_was_open_until_it_expired(falkor_graph: Fal
 
 
 async def test_what_was_known_and_what_has_a_status_is_found_by_indexes(
-    falkor_socket: Path, falkor_graph: FalkorStore
+    falkor_socket: Path, falkor_graph: GraphStore
 ) -> None:
     """Of the facts asked for, each one's change is looked up; no scan of all changes, episodes or entities."""
     await falkor_graph.apply(a_write(an_episode()), {})
@@ -51,7 +52,7 @@ async def test_what_was_known_and_what_has_a_status_is_found_by_indexes(
         queries += [queries_read.facts_under([uuid], asked), queries_read.neighbour_counts(uuid, asked, 5)]
     with redis.Redis(unix_socket_path=str(falkor_socket), decode_responses=True) as client:
         for query in queries:
-            plan = "\n".join(client.execute_command("GRAPH.EXPLAIN", falkor_graph._graph_name, query.command()))
+            plan = "\n".join(client.execute_command("GRAPH.EXPLAIN", graph_name(falkor_graph), query.command()))
             scans = [line for line in plan.splitlines() if "Scan" in line]
             assert scans, query.name
             assert all("Index Scan" in line for line in scans), f"{query.name}\n{plan}"

@@ -23,12 +23,12 @@ from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.domain.extraction import ExtractedEnding, Extraction
 from graphiti_pkm.errors import NotFound
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 
 @pytest.fixture
 async def world(
-    falkor_graph: FalkorStore, falkor_socket: Path, scripted_model: ScriptedModel
+    falkor_graph: GraphStore, falkor_socket: Path, scripted_model: ScriptedModel
 ) -> AsyncIterator[PipelineWorld]:
     async with opened(falkor_graph, falkor_socket, scripted_model) as made:
         yield made

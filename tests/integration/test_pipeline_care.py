@@ -34,12 +34,12 @@ from graphiti_pkm.errors import ConfigurationError, ModelNonsense, ModelUnavaila
 from graphiti_pkm.graph.pipeline import GraphitiExtractor
 from graphiti_pkm.graph.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen, node_of
 from graphiti_pkm.graph.pipeline_types import read_types
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 
 @pytest.fixture
 async def world(
-    falkor_graph: FalkorStore, falkor_socket: Path, scripted_model: ScriptedModel
+    falkor_graph: GraphStore, falkor_socket: Path, scripted_model: ScriptedModel
 ) -> AsyncIterator[PipelineWorld]:
     async with opened(falkor_graph, falkor_socket, scripted_model) as made:
         yield made
@@ -115,7 +115,7 @@ async def test_an_answer_of_another_shape_is_nonsense(world: PipelineWorld) -> N
         await world.extract(await world.told("Anna Berg WORKS_AT Globex."))
 
 
-class NamesAway(FalkorStore):
+class NamesAway(GraphStore):
     """The database goes away for one read, the error of which Graphiti passes over."""
 
     async def get_names(self, keys: Any) -> dict[str, Name]:  # noqa: ARG002
@@ -126,7 +126,7 @@ async def test_a_database_that_goes_away_meanwhile_makes_no_second_entity(world:
     await world.keep(ANNA)
     episode = await world.told("Anna Berg WORKS_AT Globex.")
     whole = world.store
-    world.store = NamesAway(whole._connect, whole._recover, whole._graph_name)
+    world.store = NamesAway(whole._open_database)
     with pytest.raises(Unavailable):
         await world.extract(episode)
     await world.store.close()

@@ -10,7 +10,7 @@ from tests.integration.pipeline_world import PipelineWorld, entities_of, opened
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.domain.records import Entity
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 FIRST = an_entity("Invoice of the Berlin Office 2025-0001", summary="Paid in cash.")
 SECOND = an_entity("Invoice of the Berlin Office 2025-0002")
@@ -18,7 +18,7 @@ SECOND = an_entity("Invoice of the Berlin Office 2025-0002")
 
 @pytest.fixture
 async def world(
-    falkor_graph: FalkorStore, falkor_socket: Path, scripted_model: ScriptedModel
+    falkor_graph: GraphStore, falkor_socket: Path, scripted_model: ScriptedModel
 ) -> AsyncIterator[PipelineWorld]:
     async with opened(falkor_graph, falkor_socket, scripted_model) as made:
         yield made

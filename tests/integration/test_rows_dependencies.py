@@ -29,7 +29,7 @@ from packaging.utils import canonicalize_name
 from tests.requirements import requirement
 
 from graphiti_pkm.config import TELEMETRY, Settings
-from graphiti_pkm.graph.drivers import OneGraphDriver
+from graphiti_pkm.graph.falkor_driver import OneGraphDriver
 from graphiti_pkm.server import MemoryServer
 from graphiti_pkm.toolsets.catalog import TOOLSETS, select
 
@@ -152,7 +152,7 @@ def test_graphitis_telemetry_is_off_unless_the_user_turned_it_on(
     """In a process of its own: under pytest Graphiti sends nothing anyway."""
     code = """if True:
         import sys
-        import graphiti_pkm.graph.drivers
+        import graphiti_pkm.graph.falkor_driver
         from graphiti_core.telemetry import capture_event, is_telemetry_enabled
         if not is_telemetry_enabled():
             capture_event("graphiti_initialized", {})

@@ -12,8 +12,8 @@ from tests.builders import new_uuid
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.requirements import requirement
 
-from graphiti_pkm.graph.drivers import OneGraphDriver
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.falkor_driver import OneGraphDriver
+from graphiti_pkm.graph.store import GraphStore
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -27,7 +27,7 @@ async def world() -> AsyncIterator[World]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def driver(world: World) -> AsyncIterator[OneGraphDriver]:
     graph = world.memory.context.graph
-    assert isinstance(graph, FalkorStore)
+    assert isinstance(graph, GraphStore)
     driver = await graph.driver()
     yield driver
     await driver.close()

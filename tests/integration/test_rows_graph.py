@@ -13,15 +13,16 @@ from graphiti_core.edges import EntityEdge
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_name, a_write, an_entity, at, new_uuid
 from tests.corpus import DJANGO, HUB, HUB_FACTS, HUB_FACTS_IN_OWN_GROUP, WEEKS, embeddings, hub, weeks
+from tests.falkor import falkor_database, graph_name
 from tests.integration.rows_support import Spy, World, a_world, in_one_task
 from tests.protocol.support import error_of
 from tests.requirements import requirement
 
 from graphiti_pkm.errors import NotKept
 from graphiti_pkm.graph import mapping
-from graphiti_pkm.graph.drivers import OneGraphDriver
+from graphiti_pkm.graph.falkor_driver import OneGraphDriver
 from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.services.commit import Committer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -39,25 +40,25 @@ async def world() -> AsyncIterator[World]:
 
 
 @pytest.fixture
-def store(world: World) -> FalkorStore:
+def store(world: World) -> GraphStore:
     graph = world.memory.context.graph
-    assert isinstance(graph, FalkorStore)
+    assert isinstance(graph, GraphStore)
     return graph
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def spy(store: FalkorStore, monkeypatch: pytest.MonkeyPatch) -> Spy:
+async def spy(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> Spy:
     return Spy(await store._db(), monkeypatch)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def driver(store: FalkorStore) -> AsyncIterator[OneGraphDriver]:
+async def driver(store: GraphStore) -> AsyncIterator[OneGraphDriver]:
     driver = await store.driver()
     yield driver
     await driver.close()
 
 
-async def properties(store: FalkorStore, pattern: str) -> list[Row]:
+async def properties(store: GraphStore, pattern: str) -> list[Row]:
     """Everything the database holds of some records, vectors left out."""
     (rows,) = await (await store._db()).read(
         Query(
@@ -73,10 +74,10 @@ def without(row: Row, names: set[str]) -> Row:
     return {name: row[name] for name in sorted(row) if name not in names}
 
 
-async def vectors(store: FalkorStore, pattern: str, name: str) -> list[list[float]]:
+async def vectors(store: GraphStore, pattern: str, name: str) -> list[list[float]]:
     """The embeddings of some records, in the database's own text form."""
     text = f"MATCH {pattern} WHERE r.{name} IS NOT NULL RETURN r.{name}"
-    _, found, _ = await (await store._db()).command("GRAPH.RO_QUERY", store._graph_name, text)
+    _, found, _ = await (await falkor_database(store)).command("GRAPH.RO_QUERY", graph_name(store), text)
     return [[float(number) for number in cell.strip("<>").split(",")] for (cell,) in found]
 
 
@@ -147,7 +148,7 @@ async def test_rows_are_read_as_graphitis_own_parsers_read_them(world: World, sp
 
 @requirement("M-08")
 async def test_vectors_are_stored_in_the_models_dimension_and_no_read_answers_one(
-    world: World, store: FalkorStore
+    world: World, store: GraphStore
 ) -> None:
     dimension = world.memory.context.embedder.dimension
     told = await world.call(
@@ -185,7 +186,7 @@ async def test_vectors_are_stored_in_the_models_dimension_and_no_read_answers_on
 
 @requirement("T27")
 async def test_what_graphiti_saves_again_keeps_all_that_is_ours(
-    world: World, store: FalkorStore, driver: OneGraphDriver
+    world: World, store: GraphStore, driver: OneGraphDriver
 ) -> None:
     told = await world.call(
         "add_memory",
@@ -238,7 +239,7 @@ async def test_what_graphiti_saves_again_keeps_all_that_is_ours(
 
 
 @requirement("T10")
-async def test_hostile_names_are_stored_as_data(store: FalkorStore, spy: Spy) -> None:
+async def test_hostile_names_are_stored_as_data(store: GraphStore, spy: Spy) -> None:
     source, target = an_entity(HOSTILE, group_id="hostile"), an_entity("Target", group_id="hostile")
     fact = a_fact(source, target, HOSTILE, measure=HOSTILE, kind="reading", attributes={"note": HOSTILE})
     held = await world_size(store)
@@ -251,7 +252,7 @@ async def test_hostile_names_are_stored_as_data(store: FalkorStore, spy: Spy) ->
 
 @requirement("T10")
 @pytest.mark.parametrize("label", [HOSTILE, "Person:Admin", "a`b", "Person) DETACH DELETE (n", "two words", "é", ""])
-async def test_a_type_that_is_no_plain_word_never_becomes_part_of_a_query(store: FalkorStore, label: str) -> None:
+async def test_a_type_that_is_no_plain_word_never_becomes_part_of_a_query(store: GraphStore, label: str) -> None:
     held = await world_size(store)
     entity = an_entity("Mallory", group_id="hostile", label=label)
     with pytest.raises(NotKept, match="Nothing was stored"):
@@ -261,7 +262,7 @@ async def test_a_type_that_is_no_plain_word_never_becomes_part_of_a_query(store:
 
 @requirement("T10")
 async def test_hostile_words_in_every_argument_of_a_tool_harm_nothing(
-    world: World, store: FalkorStore, spy: Spy
+    world: World, store: GraphStore, spy: Spy
 ) -> None:
     held = await world_size(store)
     told = await world.call(
@@ -290,7 +291,7 @@ async def test_hostile_words_in_every_argument_of_a_tool_harm_nothing(
     assert not [query.name for query, _ in spy.sent if HOSTILE[:17] in query.text]
 
 
-async def world_size(store: FalkorStore) -> tuple[int, int]:
+async def world_size(store: GraphStore) -> tuple[int, int]:
     """Entities and facts in the whole database."""
     sizes = (await store.group_sizes(await store.groups())).values()
     return sum(size.entities for size in sizes), sum(size.facts for size in sizes)
@@ -381,16 +382,16 @@ async def test_episodes_of_other_zones_and_naive_ones_stand_where_they_happened(
 )
 async def test_what_a_failing_database_says_reaches_neither_answer_nor_log(
     world: World,
-    store: FalkorStore,
+    store: GraphStore,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     tool: str,
     prefix: str,
 ) -> None:
     """The graph is a plain key for a moment, so that every query is refused in the database's own words."""
-    database = await store._db()
+    database = await falkor_database(store)
     await database.command("SET", "planted-password", "x")
-    monkeypatch.setattr(database, "_name", "planted-password")
+    monkeypatch.setattr(database, "name", "planted-password")
     result = await world.client.call_tool(tool, {"entity_uuid": HUB})
     assert error_of(result) == f"{prefix}The database could not answer a query. Try again; get_status says more."
     assert [record for record in caplog.records if record.levelno == logging.ERROR]

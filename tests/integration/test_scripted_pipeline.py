@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from tests.builders import at
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel, Storm
 
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 CONFIG = LLMConfig(api_key="k", model="m", small_model="s")
 DIARY = [
@@ -48,7 +48,7 @@ async def openai_client(scripted_model: ScriptedModel) -> AsyncIterator[AsyncOpe
 
 
 @pytest.fixture
-async def open_graphiti(falkor_graph: FalkorStore, openai_client: AsyncOpenAI) -> AsyncIterator[Open]:
+async def open_graphiti(falkor_graph: GraphStore, openai_client: AsyncOpenAI) -> AsyncIterator[Open]:
     """Graphiti with its own searches: ours see only what we wrote."""
     await falkor_graph.ready()
     driver = await falkor_graph.driver()

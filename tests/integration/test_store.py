@@ -27,8 +27,9 @@ from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter,
 from graphiti_pkm.domain.records import Episode, Fact, FactChange, WriteKind
 from graphiti_pkm.errors import NewerSchema, Unavailable
 from graphiti_pkm.graph import schema
+from graphiti_pkm.graph.opening import OpenFalkor
 from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)
@@ -36,9 +37,9 @@ PAGE = Window(limit=100)
 PLANTED = "planted-secret-7361"
 
 
-def second_store(first: FalkorStore) -> FalkorStore:
+def second_store(first: GraphStore) -> GraphStore:
     """As another process has it."""
-    return FalkorStore(first._connect, first._recover, first._graph_name)
+    return GraphStore(first._open_database)
 
 
 def a_change(fact: Fact, episode: Episode) -> FactChange:
@@ -55,7 +56,7 @@ def a_change(fact: Fact, episode: Episode) -> FactChange:
     )
 
 
-async def rows(store: FalkorStore, text: str, **parameters: object) -> list[dict[str, object]]:
+async def rows(store: GraphStore, text: str, **parameters: object) -> list[dict[str, object]]:
     (found,) = await (await store._db()).read(Query("test", text, parameters))
     return found
 
@@ -69,13 +70,13 @@ def test_importing_the_store_loads_no_client_and_no_graphiti() -> None:
     assert done.stdout.strip() == "[]"
 
 
-async def test_a_fresh_graph_is_ready_and_empty(falkor_graph: FalkorStore) -> None:
+async def test_a_fresh_graph_is_ready_and_empty(falkor_graph: GraphStore) -> None:
     assert await falkor_graph.ready()
     assert await falkor_graph.groups() == []
     assert await falkor_graph.embedding() is None
 
 
-async def test_readiness_covers_every_index(falkor_graph: FalkorStore) -> None:
+async def test_readiness_covers_every_index(falkor_graph: GraphStore) -> None:
     assert await falkor_graph.ready()
     found = await rows(falkor_graph, "CALL db.indexes() YIELD label, types, status RETURN label, types, status")
     assert {row["label"] for row in found} >= {"Entity", "Episodic", "RELATES_TO", "MENTIONS", "Name", "Passage"}
@@ -87,14 +88,14 @@ async def test_readiness_covers_every_index(falkor_graph: FalkorStore) -> None:
     assert {row["status"] for row in found} == {"OPERATIONAL"}
 
 
-async def test_a_graph_without_its_canary_is_not_ready(falkor_graph: FalkorStore) -> None:
+async def test_a_graph_without_its_canary_is_not_ready(falkor_graph: GraphStore) -> None:
     await falkor_graph.ready()
     database = await falkor_graph._db()
     await database.write(Query("test", "MATCH (s:SearchText {id: 'canary'}) DELETE s", {}))
     assert not await falkor_graph.ready()
 
 
-async def test_stores_that_open_a_new_graph_together_build_it_once(falkor_graph: FalkorStore) -> None:
+async def test_stores_that_open_a_new_graph_together_build_it_once(falkor_graph: GraphStore) -> None:
     others = [second_store(falkor_graph) for _ in range(3)]
     try:
         assert await asyncio.gather(*(store.ready() for store in (falkor_graph, *others))) == [True] * 4
@@ -105,7 +106,7 @@ async def test_stores_that_open_a_new_graph_together_build_it_once(falkor_graph:
             await store.close()
 
 
-async def test_data_of_a_newer_version_is_refused(falkor_graph: FalkorStore) -> None:
+async def test_data_of_a_newer_version_is_refused(falkor_graph: GraphStore) -> None:
     await falkor_graph.ready()
     database = await falkor_graph._db()
     await database.write(Query("test", "MATCH (m:Meta) SET m.schema_version = $v", {"v": schema.SCHEMA_VERSION + 1}))
@@ -115,7 +116,7 @@ async def test_data_of_a_newer_version_is_refused(falkor_graph: FalkorStore) -> 
     await newer.close()
 
 
-async def test_the_embedding_is_recorded_once_and_seen_by_others(falkor_graph: FalkorStore) -> None:
+async def test_the_embedding_is_recorded_once_and_seen_by_others(falkor_graph: GraphStore) -> None:
     await falkor_graph.record_embedding("MiniLM", 384)
     await falkor_graph.record_embedding("other", 12)
     other = second_store(falkor_graph)
@@ -123,7 +124,7 @@ async def test_the_embedding_is_recorded_once_and_seen_by_others(falkor_graph: F
     await other.close()
 
 
-async def test_clearing_leaves_a_graph_that_is_ready_and_empty(falkor_graph: FalkorStore) -> None:
+async def test_clearing_leaves_a_graph_that_is_ready_and_empty(falkor_graph: GraphStore) -> None:
     write = a_write(an_episode(), an_entity("Sarah"))
     await falkor_graph.record_embedding("MiniLM", 384)
     await falkor_graph.apply(write, {})
@@ -136,7 +137,7 @@ async def test_clearing_leaves_a_graph_that_is_ready_and_empty(falkor_graph: Fal
     assert await falkor_graph.groups() == [GROUP]
 
 
-async def test_another_process_sees_names_of_a_rebuilt_graph_as_changed(falkor_graph: FalkorStore) -> None:
+async def test_another_process_sees_names_of_a_rebuilt_graph_as_changed(falkor_graph: GraphStore) -> None:
     sarah = an_entity("Sarah")
     await falkor_graph.apply(a_write(sarah, a_name(sarah)), {})
     before = await falkor_graph.name_book(GROUP, None)
@@ -148,26 +149,26 @@ async def test_another_process_sees_names_of_a_rebuilt_graph_as_changed(falkor_g
     assert [name.text for name in after.names] == ["Sal"]
 
 
-async def test_what_was_written_becomes_durable(falkor_graph: FalkorStore) -> None:
+async def test_what_was_written_becomes_durable(falkor_graph: GraphStore) -> None:
     await falkor_graph.apply(a_write(an_episode()), {})
     assert await falkor_graph.wait_durable()
 
 
-async def test_waiting_for_the_disk_holds_up_no_other_call(falkor_graph: FalkorStore) -> None:
+async def test_waiting_for_the_disk_holds_up_no_other_call(falkor_graph: GraphStore) -> None:
     await falkor_graph.apply(a_write(an_episode()), {})
     waiting = asyncio.create_task(falkor_graph.wait_durable())
     assert await falkor_graph.groups() == [GROUP]
     assert await waiting
 
 
-async def test_many_calls_at_once_wait_their_turn(falkor_graph: FalkorStore) -> None:
+async def test_many_calls_at_once_wait_their_turn(falkor_graph: GraphStore) -> None:
     episodes = [an_episode(f"Note {i}") for i in range(100)]
     await asyncio.gather(*(falkor_graph.apply(a_write(episode), {}) for episode in episodes))
     found = await asyncio.gather(*(falkor_graph.get_episodes([episode.uuid], [GROUP]) for episode in episodes))
     assert [one for (one,) in found] == episodes
 
 
-async def test_writers_in_a_race_for_a_name_leave_one_holder(falkor_graph: FalkorStore) -> None:
+async def test_writers_in_a_race_for_a_name_leave_one_holder(falkor_graph: GraphStore) -> None:
     people = [an_entity("Sarah") for _ in range(20)]
     stores = [falkor_graph, second_store(falkor_graph)]
     await asyncio.gather(
@@ -179,7 +180,7 @@ async def test_writers_in_a_race_for_a_name_leave_one_holder(falkor_graph: Falko
 
 
 async def test_neither_logs_nor_errors_quote_what_was_asked(
-    falkor_graph: FalkorStore, caplog: pytest.LogCaptureFixture
+    falkor_graph: GraphStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     await falkor_graph.apply(a_write(an_episode(PLANTED)), {})
@@ -207,7 +208,7 @@ async def test_a_server_that_never_comes_is_unavailable(tmp_path: Path) -> None:
     async def recover() -> None:
         calls.append("recover")
 
-    store = FalkorStore(connect, recover)
+    store = GraphStore(OpenFalkor(connect, recover))
     with pytest.raises(Unavailable):
         await store.groups()
     assert not await store.ready()
@@ -215,7 +216,7 @@ async def test_a_server_that_never_comes_is_unavailable(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_nothing_that_is_read_holds_a_vector(falkor_graph: FalkorStore) -> None:
+async def test_nothing_that_is_read_holds_a_vector(falkor_graph: GraphStore) -> None:
     sarah, episode = an_entity("Sarah"), an_episode("Sarah")
     fact, passage = a_fact(sarah, sarah, attributes={"note": "x"}), a_passage(episode)
     unit = array("f", [0.6, 0.8])
@@ -234,7 +235,7 @@ async def test_nothing_that_is_read_holds_a_vector(falkor_graph: FalkorStore) ->
     assert "0.6" not in "".join(record.model_dump_json() for record in read)
 
 
-async def test_a_change_stands_beside_the_fact_and_knows_its_ends_when_it_is_gone(falkor_graph: FalkorStore) -> None:
+async def test_a_change_stands_beside_the_fact_and_knows_its_ends_when_it_is_gone(falkor_graph: GraphStore) -> None:
     sarah, tom, episode = an_entity("Sarah"), an_entity("Tom"), an_episode()
     kept, gone, of_tom = a_fact(sarah, sarah), a_fact(sarah, sarah), a_fact(sarah, tom)
     changes = [a_change(fact, episode) for fact in (kept, gone, of_tom)]
@@ -250,7 +251,7 @@ async def test_a_change_stands_beside_the_fact_and_knows_its_ends_when_it_is_gon
     assert (await falkor_graph.connections(sarah.uuid, FACTS, PAGE)).facts == (kept,)
 
 
-async def test_as_of_lists_states_that_held_or_may_have(falkor_graph: FalkorStore) -> None:
+async def test_as_of_lists_states_that_held_or_may_have(falkor_graph: GraphStore) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     told = {"reference_time": at(2025, 6)}
 
@@ -274,7 +275,7 @@ async def test_as_of_lists_states_that_held_or_may_have(falkor_graph: FalkorStor
     assert page.total == 2
 
 
-async def test_a_fact_that_ended_after_page_one_stays_where_it_was(falkor_graph: FalkorStore) -> None:
+async def test_a_fact_that_ended_after_page_one_stays_where_it_was(falkor_graph: GraphStore) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     facts = [a_fact(sarah, tom, text=str(i), valid_at=at(2025, i)) for i in range(1, 7)]
     await falkor_graph.apply(a_write(sarah, tom, *facts), {})
@@ -286,7 +287,7 @@ async def test_a_fact_that_ended_after_page_one_stays_where_it_was(falkor_graph:
     assert [fact.text for fact in (*first.facts, *second.facts)] == ["6", "5", "4", "3", "2", "1"]
 
 
-async def test_an_alias_added_later_finds_the_entity(falkor_graph: FalkorStore) -> None:
+async def test_an_alias_added_later_finds_the_entity(falkor_graph: GraphStore) -> None:
     sarah = an_entity("Sarah", summary="A friend")
     wanted = EntityFilter(group_ids=(GROUP,))
     await falkor_graph.apply(a_write(sarah, a_name(sarah)), {})
@@ -296,7 +297,7 @@ async def test_an_alias_added_later_finds_the_entity(falkor_graph: FalkorStore) 
     assert list(await falkor_graph.search_entities(["friend", "sal", "sarah"], wanted, 10)) == [sarah.uuid]
 
 
-async def test_an_alias_of_a_name_that_another_holds_does_not_find_the_loser(falkor_graph: FalkorStore) -> None:
+async def test_an_alias_of_a_name_that_another_holds_does_not_find_the_loser(falkor_graph: GraphStore) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     await falkor_graph.apply(a_write(sarah, a_name(sarah), a_name(sarah, "Boss")), {})
     await falkor_graph.apply(a_write(tom, a_name(tom), a_name(tom, "Boss")), {})
@@ -304,7 +305,7 @@ async def test_an_alias_of_a_name_that_another_holds_does_not_find_the_loser(fal
     assert list(await falkor_graph.search_entities(["boss"], wanted, 10)) == [sarah.uuid]
 
 
-async def test_an_episode_of_a_megabyte_is_stored_and_found(falkor_graph: FalkorStore) -> None:
+async def test_an_episode_of_a_megabyte_is_stored_and_found(falkor_graph: GraphStore) -> None:
     body = "Lorem ipsum dolor. " * 55_000 + "Needle"
     episode = an_episode(body)
     await falkor_graph.apply(a_write(episode), {})

@@ -8,20 +8,21 @@ import pytest
 from graphiti_core.edges import EntityEdge, EpisodicEdge
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 from tests.builders import GROUP, RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, at, new_uuid
+from tests.falkor import falkor_database, graph_name
 
 from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.queries import EpisodeFilter, FactFilter, Window
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.drivers import OneGraphDriver
+from graphiti_pkm.graph.falkor_driver import OneGraphDriver
 from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 FACTS = FactFilter(group_ids=(GROUP,), now=at(2026, 6))
 PAGE = Window(limit=100)
 
 
 @pytest.fixture
-async def driver(falkor_graph: FalkorStore) -> AsyncIterator[OneGraphDriver]:
+async def driver(falkor_graph: GraphStore) -> AsyncIterator[OneGraphDriver]:
     driver = await falkor_graph.driver()
     yield driver
     await driver.close()
@@ -48,7 +49,7 @@ def an_edge(source: EntityNode, target: EntityNode, **fields: Any) -> EntityEdge
 
 
 async def test_facts_of_graphiti_with_attributes_unknown_to_us_are_read(
-    falkor_graph: FalkorStore, driver: OneGraphDriver
+    falkor_graph: GraphStore, driver: OneGraphDriver
 ) -> None:
     sarah, tom = a_node("Sarah", attributes={"age": 41}), a_node("Tom", labels=[])
     edge = an_edge(sarah, tom, attributes={"weight": 0.5, "kind": "strange", "value": 7, "tags": ["a", "b"]})
@@ -67,7 +68,7 @@ async def test_facts_of_graphiti_with_attributes_unknown_to_us_are_read(
     assert (first.label, first.attributes, second.label) == ("Person", {"age": 41}, None)
 
 
-async def test_an_entity_of_graphiti_is_known_by_its_name(falkor_graph: FalkorStore, driver: OneGraphDriver) -> None:
+async def test_an_entity_of_graphiti_is_known_by_its_name(falkor_graph: GraphStore, driver: OneGraphDriver) -> None:
     sarah, other = a_node("Sarah Miller"), a_node("Sarah Miller", group_id="other")
     for one in (sarah, other):
         await one.save(driver)
@@ -81,7 +82,7 @@ async def test_an_entity_of_graphiti_is_known_by_its_name(falkor_graph: FalkorSt
 
 
 async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(
-    falkor_graph: FalkorStore, driver: OneGraphDriver
+    falkor_graph: GraphStore, driver: OneGraphDriver
 ) -> None:
     sarah = a_node("Sarah")
     note = EpisodicNode(
@@ -112,18 +113,18 @@ async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(
     assert await falkor_graph.entity_support([sarah.uuid]) == {sarah.uuid: (1, 0)}
 
 
-async def test_the_groups_of_a_graph_that_graphiti_filled_are_seen(falkor_graph: FalkorStore) -> None:
+async def test_the_groups_of_a_graph_that_graphiti_filled_are_seen(falkor_graph: GraphStore) -> None:
     await falkor_graph.ready()
-    database = await falkor_graph._db()
-    await database.command("GRAPH.DELETE", falkor_graph._graph_name)
+    database = await falkor_database(falkor_graph)
+    await database.command("GRAPH.DELETE", graph_name(falkor_graph))
     text = "CREATE (:Entity {uuid: 'a', group_id: 'old'}), (:Episodic {uuid: 'b', group_id: 'older'})"
     await database.write(Query("foreign", text, {}))
-    adopting = FalkorStore(falkor_graph._connect, falkor_graph._recover, falkor_graph._graph_name)
+    adopting = GraphStore(falkor_graph._open_database)
     assert await adopting.groups() == ["old", "older"]
     await adopting.close()
 
 
-async def test_graphiti_reads_what_we_wrote(falkor_graph: FalkorStore, driver: OneGraphDriver) -> None:
+async def test_graphiti_reads_what_we_wrote(falkor_graph: GraphStore, driver: OneGraphDriver) -> None:
     sarah, tom = an_entity("Sarah", label="Person", attributes={"age": 41}), an_entity("Tom")
     episode = an_episode("Sarah manages Tom.")
     fact = a_fact(sarah, tom, "MANAGES", valid_at=at(2025), episodes=(episode.uuid,), value="daily")
@@ -139,7 +140,7 @@ async def test_graphiti_reads_what_we_wrote(falkor_graph: FalkorStore, driver: O
 
 
 async def test_a_fact_that_graphiti_saves_again_keeps_what_is_ours(
-    falkor_graph: FalkorStore, driver: OneGraphDriver
+    falkor_graph: GraphStore, driver: OneGraphDriver
 ) -> None:
     sarah = an_entity("Sarah")
     fact = a_fact(sarah, sarah, "HAS_SLEEP", kind="reading", measure="sleep", value="6.5", unit="h", quote="6.5 h")

@@ -23,12 +23,13 @@ from graphiti_core.search.search_config_recipes import (
 )
 from graphiti_core.search.search_filters import ComparisonOperator, DateFilter, PropertyFilter, SearchFilters
 from tests.builders import RECORDED, a_fact, a_mention, a_write, an_entity, an_episode, at
+from tests.falkor import graph_name
 from tests.integration.vector_world import LARGE, SIZE, SMALL, VectorWorld, all_built, until_built
 
 from graphiti_pkm.domain.records import Fact, Vector
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.drivers import OneGraphDriver
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.falkor_driver import OneGraphDriver
+from graphiti_pkm.graph.store import GraphStore
 
 HYPHENS, UUID_LIKE, PLAIN = "my-own-group", "550e8400-e29b-41d4-a716-446655440000", "other"
 AHEAD, ASIDE = [0.6, 0.8], [0.8, -0.6]
@@ -53,7 +54,7 @@ class Unused(EmbedderClient, CrossEncoderClient, LLMClient):
 
 
 @pytest.fixture
-async def driver(falkor_graph: FalkorStore) -> AsyncIterator[OneGraphDriver]:
+async def driver(falkor_graph: GraphStore) -> AsyncIterator[OneGraphDriver]:
     driver = await falkor_graph.driver()
     yield driver
     await driver.close()
@@ -65,7 +66,7 @@ def graphiti(driver: OneGraphDriver) -> Graphiti:
     return Graphiti(graph_driver=driver, llm_client=unused, embedder=unused, cross_encoder=unused)
 
 
-async def given(store: FalkorStore, group: str, cosine_with: list[float] = AHEAD) -> dict[str, str]:
+async def given(store: GraphStore, group: str, cosine_with: list[float] = AHEAD) -> dict[str, str]:
     """The same in each group: an entity, a fact and an episode, by kind."""
     sarah = an_entity("Sarah", group_id=group, label="Person")
     fact = a_fact(sarah, sarah, "LIKES", text="Sarah likes bridges.", valid_at=at(2025))
@@ -81,7 +82,7 @@ def _array(values: list[float]) -> Vector:
 
 @pytest.mark.parametrize("group", [HYPHENS, UUID_LIKE, PLAIN])
 async def test_only_the_groups_asked_for_are_found_whatever_their_spelling(
-    falkor_graph: FalkorStore, graphiti: Graphiti, group: str
+    falkor_graph: GraphStore, graphiti: Graphiti, group: str
 ) -> None:
     theirs = {name: await given(falkor_graph, name) for name in (HYPHENS, UUID_LIKE, PLAIN)}
     found = await graphiti.search_("bridges Sarah", COMBINED_HYBRID_SEARCH_RRF, [group], query_vector=AHEAD)
@@ -91,7 +92,7 @@ async def test_only_the_groups_asked_for_are_found_whatever_their_spelling(
 
 
 async def test_several_groups_are_ranked_as_one_and_none_means_all(
-    falkor_graph: FalkorStore, graphiti: Graphiti
+    falkor_graph: GraphStore, graphiti: Graphiti
 ) -> None:
     theirs = {name: await given(falkor_graph, name) for name in (HYPHENS, UUID_LIKE, PLAIN)}
     two = await graphiti.search_("bridges", EDGE_HYBRID_SEARCH_RRF, [HYPHENS, PLAIN], query_vector=AHEAD)
@@ -102,7 +103,7 @@ async def test_several_groups_are_ranked_as_one_and_none_means_all(
     assert {episode.uuid for episode in every.episodes} == {one["episode"] for one in theirs.values()}
 
 
-async def test_words_find_what_the_meaning_is_far_from(falkor_graph: FalkorStore, graphiti: Graphiti) -> None:
+async def test_words_find_what_the_meaning_is_far_from(falkor_graph: GraphStore, graphiti: Graphiti) -> None:
     mine = await given(falkor_graph, HYPHENS, cosine_with=[-0.6, -0.8])
     for query, recipe, kind in (("likes", EDGE_HYBRID_SEARCH_RRF, "edges"), ("sarah", NODE_HYBRID_SEARCH_RRF, "nodes")):
         found = await graphiti.search_(query, recipe, [HYPHENS], query_vector=AHEAD)
@@ -111,9 +112,7 @@ async def test_words_find_what_the_meaning_is_far_from(falkor_graph: FalkorStore
     assert (nothing.edges, nothing.nodes, nothing.episodes) == ([], [], [])
 
 
-async def test_what_is_found_can_be_saved_again_and_loses_nothing(
-    falkor_graph: FalkorStore, graphiti: Graphiti
-) -> None:
+async def test_what_is_found_can_be_saved_again_and_loses_nothing(falkor_graph: GraphStore, graphiti: Graphiti) -> None:
     """``add_episode`` ends the facts it finds, and saves what it has read."""
     mine = await given(falkor_graph, HYPHENS)
     before = await falkor_graph.get_facts([mine["edge"]], [HYPHENS])
@@ -128,7 +127,7 @@ async def test_what_is_found_can_be_saved_again_and_loses_nothing(
     assert [one.uuid for one in again.edges] == [mine["edge"]]
 
 
-async def test_reranking_for_diversity_works_on_what_is_found(falkor_graph: FalkorStore, graphiti: Graphiti) -> None:
+async def test_reranking_for_diversity_works_on_what_is_found(falkor_graph: GraphStore, graphiti: Graphiti) -> None:
     mine = await given(falkor_graph, HYPHENS)
     found = await graphiti.search_("bridges", EDGE_HYBRID_SEARCH_MMR, [HYPHENS], query_vector=AHEAD)
     assert [edge.uuid for edge in found.edges] == [mine["edge"]]
@@ -185,7 +184,7 @@ def a_date(operator: ComparisonOperator, date: datetime | None = None) -> DateFi
     ],
 )
 async def test_filters_mean_the_same_by_words_and_by_meaning(
-    falkor_graph: FalkorStore, graphiti: Graphiti, wanted: SearchFilters, found: set[str]
+    falkor_graph: GraphStore, graphiti: Graphiti, wanted: SearchFilters, found: set[str]
 ) -> None:
     sarah, tom = (an_entity(name, group_id=HYPHENS, label=label) for name, label in (("S", "Person"), ("T", "Place")))
     told = [
@@ -208,7 +207,7 @@ async def test_a_date_filter_without_a_date_is_refused(driver: OneGraphDriver) -
 
 
 async def test_facts_between_two_entities_are_found_by_meaning(
-    falkor_graph: FalkorStore, driver: OneGraphDriver
+    falkor_graph: GraphStore, driver: OneGraphDriver
 ) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     there, back = a_fact(sarah, tom), a_fact(tom, sarah)
@@ -219,7 +218,7 @@ async def test_facts_between_two_entities_are_found_by_meaning(
 
 @pytest.mark.parametrize("min_score", [0.0, 0.5, 0.6, 0.79, 0.9])
 async def test_scores_are_cut_where_graphitis_own_scan_cuts_them(
-    falkor_graph: FalkorStore, driver: OneGraphDriver, min_score: float
+    falkor_graph: GraphStore, driver: OneGraphDriver, min_score: float
 ) -> None:
     sarah = an_entity("Sarah", group_id=PLAIN)
     vectors = [[1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0], [-0.6, 0.8], [-1.0, 0.0]]
@@ -227,7 +226,7 @@ async def test_scores_are_cut_where_graphitis_own_scan_cuts_them(
     embedded = {one.uuid: _array(vector) for one, vector in zip(told, vectors, strict=True)}
     await falkor_graph.apply(a_write(sarah, *told, group_id=PLAIN), embedded)
     ours = await search_utils.edge_similarity_search(driver, [1.0, 0.0], None, None, EVERYTHING, [PLAIN], 10, min_score)
-    stock = FalkorDriver(falkor_db=driver.client, database=falkor_graph._graph_name)
+    stock = FalkorDriver(falkor_db=driver.client, database=graph_name(falkor_graph))
     assert stock._init_task is not None
     stock._init_task.cancel()
     theirs = await search_utils.edge_similarity_search(
@@ -236,7 +235,7 @@ async def test_scores_are_cut_where_graphitis_own_scan_cuts_them(
     assert [edge.uuid for edge in ours] == [edge.uuid for edge in theirs]
 
 
-async def test_a_large_group_is_searched_through_its_index(falkor_graph: FalkorStore, driver: OneGraphDriver) -> None:
+async def test_a_large_group_is_searched_through_its_index(falkor_graph: GraphStore, driver: OneGraphDriver) -> None:
     world = VectorWorld(falkor_graph)
     await world.fill(LARGE, SIZE)
     await world.fill(SMALL, 30)

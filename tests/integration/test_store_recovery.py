@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from tests.builders import GROUP, a_mention, a_name, a_passage, a_write, an_entity, an_episode
-from tests.falkor import FalkorServer
+from tests.falkor import FalkorServer, falkor_database
 
 from graphiti_pkm.domain.queries import EpisodeFilter
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.opening import OpenFalkor
+from graphiti_pkm.graph.store import GraphStore
 
 
 class Mortal:
@@ -40,13 +41,13 @@ def mortal(short_directory: Path) -> Iterator[Mortal]:
 
 
 @pytest.fixture
-async def store(mortal: Mortal) -> AsyncIterator[FalkorStore]:
-    store = FalkorStore(mortal.connect, mortal.recover)
+async def store(mortal: Mortal) -> AsyncIterator[GraphStore]:
+    store = GraphStore(OpenFalkor(mortal.connect, mortal.recover))
     yield store
     await store.close()
 
 
-async def test_a_read_after_the_server_was_killed_is_answered(store: FalkorStore, mortal: Mortal) -> None:
+async def test_a_read_after_the_server_was_killed_is_answered(store: GraphStore, mortal: Mortal) -> None:
     episode = an_episode("Sarah in Berlin")
     await store.apply(a_write(episode), {})
     assert await store.wait_durable()
@@ -55,7 +56,7 @@ async def test_a_read_after_the_server_was_killed_is_answered(store: FalkorStore
     assert mortal.recoveries == 1
 
 
-async def test_full_text_is_complete_in_the_first_answer_after_a_restart(store: FalkorStore, mortal: Mortal) -> None:
+async def test_full_text_is_complete_in_the_first_answer_after_a_restart(store: GraphStore, mortal: Mortal) -> None:
     """Indexes come back some time after the server answers; until then a search finds nothing, without an error."""
     episodes = [an_episode(f"Sarah in Berlin, day {i}") for i in range(2_000)]
     await store.apply(a_write(*episodes), {})
@@ -65,7 +66,7 @@ async def test_full_text_is_complete_in_the_first_answer_after_a_restart(store: 
     assert len(found) == len(episodes)
 
 
-async def test_many_calls_that_lose_their_connection_recover_once(store: FalkorStore, mortal: Mortal) -> None:
+async def test_many_calls_that_lose_their_connection_recover_once(store: GraphStore, mortal: Mortal) -> None:
     episode = an_episode()
     await store.apply(a_write(episode), {})
     assert await store.wait_durable()
@@ -75,7 +76,7 @@ async def test_many_calls_that_lose_their_connection_recover_once(store: FalkorS
     assert mortal.recoveries == 1
 
 
-async def test_a_write_to_a_dead_server_is_written_once(store: FalkorStore, mortal: Mortal) -> None:
+async def test_a_write_to_a_dead_server_is_written_once(store: GraphStore, mortal: Mortal) -> None:
     await store.apply(a_write(an_episode()), {})
     assert await store.wait_durable()
     mortal.server.kill()
@@ -87,9 +88,7 @@ async def test_a_write_to_a_dead_server_is_written_once(store: FalkorStore, mort
     assert await store.entity_support([sarah.uuid]) == {sarah.uuid: (1, 0)}
 
 
-async def test_a_server_that_does_not_come_back_is_unavailable_until_it_does(
-    store: FalkorStore, mortal: Mortal
-) -> None:
+async def test_a_server_that_does_not_come_back_is_unavailable_until_it_does(store: GraphStore, mortal: Mortal) -> None:
     await store.apply(a_write(an_episode()), {})
     assert await store.wait_durable()
     mortal.server.kill()
@@ -107,9 +106,9 @@ async def test_a_server_that_does_not_come_back_is_unavailable_until_it_does(
     assert await store.groups() == [GROUP]
 
 
-async def test_an_empty_database_after_a_loss_gets_its_indexes_again(store: FalkorStore, mortal: Mortal) -> None:
+async def test_an_empty_database_after_a_loss_gets_its_indexes_again(store: GraphStore, mortal: Mortal) -> None:
     await store.apply(a_write(an_episode()), {})
-    database = await store._db()
+    database = await falkor_database(store)
     await database.command("FLUSHALL")
     mortal.server.kill()
     assert await store.groups() == []
@@ -117,7 +116,7 @@ async def test_an_empty_database_after_a_loss_gets_its_indexes_again(store: Falk
 
 
 async def test_another_store_finds_everything_after_a_clean_close(mortal: Mortal) -> None:
-    first, second = (FalkorStore(mortal.connect, mortal.recover) for _ in range(2))
+    first, second = (GraphStore(OpenFalkor(mortal.connect, mortal.recover)) for _ in range(2))
     episode = an_episode()
     await first.apply(a_write(episode), {})
     await first.close()

@@ -4,13 +4,13 @@ from tests.builders import GROUP, OTHER_GROUP, a_write, an_episode
 
 from graphiti_pkm.domain.neighbours import Steps
 from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 _CHAIN = """UNWIND $pairs AS pair MATCH (a:Episodic {uuid: pair[0]}) MATCH (b:Episodic {uuid: pair[1]})
 MERGE (a)-[:NEXT_EPISODE]->(b)"""
 
 
-async def test_steps_go_along_the_saga_and_never_into_another_group(falkor_graph: FalkorStore) -> None:
+async def test_steps_go_along_the_saga_and_never_into_another_group(falkor_graph: GraphStore) -> None:
     first, second, third, alone = (an_episode(text) for text in ("first", "second", "third", "alone"))
     foreign = an_episode("foreign", group_id=OTHER_GROUP)
     await falkor_graph.apply(a_write(first, second, third, alone, foreign), {})

@@ -5,34 +5,35 @@ from pathlib import Path
 
 import redis
 from tests.builders import GROUP, a_change, a_community, a_fact, a_write, an_entity, an_episode, at
+from tests.falkor import graph_name
 
 from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import Entity, Episode, Fact
 from graphiti_pkm.graph import queries_changes, schema
 from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 
-def another_store(first: FalkorStore) -> FalkorStore:
+def another_store(first: GraphStore) -> GraphStore:
     """As the next process has it."""
-    return FalkorStore(first._connect, first._recover, first._graph_name)
+    return GraphStore(first._open_database)
 
 
-async def indexed(store: FalkorStore, label: str) -> set[str]:
+async def indexed(store: GraphStore, label: str) -> set[str]:
     """Properties of a label that an index covers."""
     query = Query("test", "CALL db.indexes() YIELD label, properties RETURN label, properties", {})
     (found,) = await (await store._db()).read(query)
     return {name for row in found if row["label"] == label for name in row["properties"]}
 
 
-async def recorded_version(store: FalkorStore) -> int:
+async def recorded_version(store: GraphStore) -> int:
     query = Query("test", "MATCH (m:Meta {id: 'database'}) RETURN m.schema_version AS version", {})
     ((found,),) = await (await store._db()).read(query)
     return int(found["version"])
 
 
-async def as_version_one_left_it(store: FalkorStore) -> tuple[Entity, Episode, Fact]:
+async def as_version_one_left_it(store: GraphStore) -> tuple[Entity, Episode, Fact]:
     """With a fact that an episode ended; version 1 knew no index of changes by what caused them."""
     sarah, note = an_entity("Sarah"), an_episode()
     ended = a_fact(sarah, sarah)
@@ -48,7 +49,7 @@ async def as_version_one_left_it(store: FalkorStore) -> tuple[Entity, Episode, F
 
 
 async def test_a_database_of_version_one_gets_the_index_of_changes_when_it_is_opened(
-    falkor_graph: FalkorStore,
+    falkor_graph: GraphStore,
 ) -> None:
     sarah, note, ended = await as_version_one_left_it(falkor_graph)
     newer = another_store(falkor_graph)
@@ -59,7 +60,7 @@ async def test_a_database_of_version_one_gets_the_index_of_changes_when_it_is_op
     await newer.close()
 
 
-async def test_processes_that_open_an_older_database_together_upgrade_it_once(falkor_graph: FalkorStore) -> None:
+async def test_processes_that_open_an_older_database_together_upgrade_it_once(falkor_graph: GraphStore) -> None:
     _, note, ended = await as_version_one_left_it(falkor_graph)
     before = await indexed(falkor_graph, "Change")
     stores = [another_store(falkor_graph) for _ in range(4)]
@@ -74,7 +75,7 @@ async def test_processes_that_open_an_older_database_together_upgrade_it_once(fa
 
 
 async def test_what_an_episode_ended_is_found_without_trying_every_change(
-    falkor_socket: Path, falkor_graph: FalkorStore
+    falkor_socket: Path, falkor_graph: GraphStore
 ) -> None:
     sarah, note, other = an_entity("Sarah"), an_episode(), an_episode()
     facts = [a_fact(sarah, sarah, text=f"Fact {i}") for i in range(200)]
@@ -82,14 +83,14 @@ async def test_what_an_episode_ended_is_found_without_trying_every_change(
     await falkor_graph.apply(a_write(sarah, note, other, *facts, *changes), {})
     query = queries_changes.retired_by_episode(note.uuid, [GROUP], 10)
     with redis.Redis(unix_socket_path=str(falkor_socket), decode_responses=True) as client:
-        steps = client.execute_command("GRAPH.PROFILE", falkor_graph._graph_name, query.command())
+        steps = client.execute_command("GRAPH.PROFILE", graph_name(falkor_graph), query.command())
     (scan,) = [step for step in steps if "(c:Change)" in step]
     assert "Index Scan" in scan
     assert "Records produced: 3," in scan
 
 
 async def test_facts_and_changes_from_before_version_three_are_found_by_when_they_were_recorded(
-    falkor_graph: FalkorStore,
+    falkor_graph: GraphStore,
 ) -> None:
     sarah, tom, note = an_entity("Sarah"), an_entity("Tom"), an_episode()
     fact = a_fact(sarah, tom, created_at=at(1999, 12, 31, 23), episodes=(note.uuid,))
@@ -116,7 +117,7 @@ async def test_facts_and_changes_from_before_version_three_are_found_by_when_the
     await newer.close()
 
 
-async def test_communities_from_before_version_four_are_found_by_words(falkor_graph: FalkorStore) -> None:
+async def test_communities_from_before_version_four_are_found_by_words(falkor_graph: GraphStore) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     await falkor_graph.apply(a_write(sarah, tom, a_community(sarah, tom, name="Builders of bridges")), {})
     database = await falkor_graph._db()

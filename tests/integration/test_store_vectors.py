@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import redis
 from tests.builders import a_fact, a_write, an_entity, at
+from tests.falkor import graph_name
 from tests.integration.vector_world import (
     ALL_KINDS,
     FEW,
@@ -27,19 +28,19 @@ from tests.requirements import requirement
 from graphiti_pkm.domain.records import NewVectors
 from graphiti_pkm.graph import queries_vectors
 from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.graph.vector_indexes import ALL, ENTITIES, FACTS
 
 QUERIES = 40
 
 
-def another_store(first: FalkorStore) -> FalkorStore:
+def another_store(first: GraphStore) -> GraphStore:
     """As the next process has it."""
-    return FalkorStore(first._connect, first._recover, first._graph_name)
+    return GraphStore(first._open_database)
 
 
 @pytest.fixture
-async def world(falkor_graph: FalkorStore) -> VectorWorld:
+async def world(falkor_graph: GraphStore) -> VectorWorld:
     made = VectorWorld(falkor_graph)
     await made.fill(LARGE, SIZE)
     await made.fill(SMALL, FEW)
@@ -54,7 +55,7 @@ async def indexed(world: VectorWorld) -> VectorWorld:
     return world
 
 
-async def test_no_index_is_made_while_no_group_exceeds_the_threshold(falkor_graph: FalkorStore) -> None:
+async def test_no_index_is_made_while_no_group_exceeds_the_threshold(falkor_graph: GraphStore) -> None:
     world = VectorWorld(falkor_graph)
     for i in range(3):
         await world.fill(f"g{i}", 1_500)  # more than the threshold together
@@ -244,7 +245,7 @@ async def test_an_exact_scan_starts_at_the_index_of_groups(falkor_socket: Path, 
     }
     with redis.Redis(unix_socket_path=str(falkor_socket), decode_responses=True) as client:
         for one in asked.values():
-            steps = client.execute_command("GRAPH.PROFILE", world.store._graph_name, one.command())
+            steps = client.execute_command("GRAPH.PROFILE", graph_name(world.store), one.command())
             (scan, *_) = [step for step in reversed(steps) if "Scan" in step]
             assert "Index Scan" in scan
             assert f"Records produced: {FEW}," in scan

@@ -11,7 +11,7 @@ from graphiti_pkm.domain.records import Entity, Fact, Passage, Vector
 from graphiti_pkm.graph import mapping
 from graphiti_pkm.graph.queries_search import scope
 from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.graph.vector_indexes import Embedded
 from graphiti_pkm.graph.vectors import VectorIndexes
 
@@ -48,7 +48,7 @@ class Watched(VectorIndexes):
 class VectorWorld:
     """What was written, with the vector of each record."""
 
-    def __init__(self, store: FalkorStore) -> None:
+    def __init__(self, store: GraphStore) -> None:
         self.store = store
         self.watched = watch(store)
         self._draw = np.random.default_rng(7)
@@ -107,7 +107,7 @@ class VectorWorld:
         return [record for record in records if record.group_id == LARGE]
 
 
-def watch(store: FalkorStore) -> Watched:
+def watch(store: GraphStore) -> Watched:
     """Give a store indexes that tell, with the threshold."""
     watched = Watched()
     store._vectors = watched
@@ -126,7 +126,7 @@ def episodes(group: str = LARGE) -> EpisodeFilter:
     return EpisodeFilter(group_ids=(group,))
 
 
-async def until_built(store: FalkorStore, is_so: Callable[[dict[str, int]], bool]) -> None:
+async def until_built(store: GraphStore, is_so: Callable[[dict[str, int]], bool]) -> None:
     """Wait for what the database does in the background, then look at it; the test's own time limit ends it."""
     while not is_so({index.name: index.percent for index in await store.vector_indexes()}):
         pass

@@ -14,7 +14,7 @@ from graphiti_pkm.errors import ModelNonsense, PkmError
 from graphiti_pkm.graph.pipeline import LanguageModel
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.store import FalkorStore
+    from graphiti_pkm.graph.store import GraphStore
 
 _log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class GraphitiDigester:
     """Over one store; what takes long to import is imported on first use, in a thread."""
 
-    def __init__(self, store: "FalkorStore", language_model: LanguageModel, *, parallel_calls: int = 4) -> None:
+    def __init__(self, store: "GraphStore", language_model: LanguageModel, *, parallel_calls: int = 4) -> None:
         self._store = store
         self._language_model = language_model
         self._parallel_calls = parallel_calls

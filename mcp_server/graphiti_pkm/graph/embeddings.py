@@ -1,12 +1,11 @@
 """The part of the store that changes what its vectors are."""
 
-import contextlib
-
 from graphiti_pkm.domain.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.domain.records import EmbeddedFact
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph import queries_embedding, schema
-from graphiti_pkm.graph.queries_values import Query, Refused
+from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.reading import Connected
 from graphiti_pkm.graph.vector_indexes import ALL, ENTITIES, FACTS, PASSAGES
 from graphiti_pkm.graph.vectors import VectorIndexes
@@ -31,8 +30,7 @@ class Embeddings(Connected):
         # First, so that a process that builds an index meanwhile builds one that fits.
         await db.write(Query("change embedding", queries_embedding.CHANGE, values))
         for kind in ALL:
-            with contextlib.suppress(Refused):  # there is none
-                await db.write(Query("drop vector index", kind.drop, {}))
+            await db.drop_vector_index(kind)
         self._vectors.forget()
         self._known_dimension = dimension
 

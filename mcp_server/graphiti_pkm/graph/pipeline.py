@@ -24,7 +24,7 @@ from graphiti_pkm.graph.pipeline_result import extraction_of
 from graphiti_pkm.graph.pipeline_types import Ontology
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.store import FalkorStore
+    from graphiti_pkm.graph.store import GraphStore
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class GraphitiExtractor:
 
     def __init__(
         self,
-        store: "FalkorStore",
+        store: "GraphStore",
         embedder: Embedder,
         language_model: LanguageModel,
         types: Ontology,

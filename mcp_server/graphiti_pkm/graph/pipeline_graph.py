@@ -24,7 +24,7 @@ from graphiti_pkm.errors import ConfigurationError, PkmError
 from graphiti_pkm.graph.graphiti_search import GraphitiSearch
 from graphiti_pkm.graph.pipeline_result import StartOf
 from graphiti_pkm.graph.queries import Conditions
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.graph.vector_indexes import Embedded
 
 _SHOWN_TO_A_MODEL = (
@@ -94,7 +94,7 @@ class ModelSearch(GraphitiSearch):
 
     _seen: Seen = PrivateAttr()
 
-    def __init__(self, store: FalkorStore, seen: Seen) -> None:
+    def __init__(self, store: GraphStore, seen: Seen) -> None:
         super().__init__(store)
         self._seen = seen
 
@@ -157,14 +157,14 @@ class ModelSearch(GraphitiSearch):
 class ModelReads(GraphOperationsInterface):
     """The rest of what ``add_episode`` reads: one episode, or a part of it, with those before it, and entities."""
 
-    _store: FalkorStore = PrivateAttr()
+    _store: GraphStore = PrivateAttr()
     _group_id: str = PrivateAttr()
     _episode: EpisodicNode = PrivateAttr()
     _previous: list[EpisodicNode] = PrivateAttr()
     _seen: Seen = PrivateAttr()
     _failure: PkmError | None = PrivateAttr(default=None)
 
-    def __init__(self, store: FalkorStore, episode: EpisodicNode, previous: list[EpisodicNode], seen: Seen) -> None:
+    def __init__(self, store: GraphStore, episode: EpisodicNode, previous: list[EpisodicNode], seen: Seen) -> None:
         super().__init__()
         self._store = store
         self._episode = episode

@@ -24,7 +24,7 @@ from graphiti_pkm.domain.records import Episode
 from graphiti_pkm.graph.pipeline_clients import CleaningModel, JobEmbedder, NoReranker, steady_prompts
 from graphiti_pkm.graph.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen
 from graphiti_pkm.graph.pipeline_types import Ontology
-from graphiti_pkm.graph.store import FalkorStore
+from graphiti_pkm.graph.store import GraphStore
 
 silence_dependencies()
 
@@ -56,7 +56,7 @@ class Run:
 
     def __init__(
         self,
-        store: FalkorStore,
+        store: GraphStore,
         embedder: Embedder,
         model: LLMClient,
         types: Ontology,

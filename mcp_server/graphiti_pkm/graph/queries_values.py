@@ -6,7 +6,6 @@ The falkordb client does both too, but formats a vector six times slower and awa
 import hashlib
 import json
 import math
-import re
 from array import array
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,9 +18,6 @@ Row: TypeAlias = "dict[str, Any]"
 Parameters: TypeAlias = "Mapping[str, object]"
 
 _LARGEST_INTEGER = 2**63 - 1
-
-_TRANSIENT = re.compile(r"(MISCONF|OOM|READONLY|BUSY|LOADING|TRYAGAIN|NOPERM|NOAUTH)\b|Query timed out")
-_EXISTS = re.compile(r"already (indexed|exists)", re.IGNORECASE)
 
 _BOOLEAN, _DOUBLE, _ARRAY, _EDGE, _NODE, _PATH, _MAP, _VECTOR = 4, 5, 6, 7, 8, 9, 10, 12
 
@@ -43,17 +39,6 @@ class Query(NamedTuple):
             return self.text
         header = " ".join(f"{name}={literal(value)}" for name, value in self.parameters.items())
         return f"CYPHER {header} {self.text}"
-
-
-class Refused(Exception):
-    """The database answered a query with an error; nothing of that query is there."""
-
-    def __init__(self, query: str, error: Exception) -> None:
-        super().__init__(f"the database refused the query {query}")
-        self.is_transient = _TRANSIENT.match(str(error)) is not None
-        """True for a state of the server (full disk, no memory, time is up), not of the query."""
-        self.is_missing_graph = "empty key" in str(error)
-        self.is_existing_index = _EXISTS.search(str(error)) is not None
 
 
 def literal(value: object) -> str:  # noqa: PLR0911 one for each type

@@ -15,8 +15,6 @@ _COSINE = "1 - vec.cosineDistance({vector}, vecf32($vector))"
 _IS_NUMBER = "score >= -2"
 """False for the -nan that a zero vector gives."""
 
-INDEX_STATES = Query("vector indexes", "CALL db.indexes() YIELD label, types, status RETURN label, types, status", {})
-
 
 def candidates(kind: Embedded, k: int | None, *, in_groups: bool = True) -> str:
     """All of the groups or of the database, or ``k`` hits of the index; ends in WHERE or AND, for the conditions."""

@@ -13,7 +13,7 @@ from graphiti_pkm.domain.records import Entity, Episode, Fact, Name, Passage
 from graphiti_pkm.graph import mapping, queries_episodes, queries_read
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.drivers import Database
+    from graphiti_pkm.graph.database import Database
 
 WHOLE_UUID = 36
 _KEY_SEPARATOR = "\x1f"

@@ -14,7 +14,7 @@ from graphiti_pkm.graph.queries_values import Row
 from graphiti_pkm.graph.reading import Connected
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.drivers import Database
+    from graphiti_pkm.graph.database import Database
 
 _Way: TypeAlias = tuple[str, ...]
 """Uuids of the entities along a path."""

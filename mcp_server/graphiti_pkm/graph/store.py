@@ -1,17 +1,13 @@
-"""The port ``Graph`` on FalkorDB."""
+"""The port ``Graph``, over whichever database ``opening`` opens."""
 
 import asyncio
 import importlib
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph import schema
+from graphiti_pkm.graph.database import Database, OpenDatabase
 from graphiti_pkm.graph.embeddings import Embeddings
-from graphiti_pkm.graph.erasing import Erasing
-from graphiti_pkm.graph.queries_values import Refused
 from graphiti_pkm.graph.reading import Lookups
 from graphiti_pkm.graph.reading_changes import ChangeReads
 from graphiti_pkm.graph.reading_entity import Traversals
@@ -24,35 +20,27 @@ from graphiti_pkm.graph.vectors import VectorIndexes
 from graphiti_pkm.graph.writing import Writes
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.drivers import Database, OneGraphDriver
+    from graphiti_core.driver.driver import GraphDriver
 
 
-class FalkorStore(
-    Lookups, Traversals, ChangeReads, Embeddings, Searches, Neighbours, SagaReads, Walks, VectorKeeping, Erasing, Writes
+class GraphStore(
+    Lookups, Traversals, ChangeReads, Embeddings, Searches, Neighbours, SagaReads, Walks, VectorKeeping, Writes
 ):
-    """Connects on first use, and only then loads graphiti_core and the clients, in a thread."""
+    """Connects on first use, and only then loads graphiti_core and the clients."""
 
-    def __init__(
-        self,
-        connect: Callable[[], Awaitable[Path]],
-        recover: Callable[[], Awaitable[Path | None]],
-        database: str = "memory",
-        vector_index_threshold: int = VECTOR_INDEX_THRESHOLD,
-    ) -> None:
-        """``connect`` gives the server's socket; ``recover`` brings the server back, and gives its socket if new.
+    def __init__(self, open_database: OpenDatabase, vector_index_threshold: int = VECTOR_INDEX_THRESHOLD) -> None:
+        """``open_database`` connects to the one graph, which is then prepared.
 
         A group with more than ``vector_index_threshold`` embedded records of a kind gets an index, if somebody calls
         ``keep_vector_indexes``.
         """
-        self._connect = connect
-        self._recover = recover
-        self._graph_name = database
+        self._open_database = open_database
         self._database: Database | None = None
         self._connecting = asyncio.Lock()
         self._vectors = VectorIndexes(vector_index_threshold)
         self._known_dimension = None
 
-    async def _db(self) -> "Database":
+    async def _db(self) -> Database:
         if self._database is not None:
             return self._database
         async with self._connecting:
@@ -60,22 +48,16 @@ class FalkorStore(
                 self._database = await self._open()
         return self._database
 
-    async def _open(self) -> "Database":
-        path, drivers = await asyncio.gather(
-            self._connect(), asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.drivers")
-        )
-        database: Database = drivers.Database(path, self._graph_name, self._recover, self._prepare)
+    async def _open(self) -> Database:
+        database = await self._open_database()
         try:
-            await database.recovering(lambda: self._prepare(database))
+            await database.prepare()
         except BaseException:
             await database.close()
             raise
         return database
 
-    async def _prepare(self, database: "Database") -> None:
-        await schema.ensure(database, self._graph_name)
-
-    async def driver(self) -> "OneGraphDriver":
+    async def driver(self) -> "GraphDriver":
         """For Graphiti's own code, which searches the same way as we do; the caller closes it."""
         driver = (await self._db()).driver()
         module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.graphiti_search")
@@ -84,21 +66,18 @@ class FalkorStore(
 
     async def ready(self) -> bool:
         try:
-            db = await self._db()
-            return await db.recovering(lambda: schema.is_ready(db))
+            return await (await self._db()).is_ready()
         except Unavailable:
             return False
 
     async def clear(self) -> None:
         db = await self._db()
-        try:
-            await db.command("GRAPH.DELETE", self._graph_name)
-        except Refused as refused:
-            if not refused.is_missing_graph:
-                raise Unavailable("The graph could not be cleared; nothing was changed.") from None
         self._known_dimension = None
         self._vectors.forget()
-        await db.recovering(lambda: self._prepare(db))
+        await db.clear()
+
+    async def erase(self) -> bool:
+        return await (await self._db()).erase()
 
     async def close(self) -> None:
         if self._database is not None:

@@ -50,6 +50,14 @@ class Embedded(NamedTuple):
         )
 
 
+class Built(NamedTuple):
+    """One index."""
+
+    is_usable: bool
+    """Also true while a new one is built in its place."""
+    percent: int
+
+
 ENTITIES = Embedded("entities", "Entity", "name_embedding", variable="n")
 FACTS = Embedded("facts", "RELATES_TO", "fact_embedding", is_relation=True)
 PASSAGES = Embedded("passages", "Passage", "embedding")

@@ -27,7 +27,7 @@ class VectorKeeping(Connected):
     """The first searches after a start have the machine to themselves for so long."""
 
     async def vector_indexes(self) -> tuple[VectorIndex, ...]:
-        found = await self._vectors.states(await self._db())
+        found = await (await self._db()).vector_states()
         return tuple(VectorIndex(name=kind.name, percent=index.percent) for kind, index in found.items())
 
     async def tend_vector_indexes(self) -> None:

@@ -10,19 +10,15 @@ what is found.
 
 import logging
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.graph import queries_vectors
-from graphiti_pkm.graph.queries_values import Query, Refused, Row
-from graphiti_pkm.graph.vector_indexes import ALL, Embedded
-
-if TYPE_CHECKING:
-    from graphiti_pkm.graph.drivers import Database
+from graphiti_pkm.graph.database import Database, Refused
+from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.graph.vector_indexes import ALL, Built, Embedded
 
 _log = logging.getLogger(__name__)
 
@@ -34,17 +30,7 @@ _SCANNED_A_HIT = 10
 _MORE_HITS = 8
 _RENEW_SECONDS = 600
 """How long one process's renewal of an index holds for all."""
-_RENEWED_KEY = "graphiti-pkm:renewed:"
-_PROGRESS = re.compile(r"(\d+)/(\d+)")
 _COMPLETE = 100
-
-
-class Built(NamedTuple):
-    """One index."""
-
-    is_usable: bool
-    """Also true while a new one is built in its place."""
-    percent: int
 
 
 class VectorIndexes:
@@ -68,7 +54,7 @@ class VectorIndexes:
 
     async def nearest(
         self,
-        db: "Database",
+        db: Database,
         kind: Embedded,
         vector: Vector,
         group_ids: Sequence[str],
@@ -101,9 +87,9 @@ class VectorIndexes:
             yield k
             k *= _MORE_HITS
 
-    async def look(self, db: "Database") -> None:
+    async def look(self, db: Database) -> None:
         """See which indexes there are, and how large the groups are where that matters."""
-        self._built = await self.states(db)
+        self._built = await db.vector_states()
         totals = await db.read(*map(queries_vectors.total, ALL))
         large = [kind for kind, ((row,)) in zip(ALL, totals, strict=True) if self._may_matter(kind, row["total"])]
         self._sizes = {}
@@ -111,15 +97,7 @@ class VectorIndexes:
             (found,) = await db.read(queries_vectors.sizes(kind))
             self._sizes[kind] = {row["id"]: row["total"] for row in found}
 
-    async def states(self, db: "Database") -> dict[Embedded, Built]:
-        """The indexes there are now."""
-        (found,) = await db.read(queries_vectors.INDEX_STATES)
-        each = {kind: [row["status"] for row in found if _is_of(kind, row)] for kind in ALL}
-        return {
-            kind: Built("OPERATIONAL" in states, min(map(_percent, states))) for kind, states in each.items() if states
-        }
-
-    async def tend(self, db: "Database", dimension: int | None) -> None:
+    async def tend(self, db: Database, dimension: int | None) -> None:
         """Look, then build what a large group needs and renew what deletions wore out.
 
         An index that nobody needs any more goes when the database stops: loading one whose making and dropping stand in
@@ -138,7 +116,7 @@ class VectorIndexes:
     def _may_matter(self, kind: Embedded, total: int) -> bool:
         return total > self._threshold or kind in self._built
 
-    async def _indexed(self, db: "Database", kind: Embedded, query: Query) -> list[Row] | None:
+    async def _indexed(self, db: Database, kind: Embedded, query: Query) -> list[Row] | None:
         """None if the index is not to be used: not there, or not complete yet."""
         try:
             (found,) = await db.recovering(partial(db.attempt, query))
@@ -148,41 +126,19 @@ class VectorIndexes:
             return None
         return found
 
-    async def _notice_deleted(self, db: "Database", kind: Embedded, vector: Vector, k: int) -> None:
+    async def _notice_deleted(self, db: Database, kind: Embedded, vector: Vector, k: int) -> None:
         """A search came up short: see whether that is because most of the nearest are gone."""
         counted = await self._indexed(db, kind, queries_vectors.alive(kind, vector, k))
         if counted is not None and counted[0]["alive"] < k // 2:
             self._worn.add(kind)
 
-    async def _create(self, db: "Database", kind: Embedded, dimension: int) -> None:
-        """Of several processes one is first, and to the others it is there already."""
-        try:
-            await db.write(Query("create vector index", kind.create(dimension), {}))
-        except Refused as refused:
-            if not refused.is_existing_index:
-                _log.warning("the database refused a vector index of %s", kind.name)
-            return
-        _log.info("building a vector index of %s", kind.name)
-        self._built[kind] = Built(is_usable=False, percent=0)
+    async def _create(self, db: Database, kind: Embedded, dimension: int) -> None:
+        if await db.create_vector_index(kind, dimension):
+            _log.info("building a vector index of %s", kind.name)
+            self._built[kind] = Built(is_usable=False, percent=0)
 
-    async def _renew(self, db: "Database", kind: Embedded, dimension: int) -> None:
+    async def _renew(self, db: Database, kind: Embedded, dimension: int) -> None:
         """The old one answers until the new one is complete."""
-        if not await db.command("SET", f"{_RENEWED_KEY}{kind.label}", 1, "NX", "EX", _RENEW_SECONDS):
-            return
-        try:
-            await db.write(Query("drop vector index", kind.drop, {}))
-        except Refused:
-            return
-        await self._create(db, kind, dimension)
-
-
-def _is_of(kind: Embedded, row: Mapping[str, Any]) -> bool:
-    return row["label"] == kind.label and "VECTOR" in row["types"].get(kind.vector, ())
-
-
-def _percent(status: str) -> int:
-    if status == "OPERATIONAL":
-        return _COMPLETE
-    found = _PROGRESS.search(status)
-    done, total = (int(found[1]), int(found[2])) if found else (0, 0)
-    return min(_COMPLETE - 1, _COMPLETE * done // total) if total else 0
+        is_first = await db.claim(f"renewed:{kind.label}", _RENEW_SECONDS)
+        if is_first and await db.drop_vector_index(kind):
+            await self._create(db, kind, dimension)

@@ -11,8 +11,9 @@ from graphiti_pkm.domain.redaction import FORGOTTEN
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
 from graphiti_pkm.graph import mapping, queries_sagas, queries_write
+from graphiti_pkm.graph.database import Refused
 from graphiti_pkm.graph.queries_search import scope, searchable, searchable_with_parts
-from graphiti_pkm.graph.queries_values import Query, Refused, digest
+from graphiti_pkm.graph.queries_values import Query, digest
 from graphiti_pkm.graph.queries_write import Section, vector_row
 from graphiti_pkm.graph.reading import Connected
 from graphiti_pkm.graph.search import is_direction

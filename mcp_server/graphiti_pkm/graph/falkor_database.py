@@ -1,6 +1,6 @@
-"""The connection to FalkorDB: a pool, pipelined queries, recovery, and the driver that Graphiti's own code uses.
+"""The port ``Database`` on FalkorDB: pipelined queries, recovery, and what is FalkorDB's own way of everything else.
 
-Importing this takes most of a second (graphiti_core); ``store`` does it in a thread, on first use. Errors and logs
+Importing this takes most of a second (graphiti_core); ``opening`` does it in a thread, on first use. Errors and logs
 name a query and never hold its text, its parameters or the database's message, which may quote them.
 """
 
@@ -11,49 +11,29 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from falkordb.asyncio import FalkorDB
-from graphiti_core.driver.falkordb_driver import FalkorDriver
-from redis.asyncio import BlockingConnectionPool, Redis, UnixDomainSocketConnection
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from graphiti_pkm.config import silence_dependencies
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.queries_values import Query, Refused, Row, literal, rows
+from graphiti_pkm.graph import falkor_erasing, falkor_schema
+from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.falkor_connection import LOST, FalkorRefused, open_redis
+from graphiti_pkm.graph.falkor_driver import FalkorClient, OneGraphDriver
+from graphiti_pkm.graph.queries_values import Query, Row, rows
+from graphiti_pkm.graph.vector_indexes import Built, Embedded
 
 _log = logging.getLogger(__name__)
 
-silence_dependencies()  # here, as whatever runs Graphiti's own code gets its driver from here
-
 MAX_CONNECTIONS = 24
 READ_TIMEOUT_MS = 20_000
-_MAX_FULLTEXT_WORDS = 128
 _DURABLE_KEY = "graphiti-pkm:durable"
+_CLAIMED_KEY = "graphiti-pkm:"
 
 _Answer = TypeVar("_Answer")
 
-_LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
-
-def _open_redis(path: Path, max_connections: int) -> Redis:
-    """RESP2, no socket timeout and no retries of its own: a dead socket must show at once."""
-    pool = BlockingConnectionPool(
-        connection_class=UnixDomainSocketConnection,
-        path=str(path),
-        protocol=2,
-        decode_responses=True,
-        max_connections=max_connections,
-        timeout=None,
-        socket_timeout=None,
-        retry=Retry(NoBackoff(), 0),
-    )
-    return Redis.from_pool(pool)
-
-
-class Database:
+class FalkorDatabase:
     """One graph on one server. ``attempt`` fails as it comes; ``read`` and ``write`` recover and try once more."""
 
     def __init__(
@@ -61,20 +41,18 @@ class Database:
         path: Path,
         name: str,
         recover: Callable[[], Awaitable[Path | None]],
-        after_recovery: Callable[["Database"], Awaitable[None]],
     ) -> None:
         """``recover`` brings the server back and gives its socket, None for the same as before."""
-        self._name = name
+        self.name = name
         self._recover = recover
-        self._after_recovery = after_recovery
         self._recovery = asyncio.Lock()
         self._recoveries = 0
         self._open(path)
 
     def _open(self, path: Path) -> None:
         self._path = path
-        self._redis = _open_redis(path, MAX_CONNECTIONS)
-        self._durable = _open_redis(path, 1)
+        self._redis = open_redis(path, MAX_CONNECTIONS)
+        self._durable = open_redis(path, 1)
 
     async def read(self, *queries: Query) -> list[list[Row]]:
         """Rows of each query, sent together. Raises Unavailable."""
@@ -124,7 +102,7 @@ class Database:
         try:
             return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
         except ResponseError as error:
-            raise Refused(str(words[0]), error) from None
+            raise FalkorRefused(str(words[0]), error) from None
 
     async def is_durable(self, timeout_ms: int) -> bool:
         """True once everything written before this call is in the append-only file on disk.
@@ -146,9 +124,49 @@ class Database:
             _log.warning("%s", refused)
             return False
 
-    def driver(self) -> "OneGraphDriver":
+    async def prepare(self) -> None:
+        await self.recovering(partial(falkor_schema.ensure, self))
+
+    async def is_ready(self) -> bool:
+        return await self.recovering(partial(falkor_schema.is_ready, self))
+
+    async def clear(self) -> None:
+        try:
+            await self.command("GRAPH.DELETE", self.name)
+        except FalkorRefused as refused:
+            if not refused.is_missing_graph:
+                raise Unavailable("The graph could not be cleared; nothing was changed.") from None
+        await self.prepare()
+
+    async def erase(self) -> bool:
+        return await falkor_erasing.erase(self)
+
+    async def vector_states(self) -> dict[Embedded, Built]:
+        return await falkor_schema.vector_states(self)
+
+    async def create_vector_index(self, kind: Embedded, dimension: int) -> bool:
+        """Of several processes one is first, and to the others it is there already."""
+        try:
+            await self.write(Query("create vector index", kind.create(dimension), {}))
+        except FalkorRefused as refused:
+            if not refused.is_existing_index:
+                _log.warning("the database refused a vector index of %s", kind.name)
+            return False
+        return True
+
+    async def drop_vector_index(self, kind: Embedded) -> bool:
+        try:
+            await self.write(Query("drop vector index", kind.drop, {}))
+        except Refused:
+            return False
+        return True
+
+    async def claim(self, key: str, seconds: int) -> bool:
+        return bool(await self.command("SET", f"{_CLAIMED_KEY}{key}", 1, "NX", "EX", seconds))
+
+    def driver(self) -> OneGraphDriver:
         """A driver for Graphiti's own code, with connections of its own."""
-        return OneGraphDriver(_Server(_open_redis(self._path, MAX_CONNECTIONS)), self._name)
+        return OneGraphDriver(FalkorClient(open_redis(self._path, MAX_CONNECTIONS)), self.name)
 
     async def close(self) -> None:
         for client in (self._redis, self._durable):
@@ -158,20 +176,20 @@ class Database:
     def _command(self, query: Query, *, writing: bool) -> tuple[str | int, ...]:
         text = query.command()
         if writing:
-            return ("GRAPH.QUERY", self._name, text, "--compact")
-        return ("GRAPH.RO_QUERY", self._name, text, "--compact", "timeout", READ_TIMEOUT_MS)
+            return ("GRAPH.QUERY", self.name, text, "--compact")
+        return ("GRAPH.RO_QUERY", self.name, text, "--compact", "timeout", READ_TIMEOUT_MS)
 
     async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
         """The answer, after one recovery if the connection is lost; ``send`` must be repeatable. Raises Unavailable."""
         seen = self._recoveries
         try:
             return await send()
-        except _LOST:
+        except LOST:
             _log.warning("the connection to the database is lost; recovering")
         try:
             await self._recover_once(seen)
             return await send()
-        except _LOST:
+        except LOST:
             raise Unavailable("The database does not answer; it is being restarted. Try again.") from None
 
     async def _recover_once(self, seen: int) -> None:
@@ -181,7 +199,7 @@ class Database:
                 return
             await self.close()
             self._open(await self._recover() or self._path)
-            await self._after_recovery(self)
+            await falkor_schema.ensure(self)
             self._recoveries += 1
 
 
@@ -192,72 +210,4 @@ def _check(name: str, answer: Any) -> None:
         if isinstance(part, (RedisConnectionError, RedisTimeoutError)):
             raise part
         if isinstance(part, RedisError):
-            raise Refused(name, part)
-
-
-class _Server(FalkorDB):
-    """falkordb's client over our pool; its own constructor first asks the server, blocking, with other settings."""
-
-    def __init__(self, connection: Redis) -> None:
-        self.connection = connection
-        self.flushdb = connection.flushdb
-        self.execute_command = connection.execute_command
-
-    async def aclose(self) -> None:
-        await self.connection.aclose()
-        await self.connection.connection_pool.disconnect()
-
-
-class OneGraphDriver(FalkorDriver):
-    """Graphiti's FalkorDB driver with all groups in one graph, where group_id is a property, as on Neo4j.
-
-    The stock driver keeps a graph for each group, builds indexes whenever it is made, prints, and logs queries.
-    """
-
-    def __init__(self, client: FalkorDB, database: str) -> None:
-        super().__init__(falkor_db=client, database=database)
-        if self._init_task is not None:
-            self._init_task.cancel()
-            self._init_task = None
-
-    def clone(self, database: str) -> "OneGraphDriver":  # noqa: ARG002 the signature is Graphiti's
-        """Itself: a group is no other graph."""
-        return self
-
-    async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
-        """Nothing: ``schema`` is the one place that builds indexes."""
-
-    async def health_check(self) -> None:
-        """Raises Unavailable."""
-        await self.execute_query("RETURN 1")
-
-    async def execute_query(self, cypher_query_: str, **kwargs: Any) -> Any:
-        """Graphiti's form of an answer: records, header, None.
-
-        Raises:
-            InvalidInput: a parameter holds NUL.
-            Unavailable: with nothing of the query in it.
-        """
-        parameters = self.convert_datetimes_to_strings(kwargs)  # type: ignore[no-untyped-call]
-        literal(parameters)  # refuses what the stock driver would silently drop
-        try:
-            result = await self.client.select_graph(self._database).query(cypher_query_, parameters)
-        except ResponseError as error:
-            if Refused("", error).is_existing_index:
-                return None
-            _log.warning("the database refused a query of graphiti_core")
-            raise Unavailable("The database could not answer a query.") from None
-        except _LOST:
-            raise Unavailable("The database does not answer; it is being restarted. Try again.") from None
-        header = [column[1] for column in result.header]
-        return [dict(zip(header, row, strict=True)) for row in result.result_set], header, None
-
-    def build_fulltext_query(
-        self,
-        query: str,
-        group_ids: list[str] | None = None,  # noqa: ARG002 the group is filtered as a property
-        max_query_length: int = _MAX_FULLTEXT_WORDS,
-    ) -> str:
-        """Any of the words; no group clause, which finds nothing for a group with a hyphen, and no stop words."""
-        words = self.sanitize(query).split()[:max_query_length]
-        return f"({' | '.join(words)})" if words else ""
+            raise FalkorRefused(name, part)

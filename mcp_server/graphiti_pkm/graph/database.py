@@ -1,0 +1,111 @@
+"""What the store asks of a database, whichever it is.
+
+Cypher of the store is FalkorDB's dialect; an implementation translates what its database says otherwise. Nothing here
+or in an implementation puts the text of a query, its parameters or a database's own message into an error or a log.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+
+from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.graph.vector_indexes import Built, Embedded
+
+if TYPE_CHECKING:
+    from graphiti_core.driver.driver import GraphDriver
+
+_Answer = TypeVar("_Answer")
+
+
+class Refused(Exception):
+    """The database answered a query with an error; nothing of that query is there."""
+
+    def __init__(self, query: str, *, is_transient: bool = False) -> None:
+        super().__init__(f"the database refused the query {query}")
+        self.is_transient = is_transient
+        """True for a state of the server (full disk, no memory, time is up), not of the query."""
+
+
+class Database(Protocol):
+    """One graph in one database, over as many connections as it needs."""
+
+    async def read(self, *queries: Query) -> list[list[Row]]:
+        """Rows of each query, sent together. Raises Unavailable."""
+        ...
+
+    async def read_apart(self, *queries: Query) -> list[list[Row]]:
+        """As ``read``, on a connection each, so that the database works on them side by side."""
+        ...
+
+    async def write(self, query: Query) -> list[Row]:
+        """Rows of one query that may safely be repeated, once they are committed.
+
+        Raises:
+            Refused: nothing of it is there.
+            Unavailable: it may be there.
+        """
+        ...
+
+    async def attempt(self, *queries: Query, writing: bool = False) -> list[list[Row]]:
+        """As ``read`` and ``write`` without recovery.
+
+        Raises:
+            Refused: by the first query that was.
+            Exception: what only ``recovering`` knows: the connection is lost.
+        """
+        ...
+
+    async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        """The answer, after one recovery if the connection is lost; ``send`` must be repeatable. Raises Unavailable."""
+        ...
+
+    async def is_durable(self, timeout_ms: int) -> bool:
+        """True once everything written before this call survives a crash of the database."""
+        ...
+
+    def driver(self) -> "GraphDriver":
+        """A driver for Graphiti's own code, with connections of its own; the caller closes it."""
+        ...
+
+    async def close(self) -> None: ...
+
+    async def prepare(self) -> None:
+        """Indexes and constraints built where missing, also in a graph of an older version; cheap when all is there.
+
+        Raises:
+            NewerSchema: a newer version wrote this graph.
+            ConfigurationError: this database cannot be used; says why and what to do.
+            Unavailable: it does not answer, or its indexes do not become ready.
+        """
+        ...
+
+    async def is_ready(self) -> bool:
+        """True when every index but those of vectors is complete. Raises Unavailable."""
+        ...
+
+    async def clear(self) -> None:
+        """The whole graph goes; an empty one is prepared. Raises Unavailable."""
+        ...
+
+    async def erase(self) -> bool:
+        """True once what was deleted before this call is gone from the database's files too."""
+        ...
+
+    async def vector_states(self) -> dict[Embedded, Built]:
+        """The vector indexes there are now. Raises Unavailable."""
+        ...
+
+    async def create_vector_index(self, kind: Embedded, dimension: int) -> bool:
+        """True if it is being built now; False if there is one, or it was refused. Raises Unavailable."""
+        ...
+
+    async def drop_vector_index(self, kind: Embedded) -> bool:
+        """False if there is none. Raises Unavailable."""
+        ...
+
+    async def claim(self, key: str, seconds: int) -> bool:
+        """True for the first of all processes to ask within so many seconds. Raises Unavailable."""
+        ...
+
+
+OpenDatabase: TypeAlias = Callable[[], Awaitable[Database]]
+"""Connects, and loads what is slow to import, in a thread. Raises ConfigurationError, Unavailable."""
