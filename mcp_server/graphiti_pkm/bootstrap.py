@@ -148,7 +148,6 @@ def _reader(model: ModelOnDemand | None, graph: GraphStore, embedder: Embedder, 
         embedder,
         model,
         types,
-        person=settings.person,
         parallel_calls=settings.extraction_calls,
         part_characters=settings.extraction_part,
     )

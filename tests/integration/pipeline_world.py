@@ -90,7 +90,7 @@ class PipelineWorld:
         )
         self._opened.append(llm_client(settings))
         types = read_types(entity_types, edge_types, options.pop("excluded", ()))
-        return GraphitiExtractor(self.store, self.embedder, self._opened[-1], types, **{"person": "me", **options})
+        return GraphitiExtractor(self.store, self.embedder, self._opened[-1], types, **options)
 
     async def close(self) -> None:
         for model in self._opened:

@@ -250,7 +250,7 @@ async def test_an_untyped_end_of_a_fact_is_no_way_round_an_exclusion(world: Pipe
 
 async def test_instructions_and_the_name_of_the_author_reach_the_model(world: PipelineWorld) -> None:
     episode = await world.told("Anna Berg WORKS_AT Globex since 2020.")
-    await world.extract(episode, world.extractor(person="Mira"), instructions="Look for firms.")
+    await world.extract(episode, world.extractor(), person="Mira", instructions="Look for firms.")
     for prompt in (*world.asked("ExtractedEntities"), *world.asked("ExtractedEdges")):
         assert "Look for firms." in prompt
         assert 'is called "Mira"' in prompt

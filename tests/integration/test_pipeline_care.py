@@ -228,7 +228,7 @@ async def test_what_graphiti_fails_on_is_nonsense_and_quoted_nowhere(
     world: PipelineWorld, caplog: pytest.LogCaptureFixture
 ) -> None:
     episode = await world.told("Anna Berg WORKS_AT Globex.")
-    extractor = GraphitiExtractor(world.store, world.embedder, Odd(), read_types([], [], []), person="me")
+    extractor = GraphitiExtractor(world.store, world.embedder, Odd(), read_types([], [], []))
     with pytest.raises(ModelNonsense) as raised:
         await world.extract(episode, extractor)
     ours = [record.getMessage() for record in caplog.records if record.name.startswith("graphiti_pkm")]

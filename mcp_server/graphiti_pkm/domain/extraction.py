@@ -88,6 +88,8 @@ class ExtractionTask(Record):
     """Episodes to be read as context; None: the latest before it."""
     supplied_facts: tuple[str, ...] = ()
     """Texts of the facts that the episode supports already, told by the caller: the model need not find them again."""
+    person: str = "me"
+    """What whoever tells the episode is called."""
 
 
 class ExtractedEntity(Record):

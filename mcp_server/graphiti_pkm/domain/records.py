@@ -308,6 +308,8 @@ class ExtractJob(Record):
     instructions: str = ""
     previous_episode_uuids: tuple[str, ...] | None = None
     update_communities: bool = False
+    person: str | None = None
+    """As the one who told it is known, if that is a name; the local one goes by the setting."""
 
 
 class WriteKind(StrEnum):

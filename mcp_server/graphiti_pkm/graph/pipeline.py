@@ -67,16 +67,14 @@ class GraphitiExtractor:
         language_model: LanguageModel,
         types: Ontology,
         *,
-        person: str,
         parallel_calls: int = 4,
         part_characters: int = PART_CHARACTERS,
     ) -> None:
-        """``person``: what the one who writes the episodes is called; ``parallel_calls``: most of one job at once."""
+        """``parallel_calls``: most of one job at once."""
         self._store = store
         self._embedder = embedder
         self._language_model = language_model
         self._types = types
-        self._person = person
         self._parallel_calls = parallel_calls
         self._part_characters = part_characters
 
@@ -93,7 +91,7 @@ class GraphitiExtractor:
         run_module: Any = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.pipeline_run")
         model = await asyncio.to_thread(self._language_model.for_job, ledger)
         run = run_module.Run(self._store, self._embedder, model, self._types, self._parallel_calls)
-        instructions = _instructions(task, self._person, self._types.described(excluded))
+        instructions = _instructions(task, self._types.described(excluded))
         contents = split_parts(episode.content, self._part_characters)
         contexts = [previous, *([*previous, _end_of(episode, before)] for before, _ in pairwise(contents))]
         captured = []
@@ -146,12 +144,12 @@ def _end_of(episode: Episode, part: str) -> Episode:
     return episode.model_copy(update={"content": part[-_PREVIOUS_CHARACTERS:]})
 
 
-def _instructions(task: ExtractionTask, person: str, excluded: str) -> str:
+def _instructions(task: ExtractionTask, excluded: str) -> str:
     """What a model is told besides Graphiti's own rules."""
     parts = [task.instructions.strip()]
     parts.append(
-        f'Whoever speaks of themselves as "I" or "me" without being named is called "{person}": an entity of exactly '
-        "this name, if the text says anything about them."
+        f'Whoever speaks of themselves as "I" or "me" without being named is called "{task.person}": an entity of '
+        "exactly this name, if the text says anything about them."
     )
     if excluded:
         parts.append(f"Leave out every entity that is one of these: {excluded}. Do not take it for anything else.")

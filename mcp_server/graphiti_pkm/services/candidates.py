@@ -9,6 +9,7 @@ from graphiti_pkm.domain.ports import Embedder, GraphReader
 from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import InvalidInput, Unavailable
+from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.ranking import MIN_COSINE, fuse, word_scores
 from graphiti_pkm.services.spelling import may_be_meant
 
@@ -56,11 +57,10 @@ class Scores:
 class Candidates:
     """Asks graph and embedder, and scores what they find."""
 
-    def __init__(self, graph: GraphReader, embedder: Embedder, person: str) -> None:
-        """``person`` is the name that "me" stands for."""
+    def __init__(self, graph: GraphReader, embedder: Embedder, persons: Persons) -> None:
         self._graph = graph
         self._embedder = embedder
-        self._person = person
+        self._persons = persons
 
     async def query(self, text: str) -> Query:
         """The words and the meaning of a query. Raises InvalidInput if it has no word."""
@@ -79,7 +79,8 @@ class Candidates:
     async def named(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:
         """Uuids of the entities that each name or alias, however spelt, belongs to and that pass the filter."""
         keys = {
-            name: [name_key(group, text) for text in self._meant(name) for group in wanted.group_ids] for name in names
+            name: [*self._of_person(name, wanted.group_ids), *(name_key(group, name) for group in wanted.group_ids)]
+            for name in names
         }
         found = await self._graph.get_names(list(dict.fromkeys(key for each in keys.values() for key in each)))
         records = await self._graph.get_entities(list({name.entity_uuid for name in found.values()}), wanted.group_ids)
@@ -136,9 +137,11 @@ class Candidates:
         near = await self._graph.nearest_facts(query.vector, wanted, POOL) if query.vector else {}
         return _fused(query, texts, near)
 
-    def _meant(self, name: str) -> tuple[str, ...]:
-        """The name itself; for "me" and the like first that of the group's one person."""
-        return (self._person, name) if normalise_name(name) in PERSON_WORDS else (name,)
+    def _of_person(self, name: str, group_ids: Sequence[str]) -> list[str]:
+        """For "me" and the like the keys of the one person of each group."""
+        if normalise_name(name) not in PERSON_WORDS:
+            return []
+        return [name_key(group, self._persons.names(group)[-1]) for group in group_ids]
 
     async def _vector(self, text: str) -> "Vector | None":
         """None when the model cannot answer: then words alone are searched."""

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import DeleteResponse
-from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import (
     Deletions,
@@ -36,6 +35,7 @@ from graphiti_pkm.services.forget_words import Gone, Vanished
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.history import change_of
 from graphiti_pkm.services.known_from import episode_times, known_without
+from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.saga_plan import close_sagas
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import clipped
@@ -95,6 +95,7 @@ class Deleting:
         self._context = context
         self._graph = context.graph
         self._groups = groups
+        self._persons = Persons(context.graph, context.settings)
         self._committer = committer
 
     async def delete_episode(self, caller: Caller, uuid: str) -> DeleteResponse:
@@ -280,7 +281,7 @@ class Deleting:
         """What supports each entity once these facts and as many mentions of it are gone."""
         support = await self._graph.entity_support([entity.uuid for entity in entities])
         gone = Counter(uuid for fact in lost for uuid in {fact.source_uuid, fact.target_uuid})
-        person = await self._person(group_id)
+        person = await self._persons.uuids(group_id)
         return [_left_of(entity, support, gone[entity.uuid], mentions, person) for entity in entities]
 
     async def _introduced(self, episode_uuid: str, left: Sequence[_Left]) -> list[_Left]:
@@ -296,12 +297,6 @@ class Deleting:
         left = {entity.uuid: entity for entity in left_as}
         items = [replace(item, entity=left.get(item.entity.uuid, item.entity)) for item in kept]
         return [item.reason(has_aliases=bool(aliases.get(item.entity.uuid))) for item in items]
-
-    async def _person(self, group_id: str) -> frozenset[str]:
-        """The group's one person: the entity that is never linked by mention."""
-        keys = [name_key(group_id, text) for text in (self._context.settings.person, "me")]
-        found = await self._graph.get_names(keys)
-        return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
 
     async def _requoted(self, episode_uuid: str, group_ids: Sequence[str]) -> Vectors:
         """Embeddings of shared facts that lose their quote with the episode, made before any lock is held."""

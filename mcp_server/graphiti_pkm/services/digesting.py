@@ -10,7 +10,6 @@ from uuid import uuid4
 from graphiti_pkm.domain.communities import MOST_PAIRS, MOST_SUMMARIES, clusters
 from graphiti_pkm.domain.digests import Digester, Member
 from graphiti_pkm.domain.extraction import ModelLedger
-from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.records import Entity, ExtractJob, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.domain.saga_records import Community, Saga
 from graphiti_pkm.errors import KeptButPending, NotFound
@@ -18,7 +17,7 @@ from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.embedding import embed_by_text
 from graphiti_pkm.services.extraction_write import OutdatedError
-from graphiti_pkm.services.told import ME
+from graphiti_pkm.services.persons import Persons
 
 MOST_ROUNDS = 50
 """Of twenty episodes each, in one job; another one goes on from there."""
@@ -36,6 +35,7 @@ class Digesting:
     def __init__(self, context: Context, committer: Committer, digester: Digester) -> None:
         self._context = context
         self._graph = context.graph
+        self._persons = Persons(context.graph, context.settings)
         self._committer = committer
         self._digester = digester
 
@@ -75,7 +75,8 @@ class Digesting:
 
     async def _build(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
         pairs = await self._graph.joined_entities(group_id, MOST_PAIRS)
-        found = clusters(pairs, left_out=await self._person(group_id))
+        # The person is joined to everything.
+        found = clusters(pairs, left_out=await self._persons.uuids(group_id))
         communities = [await self._community(group_id, members, ledger) for members in found]
         names = list(dict.fromkeys(one.name for one in communities))
         vectors = (await embed_by_text(self._context.embedder, names) if names else None) or {}
@@ -107,12 +108,6 @@ class Digesting:
             Member(uuid=one.uuid, name=one.name, text=_text(one, [fact.text for fact in facts.get(one.uuid, ())]))
             for one in entities
         ]
-
-    async def _person(self, group_id: str) -> frozenset[str]:
-        """The group's one person, who is joined to everything."""
-        keys = [name_key(group_id, text) for text in (self._context.settings.person, ME)]
-        found = await self._graph.get_names(keys)
-        return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
 
     def _intent(self, group_id: str, job: ExtractJob, **fields: object) -> WriteIntent:
         kind = WriteKind.SUMMARIZE_SAGA if job.task == "saga" else WriteKind.BUILD_COMMUNITIES

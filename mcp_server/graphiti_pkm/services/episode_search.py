@@ -33,7 +33,7 @@ class EpisodeSearch(Reader):
 
     def __init__(self, context: Context, groups: Groups) -> None:
         super().__init__(context, groups)
-        self._candidates = Candidates(context.graph, context.embedder, context.settings.person)
+        self._candidates = Candidates(context.graph, context.embedder, self._persons)
         self._episodes = EpisodeCandidates(context, self._candidates)
 
     async def search_episodes(

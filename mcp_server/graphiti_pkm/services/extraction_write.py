@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from graphiti_pkm.domain.extraction import Extraction, ExtractionTask
 from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
-from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import Entity, Episode, ExtractJob, Fact, Vector
 from graphiti_pkm.errors import KeptButPending
@@ -18,9 +17,9 @@ from graphiti_pkm.services.extraction_read import ReadExtraction, read_extractio
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.known_names import KnownNames, NameBooks
 from graphiti_pkm.services.linking import first_back_links
+from graphiti_pkm.services.persons import Person, Persons
 from graphiti_pkm.services.resolution import names_given
 from graphiti_pkm.services.snapshot import SnapshotReader
-from graphiti_pkm.services.told import ME
 from graphiti_pkm.services.write_plan import Occurrence
 
 _MOST_SUPPLIED = 100
@@ -53,6 +52,7 @@ class ExtractionWriting:
         self._context = context
         self._graph = context.graph
         self._groups = groups
+        self._persons = Persons(context.graph, context.settings)
         self._committer = committer
         self._books = NameBooks(context.graph)
         self._reader = SnapshotReader(context.graph, self._books)
@@ -69,6 +69,7 @@ class ExtractionWriting:
             instructions=job.instructions,
             previous_episode_uuids=await self._whole(group_id, job.previous_episode_uuids),
             supplied_facts=tuple(fact.text for fact in facts if not fact.voided),
+            person=(await self._persons.of(group_id, job.person)).name,
         )
 
     async def _whole(self, group_id: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -101,10 +102,10 @@ class ExtractionWriting:
             Unavailable: the graph cannot be reached; nothing was written.
             NotKept: nothing was written.
         """
-        group_id, settings = given.episode.group_id, self._context.settings
-        person = settings.person
-        read = await self._read(given, await self._known(given))
-        texts = list(dict.fromkeys((*names_given(read.told, person), *(one.told.text for one in read.facts))))
+        group_id = given.episode.group_id
+        person = await self._persons.of(group_id, given.job.person)
+        read = self._read(given, await self._known(given), person)
+        texts = list(dict.fromkeys((*names_given(read.told, person.name), *(one.told.text for one in read.facts))))
         vectors = await embed_by_text(self._context.embedder, texts) if texts else {}
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
@@ -134,9 +135,10 @@ class ExtractionWriting:
         known = await self._known(given)
         if any(one.is_known and one.uuid not in known for one in given.found.entities):
             raise OutdatedError
-        read = await self._read(given, known)
+        person = await self._persons.of(group_id, given.job.person)
+        read = self._read(given, known, person)
         snapshot, around = await asyncio.gather(
-            self._reader.read(group_id, read.told, settings.person, vectors, now), self._around(given, known)
+            self._reader.read(group_id, read.told, person.name, vectors, now), self._around(given, known)
         )
         there = {fact.uuid for fact in around.facts}
         if any(one.is_known and one.uuid not in there for one in given.found.facts):
@@ -144,7 +146,7 @@ class ExtractionWriting:
         public = self._groups.public(group_id)
         named = None if public == settings.default_group else public
         caller = f"extraction ({given.model})"
-        at = Occurrence(group_id, named, settings.person, now, settings.zone, caller, settings.retirement)
+        at = Occurrence(group_id, named, person.name, now, settings.zone, caller, settings.retirement)
         plan = plan_extraction(read, given.found.endings, at, episode, snapshot, around, vectors, given.model)
         return plan, snapshot.known
 
@@ -153,14 +155,9 @@ class ExtractionWriting:
         found = await self._graph.get_entities(uuids, [given.episode.group_id]) if uuids else []
         return {entity.uuid: entity for entity in found}
 
-    async def _read(self, given: FoundInEpisode, known: Mapping[str, Entity]) -> ReadExtraction:
-        settings, group_id = self._context.settings, given.episode.group_id
-        keys = [name_key(group_id, text) for text in (ME, settings.person)]
-        names = await self._graph.get_names(keys)
-        held = next((names[key] for key in keys if key in names), None)
-        return read_extraction(
-            given.found, given.episode, known, settings.person, held.entity_uuid if held else None, settings.zone
-        )
+    def _read(self, given: FoundInEpisode, known: Mapping[str, Entity], person: Person) -> ReadExtraction:
+        zone = self._context.settings.zone
+        return read_extraction(given.found, given.episode, known, person.name, person.uuid, zone)
 
     async def _around(self, given: FoundInEpisode, known: Mapping[str, Entity]) -> Around:
         episode_uuid, groups = given.job.episode_uuid, [given.episode.group_id]

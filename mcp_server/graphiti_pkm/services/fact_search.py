@@ -50,7 +50,7 @@ class FactSearch(FactLists):
 
     def __init__(self, context: Context, groups: Groups) -> None:
         super().__init__(context, groups)
-        self._candidates = Candidates(context.graph, context.embedder, context.settings.person)
+        self._candidates = Candidates(context.graph, context.embedder, self._persons)
 
     async def search_memory_facts(
         self,

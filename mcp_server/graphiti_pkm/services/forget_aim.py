@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from graphiti_pkm.domain.mentions import STOP_WORDS, MentionFinder
-from graphiti_pkm.domain.names import fold, name_key, search_terms
+from graphiti_pkm.domain.names import fold, search_terms
 from graphiti_pkm.domain.ports import GraphReader
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Episode, Fact, Name
@@ -12,6 +12,7 @@ from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.forget_text import Says, Sentence
 from graphiti_pkm.services.name_parts import name_parts
+from graphiti_pkm.services.persons import Persons
 
 MOST_EPISODES = 2_000
 MOST_FACTS = 10_000
@@ -63,6 +64,7 @@ class Aims:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._graph: GraphReader = context.graph
+        self._persons = Persons(context.graph, context.settings)
 
     async def names(self, group_id: str) -> Sequence[Name]:
         """All linkable names of a group."""
@@ -214,7 +216,7 @@ class Aims:
         """Facts of the entities whose name says it: with a fact the name would stay. Not of the person."""
         found = await self._graph.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
         named = [one for one in await self._graph.get_entities(list(found), [group_id]) if says(one.name)]
-        person = await self._person(group_id)
+        person = await self._persons.uuids(group_id)
         return [fact for one in named if one.uuid not in person for fact in await self._facts(one)]
 
     async def _called(self, group_id: str, terms: Sequence[str]) -> list[Name]:
@@ -270,15 +272,11 @@ class Aims:
         ]
 
     async def _refuse_person(self, entity: Entity) -> None:
-        if entity.uuid in await self._person(entity.group_id):
+        if entity.uuid in await self._persons.uuids(entity.group_id):
             raise NotAllowed(
                 "Nothing was forgotten: this is the person the memory belongs to. Forget facts, episodes or words of "
                 "a query instead."
             )
-
-    async def _person(self, group_id: str) -> set[str]:
-        keys = [name_key(group_id, text) for text in (self._context.settings.person, "me")]
-        return {name.entity_uuid for name in (await self._graph.get_names(keys)).values() if not name.is_linkable}
 
 
 def _meaning(entity: Entity, *texts: str) -> Name:

@@ -8,7 +8,6 @@ from datetime import datetime
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.forget_answers import EpisodesMode, ForgetResponse
 from graphiti_pkm.domain.mentions import MentionFinder
-from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.ports import RecordKind
 from graphiti_pkm.domain.queries import EntityFilter, Window
 from graphiti_pkm.domain.records import Episode, Fact, Name, Passage
@@ -28,6 +27,7 @@ from graphiti_pkm.services.forget_trace import Trace, Traces, words_of_claim
 from graphiti_pkm.services.forget_words import Gone, Vanished
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.known_from import episode_times
+from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.saga_plan import close_sagas
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import Views, clipped
@@ -56,6 +56,7 @@ class Forgetting:
         self._context = context
         self._graph = context.graph
         self._groups = groups
+        self._persons = Persons(context.graph, context.settings)
         self._committer = committer
         self._erasing = erasing or Erasing(context)
         self._aims = Aims(context)
@@ -248,7 +249,7 @@ class Forgetting:
             support=await self._graph.entity_support(sorted(entities)),
             own=await self._graph.own_mentions(sorted(set().union(*mentioned.values())), len(redactions) + 1),
             times=await episode_times(self._graph, facts.values(), [one.episode for one in redactions], groups),
-            person=await self._person(aim.group_id),
+            person=await self._persons.uuids(aim.group_id),
             reasons=await self._graph.reasons(aim.group_id, _MOST_REASONS),
             mode=mode,
         )
@@ -263,11 +264,6 @@ class Forgetting:
                 facts = [fact for one in some for fact in await self._graph.episode_facts(one, groups, MOST_FACTS)]
             found |= {fact.uuid: fact for fact in facts}
         return found
-
-    async def _person(self, group_id: str) -> frozenset[str]:
-        keys = [name_key(group_id, text) for text in (self._context.settings.person, "me")]
-        found = await self._graph.get_names(keys)
-        return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
 
     async def _token(self, caller: Caller, what: tuple[str, str, str], plan: ForgetPlan) -> str:
         """Of the write it would be: another as soon as anything that goes, or stands beside it, is another."""

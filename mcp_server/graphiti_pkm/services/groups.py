@@ -51,15 +51,17 @@ class Groups:
         """Stored ids of all groups this caller may read and that hold something."""
         prefix = _prefix(caller)
         stored = await self._graph.groups()
-        if prefix:
-            own = tuple(group for group in stored if group.startswith(prefix))
-        else:
-            own = tuple(group for group in stored if not _HASHED.match(group))
+        own = tuple(group for group in stored if (group.startswith(prefix) if prefix else is_local(group)))
         return tuple(group for group in own if self.public(group) in caller.groups) if caller.groups else own
 
     def public(self, stored: str) -> str:
         """The name a caller knows a stored group by."""
-        return stored[_HASH_LENGTH + 1 :] if _HASHED.match(stored) else stored
+        return stored if is_local(stored) else stored[_HASH_LENGTH + 1 :]
+
+
+def is_local(stored: str) -> bool:
+    """Whether a stored group is one of the local principal."""
+    return _HASHED.match(stored) is None
 
 
 def _prefix(caller: Caller) -> str:

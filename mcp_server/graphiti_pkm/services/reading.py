@@ -14,6 +14,7 @@ from graphiti_pkm.services.candidates import PERSON_WORDS
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paging import Key, decode_cursor
+from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.uuids import resolve_within
 from graphiti_pkm.services.views import Views, size_in_words
 
@@ -51,6 +52,7 @@ class Reader:
         self._context = context
         self._graph = context.graph
         self._groups = groups
+        self._persons = Persons(context.graph, context.settings)
         self._views = Views(groups, context.settings.zone, context.now)
 
     def _start(self, cursor: str | None, filters: Mapping[str, object]) -> Start:
@@ -94,7 +96,7 @@ class Reader:
 
     async def _person_uuid(self, group_ids: Sequence[str]) -> str | None:
         """The one person of the first of the groups that has one."""
-        keys = [name_key(group, text) for group in group_ids for text in ("me", self._context.settings.person)]
+        keys = [name_key(group, text) for group in group_ids for text in self._persons.names(group)]
         found = await self._graph.get_names(keys)
         return next((found[key].entity_uuid for key in keys if key in found), None)
 

@@ -165,12 +165,15 @@ def plan_write(
     return plan
 
 
-def extract_job(asked: Mapping[str, object], episode_uuid: str, new_uuid: Callable[[], str] = new_uuid) -> ExtractJob:
-    """Let a model read the episode, with what its add_memory said about how."""
+def extract_job(
+    asked: Mapping[str, object], episode_uuid: str, person: str | None = None, new_uuid: Callable[[], str] = new_uuid
+) -> ExtractJob:
+    """Let a model read the episode, with what its add_memory said about how; ``person``: who called it."""
     return ExtractJob.model_validate(
         {
             "uuid": new_uuid(),
             "episode_uuid": episode_uuid,
+            "person": person,
             "excluded_entity_types": asked.get("excluded_entity_types", ()),
             "instructions": asked.get("custom_extraction_instructions", ""),
             "previous_episode_uuids": asked.get("previous_episode_uuids"),

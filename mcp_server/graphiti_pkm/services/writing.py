@@ -22,6 +22,7 @@ from graphiti_pkm.services.embedding import embed_by_text, why_no_vectors
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.known_names import NameBooks
 from graphiti_pkm.services.linking import first_back_links
+from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.receipts import Progress, Receipts, in_words, tell_nobody
 from graphiti_pkm.services.replacement import CURRENT
 from graphiti_pkm.services.resolution import names_given
@@ -38,7 +39,6 @@ from graphiti_pkm.services.write_plan import (
     plan_write,
 )
 
-_UNNAMED_PERSON = "me"
 _UUID_BYTES = 16
 _A_MOMENT = timedelta(minutes=10)
 _SHORT = 20
@@ -57,6 +57,7 @@ class Writing:
         self._context = context
         self._graph = context.graph
         self._groups = groups
+        self._persons = Persons(context.graph, context.settings)
         self._committer = committer
         self._books = NameBooks(context.graph)
         self._reader = SnapshotReader(context.graph, self._books)
@@ -77,7 +78,7 @@ class Writing:
         if caller.read_only:
             raise NotAllowed("This connection may only read. Nothing was stored.")
         group_id = self._groups.one(caller, request.group_id)
-        person = self._person(caller)
+        person = self._persons.called(caller)
         told = read_request(request, person, self._context.now(), self._context.settings.zone)
         digest = request_hash(request, group_id)
         try:
@@ -104,10 +105,6 @@ class Writing:
             return answer
         return answer.model_copy(update={"message": f"{answer.message} {in_words(receipt)}", "extraction": receipt})
 
-    def _person(self, caller: Caller) -> str:
-        """What the group's one person is called: the local one by the setting, others as they are known."""
-        return self._context.settings.person if caller.is_local else caller.name or _UNNAMED_PERSON
-
     async def _earlier(self, told: Told, digest: str) -> AddMemoryResponse | None:
         """The first answer, if this uuid was sent before with the same content."""
         if told.uuid is None:
@@ -123,7 +120,7 @@ class Writing:
         return AddMemoryResponse.model_validate({**receipt[1], "status": "already_stored"})
 
     async def _store(self, told: Told, group_id: str, caller: Caller, digest: str) -> AddMemoryResponse:
-        person = self._person(caller)
+        person = self._persons.called(caller)
         spans = await _split(told.body)
         known = await self._reader.known_names(group_id, told, person)
         while True:
@@ -145,7 +142,7 @@ class Writing:
         is_last: bool,
     ) -> AddMemoryResponse | None:
         """Read, plan and commit under the group's lock; None if a vector is missing that can still be made."""
-        public, person = self._groups.public(group_id), self._person(caller)
+        public, person = self._groups.public(group_id), self._persons.called(caller)
         settings = self._context.settings
         async with self._context.locks.hold(group_id):
             await self._committer.catch_up(group_id)
@@ -174,9 +171,9 @@ class Writing:
                 if place is not None:
                     intent = with_saga(intent, place, plan.episode, new_uuid)
                 if has_model:
-                    intent = intent.model_copy(
-                        update={"extractions": (extract_job(told.steering, plan.episode.uuid, new_uuid),)}
-                    )
+                    teller = None if caller.is_local else caller.name
+                    job = extract_job(told.steering, plan.episode.uuid, teller, new_uuid)
+                    intent = intent.model_copy(update={"extractions": (job,)})
                 await self._committer.commit(intent, plan.vectors, digest, answer.model_dump(mode="json"))
             except BaseException:
                 self._books.forget(group_id)  # it may hold names that were not stored

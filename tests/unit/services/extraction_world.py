@@ -90,7 +90,7 @@ class ExtractionWorld(WritingWorld):
         """Store what was found, whatever else is written at the same time."""
         episode = await self.extractions.episode(self.group, episode_uuid)
         assert episode is not None
-        extract = ExtractJob(uuid=job.get("uuid") or new_uuid(), episode_uuid=episode_uuid)
+        extract = ExtractJob(**{"uuid": new_uuid(), "episode_uuid": episode_uuid, **job})
         given = FoundInEpisode(extract, episode, findings.extraction, MODEL, former)
         answer = await self.extractions.store(given, _yes)
         assert answer is not None

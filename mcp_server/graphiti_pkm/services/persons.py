@@ -1,0 +1,49 @@
+"""The one person of each group: what they are called, and by which names they are found."""
+
+from dataclasses import dataclass
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.domain.ports import GraphReader
+from graphiti_pkm.services.groups import is_local
+from graphiti_pkm.services.told import ME
+
+
+@dataclass(frozen=True)
+class Person:
+    """The person of a group, and their entity if there is one."""
+
+    name: str
+    uuid: str | None
+
+
+class Persons:
+    """The setting ``person`` names the local user alone; in the memory of others it may be anybody's name."""
+
+    def __init__(self, graph: GraphReader, settings: Settings) -> None:
+        self._graph = graph
+        self._local = settings.person
+
+    def called(self, caller: Caller) -> str:
+        """What to call the one who tells: the local user by the setting, others as they are known."""
+        return self._local if caller.is_local else caller.name or ME
+
+    def names(self, group_id: str) -> tuple[str, ...]:
+        """By which names a stored group's person is found, the surest first: ``me`` is always one of theirs."""
+        return (ME, self._local) if is_local(group_id) else (ME,)
+
+    async def uuids(self, group_id: str) -> frozenset[str]:
+        """Entities that are the group's person: those never linked by mention."""
+        found = await self._graph.get_names([name_key(group_id, text) for text in self.names(group_id)])
+        return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
+
+    async def of(self, group_id: str, called: str | None) -> Person:
+        """Who "I" is in a stored group; ``called``: by the one who told it, for the time before they are known."""
+        keys = [name_key(group_id, text) for text in self.names(group_id)]
+        names = await self._graph.get_names(keys)
+        uuid = next((names[key].entity_uuid for key in keys if key in names), None)
+        if is_local(group_id):
+            return Person(self._local, uuid)
+        known = await self._graph.get_entities([uuid], [group_id]) if uuid else []
+        return Person(known[0].name if known else called or ME, uuid)

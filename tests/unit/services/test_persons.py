@@ -1,0 +1,72 @@
+"""Who "me" is: the setting ``person`` names the local user, and in the memory of others nobody in particular."""
+
+import pytest
+from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
+from tests.unit.services.extraction_world import ExtractionWorld, Findings
+from tests.unit.services.reading_world import World
+from tests.unit.services.writing_world import line
+
+from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.domain.records import ExtractJob
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.persons import Persons
+
+NOW = at(2026, 6)
+VERA = "Vera"
+"""The local user, and in the memory of another a friend of theirs."""
+OTHERS = [("librechat:anna", "anna"), ("librechat:65f0c2d19b1e8a0012345678", "me")]
+
+
+@pytest.mark.parametrize(("principal", "name"), [*OTHERS, ("local", VERA)])
+async def test_a_model_takes_i_for_the_one_who_told_it(principal: str, name: str) -> None:
+    world = ExtractionWorld(now=NOW, person=VERA)
+    caller = Caller(principal=principal)
+    world.group = Groups(world.graph, world.context.settings).one(caller, None)
+    episode = (await world.tell("I like tea, and Vera likes coffee.", caller=caller)).episode_uuid
+    job = ExtractJob(uuid="job", episode_uuid=episode, person=caller.name)
+    assert (await world.extractions.task_of(world.group, job)).person == name
+    found = Findings()
+    found.fact("me", "LIKES", "tea", "I like tea.")
+    found.fact(VERA, "LIKES", "coffee", "Vera likes coffee.")
+    await world.found(episode, found, person=job.person)
+    assert sorted(line(fact) for fact in world.facts) == sorted([f"{name} LIKES tea", "Vera LIKES coffee"])
+
+
+async def test_a_person_who_is_known_keeps_their_name_when_an_episode_is_read_again() -> None:
+    world = ExtractionWorld(now=NOW, person=VERA)
+    caller = Caller(principal="librechat:anna")
+    world.group = Groups(world.graph, world.context.settings).one(caller, None)
+    tea = {"source": "me", "relation": "LIKES", "target": "tea", "fact": "I like tea."}
+    episode = (await world.tell("I like tea and chess.", tea, caller=caller)).episode_uuid
+    found = Findings()
+    found.fact("anna", "LIKES", "chess", "Anna likes chess.")
+    await world.found(episode, found)  # a command asked for it, and knows nobody
+    assert sorted(line(fact) for fact in world.facts) == ["anna LIKES chess", "anna LIKES tea"]
+
+
+async def test_in_the_memory_of_another_the_local_users_name_is_anybodys() -> None:
+    world = World(person=VERA)
+    ben = Caller(principal="ben")
+    group = world.groups.one(ben, None)
+    vera, note = an_entity(VERA, group_id=group), an_episode(group_id=group)
+    # A name that is never linked, as that of what a fact measures: only the group's person has one otherwise.
+    held = a_name(vera, is_linkable=False)
+    await world.given(a_write(note, vera, held, a_mention(note, vera), a_fact(vera, vera, group_id=group)))
+    persons = Persons(world.graph, world.settings)
+    assert await persons.uuids(group) == frozenset()
+    with pytest.raises(InvalidInput):
+        await world.exploring.get_entity_connections(ben, "me")
+    assert (await world.searching.search_nodes(ben, names=["me"])).total == 0
+    preview = await world.forgetting.forget(ben, entity_uuid=vera.uuid)
+    assert preview.confirm is not None
+    answer = await world.deleting.delete_episode(ben, note.uuid)
+    assert not [reason for reason in answer.kept_because if "person" in reason]
+
+
+async def test_the_local_user_is_found_by_the_setting() -> None:
+    world = World(person=VERA)
+    vera = an_entity(VERA, group_id="default")
+    await world.given(a_write(vera, a_name(vera, is_linkable=False)))
+    assert await Persons(world.graph, world.settings).uuids("default") == {vera.uuid}
+    assert (await world.searching.search_nodes(LOCAL, names=["me"])).total == 1
