@@ -8,16 +8,16 @@ from collections.abc import Sequence
 
 from graphiti_core.search.search_filters import ComparisonOperator, DateFilter, PropertyFilter, SearchFilters
 
-from graphiti_pkm.domain.times import iso
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.graph.queries import Conditions, all_of
+from graphiti_pkm.graph.values import Instant
 
 _UNKNOWN = {
-    ComparisonOperator.less_than: "'~'",
-    ComparisonOperator.less_than_equal: "'~'",
-    ComparisonOperator.greater_than: "''",
-    ComparisonOperator.greater_than_equal: "''",
-    ComparisonOperator.equals: "''",
+    ComparisonOperator.less_than: "$dusk",
+    ComparisonOperator.less_than_equal: "$dusk",
+    ComparisonOperator.greater_than: "$dawn",
+    ComparisonOperator.greater_than_equal: "$dawn",
+    ComparisonOperator.equals: "$dawn",
 }
 """What stands for a date that is not there, so that no comparison with it is true; none is needed for <>."""
 _DATES = ("valid_at", "invalid_at", "created_at", "expired_at")
@@ -79,12 +79,12 @@ def _dates(name: str, alternatives: Sequence[Sequence[DateFilter]], values: dict
 def _date(name: str, parameter: str, asked: DateFilter, values: dict[str, object]) -> str:
     operator = asked.comparison_operator
     if operator is ComparisonOperator.is_null:
-        return f"coalesce(e.{name}, '') = ''"
+        return f"coalesce(e.{name}, $dawn) = $dawn"
     if operator is ComparisonOperator.is_not_null:
-        return f"coalesce(e.{name}, '') <> ''"
+        return f"coalesce(e.{name}, $dawn) <> $dawn"
     if asked.date is None:
         raise InvalidInput(f"A filter by {name} needs a date to compare with.")
-    values[parameter] = iso(asked.date)
+    values[parameter] = Instant.of(asked.date)
     return f"coalesce(e.{name}, {_UNKNOWN.get(operator, f'${parameter}')}) {operator.value} ${parameter}"
 
 

@@ -18,10 +18,11 @@ from graphiti_pkm.domain.records import (
     Passage,
     RecordedChange,
 )
-from graphiti_pkm.domain.times import as_utc, iso
+from graphiti_pkm.domain.times import as_utc
 from graphiti_pkm.graph.queries import ENTITY_KEYS, FACT_KEYS
 from graphiti_pkm.graph.queries_search import searchable
 from graphiti_pkm.graph.queries_values import Row, day_number, storable
+from graphiti_pkm.graph.values import Instant
 
 _KINDS = frozenset(get_args(FactKind))
 _TEXTS = ("measure", "value", "unit", "quote", "quote_episode_uuid")
@@ -143,7 +144,7 @@ def entity_properties(record: Entity) -> Row:
         "group_id": record.group_id,
         "summary": record.summary,
         **({SUMMARY_BY_MODEL: True} if record.summary_by_model else {}),
-        "created_at": iso(record.created_at),
+        "created_at": Instant.of(record.created_at),
         "name_embedding": 0,
     }
 
@@ -158,15 +159,15 @@ def episode_properties(record: Episode, fact_uuids: list[str]) -> Row:
         "source_description": record.source_description,
         "content": record.content,
         "entity_edges": fact_uuids,
-        "created_at": iso(record.created_at),
-        "valid_at": iso(record.valid_at),
+        "created_at": Instant.of(record.created_at),
+        "valid_at": Instant.of(record.valid_at),
     }
 
 
 def fact_properties(record: Fact, scope: str) -> Row:
     """What Graphiti saves on a RELATES_TO, with our own fields flat beside it; 0 as in ``entity_properties``."""
     instants = {
-        field: getattr(record, field) and iso(getattr(record, field))
+        field: getattr(record, field) and Instant.of(getattr(record, field))
         for field in ("created_at", "expired_at", "valid_at", "invalid_at", "reference_time")
     }
     return {
@@ -189,7 +190,9 @@ def fact_properties(record: Fact, scope: str) -> Row:
 
 def change_properties(record: FactChange, group_id: str, place: int) -> Row:
     """Properties of a ``Change``; ``place`` is its order among those of its write."""
-    values = {field: iso(value) if field.endswith("_at") and value is not None else value for field, value in record}
+    values = {
+        field: Instant.of(value) if field.endswith("_at") and value is not None else value for field, value in record
+    }
     return {
         **values,
         "group_id": group_id,

@@ -122,15 +122,16 @@ def _embedded(settings: Settings) -> Opening:
 
 
 def _neo4j(settings: Settings) -> Opening:
+    def is_back() -> None:
+        opened.on_restart()  # as it is by then
+
     async def open_database() -> Database:
-        try:
-            module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.neo4j_database")
-        except ModuleNotFoundError:
-            raise ConfigurationError("The backend neo4j is not built yet.") from None
-        database: Database = await module.open_neo4j(settings)
+        module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.neo4j_database")
+        database: Database = module.open_neo4j(settings, is_back)
         return database
 
-    return Opening(RemoteHost(), open_database)
+    opened = Opening(RemoteHost(), open_database)
+    return opened
 
 
 class _Embedded:

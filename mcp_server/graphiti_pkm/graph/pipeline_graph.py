@@ -29,7 +29,7 @@ from graphiti_pkm.graph.vector_indexes import Embedded
 
 _SHOWN_TO_A_MODEL = (
     "NOT coalesce(e.kind, '') IN ['plan', 'reading'] AND coalesce(e.voided, false) <> true "
-    "AND coalesce(e.expired_at, '') = ''"
+    "AND coalesce(e.expired_at, $dawn) = $dawn"
 )
 """What a new fact may repeat or contradict: readings add up, plans end nothing, the rest is no longer said."""
 

@@ -4,7 +4,7 @@ Written against wrong answers of FalkorDB 4.16 (``tests/integration/test_falkord
 
 - A predicate on an indexed edge property loses incoming edges in an undirected match, and ``<`` or ``<=`` on an indexed
   string matches everything. ``coalesce`` keeps both away from the index. It also spells "unknown": an unknown
-  start sorts before every instant (``''``), an unknown end after (``'~'``).
+  start sorts before every instant (``$dawn``), an unknown end after (``$dusk``).
 - ``OPTIONAL MATCH … WHERE x IS NULL`` filters before it matches: count instead.
 - ``MATCH`` by property after ``YIELD`` runs once a hit: go along an edge (``OF``), or use startNode and endNode.
 - Labels at both ends of an edge found by its index scan the label: leave them out.
@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.graph.values import Instant
 
 FACT_KEYS = (
     "uuid",
@@ -85,8 +85,8 @@ EPISODE_COLUMNS = """
   coalesce(e.created_at, e.valid_at) AS created_at, coalesce(e.valid_at, e.created_at) AS valid_at,
   [] AS entity_edges, coalesce(s.corrected, false) AS corrected"""
 
-STARTS = "coalesce(e.valid_at, '')"
-RECORDED = "coalesce(e.created_at, '')"
+STARTS = "coalesce(e.valid_at, $dawn)"
+RECORDED = "coalesce(e.created_at, $dawn)"
 KNOWN_FROM = "coalesce(e.valid_at, e.reference_time)"
 
 IS_CURRENT = """CASE WHEN coalesce(e.expired_at, e.invalid_at) <= $now THEN 0 WHEN e.valid_at > $now THEN 0
@@ -113,7 +113,7 @@ def episode_conditions(wanted: EpisodeFilter) -> Conditions:
     ):
         if instant is not None:
             parts.append(part)
-            values[name] = iso(instant)
+            values[name] = Instant.of(instant)
     return all_of(parts), values
 
 
@@ -128,8 +128,8 @@ def entity_conditions(wanted: EntityFilter) -> Conditions:
         parts.append("n.uuid IN $uuids")
         values["uuids"] = wanted.uuids
     if wanted.recorded_until is not None:
-        parts.append("coalesce(n.created_at, '') <= $recorded_until")
-        values["recorded_until"] = iso(wanted.recorded_until)
+        parts.append("coalesce(n.created_at, $dawn) <= $recorded_until")
+        values["recorded_until"] = Instant.of(wanted.recorded_until)
     return all_of(parts), values
 
 
@@ -150,7 +150,7 @@ def status_conditions(status: tuple[Sequence[str], datetime]) -> Conditions:
         f"{IS_CURRENT} = 1",
         f"{RECORDED} <= $now",
     )
-    return all_of(parts), {"status": status[0], "now": iso(status[1])}
+    return all_of(parts), {"status": status[0], "now": Instant.of(status[1])}
 
 
 def all_of(parts: Iterable[str]) -> str:

@@ -11,9 +11,10 @@ from typing import Literal
 
 from graphiti_pkm.domain.changes import ChangeFilter
 from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.times import as_utc, iso
+from graphiti_pkm.domain.times import as_utc
 from graphiti_pkm.graph.queries import FACT_COLUMNS, RECORDED, Conditions
 from graphiti_pkm.graph.queries_values import Query, day_number
+from graphiti_pkm.graph.values import Instant, keys_after
 
 _FIELDS = (
     "uuid",
@@ -173,19 +174,19 @@ def _additions(wanted: ChangeFilter, window: Window) -> tuple[Query, Query]:
 def _recorded(wanted: ChangeFilter, record: str, at: str) -> Conditions:
     """Groups and period of a record; the texts are kept away from their index, the days are not."""
     parts = [f"coalesce({record}.group_id, '') IN $groups"] if wanted.entity_uuid is not None else []
-    parts.append(f"coalesce({at}, '') >= $since")
-    parts.append(f"coalesce({at}, '') <= $now")
+    parts.append(f"coalesce({at}, $dawn) >= $since")
+    parts.append(f"coalesce({at}, $dawn) <= $now")
     values: dict[str, object] = {
         "groups": wanted.group_ids,
-        "since": iso(wanted.since),
-        "now": iso(wanted.now),
+        "since": Instant.of(wanted.since),
+        "now": Instant.of(wanted.now),
         "first_day": day_number(wanted.since),
         "last_day": day_number(wanted.now),
         "entity": wanted.entity_uuid,
     }
     if wanted.until is not None:
-        parts.append(f"coalesce({at}, '') < $until")
-        values |= {"until": iso(wanted.until), "last_day": day_number(min(wanted.until, wanted.now))}
+        parts.append(f"coalesce({at}, $dawn) < $until")
+        values |= {"until": Instant.of(wanted.until), "last_day": day_number(min(wanted.until, wanted.now))}
     return " AND ".join(parts), values
 
 
@@ -198,7 +199,7 @@ def _page(
     if window.after is not None:
         after = f"""WHERE at < $c0 OR (at = $c0 AND ({rank} > $c1 OR ({rank} = $c1 AND id > $c2)))
         WITH {variable}, at, id"""
-    keys: dict[str, object] = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    keys = keys_after(window.after, (0,))
     if window.after is not None:
         keys["last_day"] = day_number(_last_seen(window))
     return (

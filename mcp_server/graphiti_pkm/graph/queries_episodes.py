@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from graphiti_pkm.domain.queries import EpisodeFilter, Window
 from graphiti_pkm.graph.queries import ENTITY_COLUMNS, EPISODE_COLUMNS, FACT_COLUMNS, RECORDED, episode_conditions
 from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.values import keys_after
 
 _MENTIONS = "MATCH (h:Entity {uuid: $entity}) WITH h MATCH (h)<-[:MENTIONS]-(e)"
 """From the entity found first, without a label on ``e``: otherwise every node of the database is tried.
@@ -30,7 +31,7 @@ def _episode_page(name: str, wanted: EpisodeFilter, window: Window) -> tuple[Que
     if window.after is not None:
         after = f"""WHERE va {sign} $c0 OR (va = $c0 AND (ca {sign} $c1 OR (ca = $c1 AND id > $c2)))
         WITH e, va, ca, id"""
-    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    keys = keys_after(window.after, (0, 1))
     return (
         Query(
             name,
@@ -46,7 +47,7 @@ def _episode_page(name: str, wanted: EpisodeFilter, window: Window) -> tuple[Que
 
 def months_in_utc(entity_uuid: str, wanted: EpisodeFilter) -> Query:
     """First, last and number of the mentions in months of UTC: two thirds of the time that any zone takes."""
-    return _by_span(entity_uuid, wanted, "left(va, 7)")
+    return _by_span(entity_uuid, wanted, "left(text, 7)")
 
 
 def months_in_any_zone(entity_uuid: str, wanted: EpisodeFilter) -> Query:
@@ -58,9 +59,9 @@ def months_in_any_zone(entity_uuid: str, wanted: EpisodeFilter) -> Query:
     return _by_span(
         entity_uuid,
         wanted,
-        """CASE WHEN NOT substring(va, 8, 2) IN ['01', '28', '29', '30', '31'] THEN left(va, 7)
-            WHEN va < '1972' THEN left(va, 19)
-            ELSE left(va, 14) + ['00', '15', '30', '45'][toInteger(substring(va, 14, 2)) / 15] END""",
+        """CASE WHEN NOT substring(text, 8, 2) IN ['01', '28', '29', '30', '31'] THEN left(text, 7)
+            WHEN text < '1972' THEN left(text, 19)
+            ELSE left(text, 14) + ['00', '15', '30', '45'][toInteger(substring(text, 14, 2)) / 15] END""",
     )
 
 
@@ -68,7 +69,7 @@ def _by_span(entity_uuid: str, wanted: EpisodeFilter, span: str) -> Query:
     matched, values = _matching_episodes(wanted.model_copy(update={"entity_uuid": entity_uuid}))
     return Query(
         "mentions by span",
-        f"""{matched} WITH coalesce(e.valid_at, e.created_at) AS va
+        f"""{matched} WITH coalesce(e.valid_at, e.created_at) AS va WITH va, toString(va) AS text
         RETURN {span} AS span, min(va) AS first, max(va) AS last, count(va) AS n ORDER BY first""",
         values,
     )

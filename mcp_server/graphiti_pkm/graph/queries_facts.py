@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphiti_pkm.domain.queries import FactFilter
-from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph.queries import BELIEVED, IS_CURRENT, PRESENT, RECORDED, Conditions, Held, all_of
 from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.graph.values import Instant
 
 _UNLIKE_STATES = "['event', 'plan', 'reading']"
 _NO_CHANGE = "['proposed', 'rejected', 'deleted']"
@@ -21,12 +21,12 @@ FEW_CHANGES = 20
 """So many are compared with every fact, which takes half the time of looking up the changes of 10,000 facts."""
 _PREVIOUS = ("previous_valid_at", "previous_invalid_at", "previous_expired_at", "previous_voided", "previous_told_at")
 _FIRST_CHANGE = f"""CALL {{ WITH e OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}})
-  WHERE coalesce(c.recorded_at, '') > $known_at AND NOT c.kind IN {_NO_CHANGE}
+  WHERE coalesce(c.recorded_at, $dawn) > $known_at AND NOT c.kind IN {_NO_CHANGE}
   RETURN c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT 1 }}"""
 
 _TOLD_BY_THEN = """CALL {{ WITH e UNWIND coalesce(e.episodes, []) AS teller
     OPTIONAL MATCH (t:Episodic {{uuid: teller}}) RETURN min(t.valid_at) AS first }}
-  WITH {kept}, coalesce(first, e.reference_time, e.created_at, '~') AS told WHERE told <= $known_at"""
+  WITH {kept}, coalesce(first, e.reference_time, e.created_at, $dusk) AS told WHERE told <= $known_at"""
 _FIRST_CHANGE_TOLD = f"""CALL {{ WITH e OPTIONAL MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
   WITH x, x.episode_uuid AS teller OPTIONAL MATCH (t:Episodic {{uuid: teller}})
   WITH x, coalesce(t.valid_at, x.recorded_at) AS told
@@ -80,12 +80,12 @@ def first_changes(entity_uuid: str | None, wanted: FactFilter) -> Query:
     columns = ", ".join(f"c.{field} AS {field}" for field in ("fact_uuid", *_PREVIOUS))
     return Query(
         "first changes",
-        f"""MATCH (c:Change) WHERE {of} AND coalesce(c.recorded_at, '') > $known_at AND NOT c.kind IN {_NO_CHANGE}
+        f"""MATCH (c:Change) WHERE {of} AND coalesce(c.recorded_at, $dawn) > $known_at AND NOT c.kind IN {_NO_CHANGE}
         WITH c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT $limit RETURN {columns}""",
         {
             "entity": entity_uuid,
             "groups": wanted.group_ids,
-            "known_at": wanted.known_at and iso(wanted.known_at),
+            "known_at": Instant.known(wanted.known_at),
             "limit": FEW_CHANGES + 1,
         },
     )
@@ -93,7 +93,7 @@ def first_changes(entity_uuid: str | None, wanted: FactFilter) -> Query:
 
 def starts(held: Held) -> str:
     """For sorting: an unknown start before every other."""
-    return f"coalesce({held.valid_at}, '')"
+    return f"coalesce({held.valid_at}, $dawn)"
 
 
 def known_from(held: Held) -> str:
@@ -121,9 +121,9 @@ _WAS_CURRENT = f"""CASE WHEN {BELIEVED.expired_at} IS NOT NULL AND {BELIEVED.inv
 def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
     """What no change of a fact changes, over an edge ``e``."""
     parts = ["coalesce(e.group_id, '') IN $groups", f"{RECORDED} <= $now"]
-    values: dict[str, object] = {"groups": wanted.group_ids, "now": iso(wanted.now)}
+    values: dict[str, object] = {"groups": wanted.group_ids, "now": Instant.of(wanted.now)}
     if wanted.known_at is not None:
-        values["known_at"] = iso(wanted.known_at)
+        values["known_at"] = Instant.of(wanted.known_at)
         if not wanted.by_reference_time:
             parts.append(f"{RECORDED} <= $known_at")
     if wanted.as_of is not None:
@@ -153,17 +153,17 @@ def _held_conditions(wanted: FactFilter, held: Held) -> tuple[list[str], dict[st
             f"({held.expired_at} IS NULL OR {held.invalid_at} IS NOT NULL)",
         ]
         if wanted.status is None:
-            parts += [f"{starts(held)} <= $as_of", f"coalesce({held.invalid_at}, '~') > $as_of"]
-        values["as_of"] = iso(wanted.as_of)
+            parts += [f"{starts(held)} <= $as_of", f"coalesce({held.invalid_at}, $dusk) > $as_of"]
+        values["as_of"] = Instant.of(wanted.as_of)
     for name, instant, part in (
         ("valid_after", wanted.valid_after, f"{known_from(held)} >= $valid_after"),
         ("valid_before", wanted.valid_before, f"{known_from(held)} < $valid_before"),
-        ("invalid_after", wanted.invalid_after, f"coalesce({held.invalid_at}, '') >= $invalid_after"),
-        ("invalid_before", wanted.invalid_before, f"coalesce({held.invalid_at}, '~') < $invalid_before"),
+        ("invalid_after", wanted.invalid_after, f"coalesce({held.invalid_at}, $dawn) >= $invalid_after"),
+        ("invalid_before", wanted.invalid_before, f"coalesce({held.invalid_at}, $dusk) < $invalid_before"),
     ):
         if instant is not None:
             parts.append(part)
-            values[name] = iso(instant)
+            values[name] = Instant.of(instant)
     if wanted.only_current:
         parts.append(f"{IS_CURRENT if held == PRESENT else _WAS_CURRENT} = 1")
     if wanted.status is not None:

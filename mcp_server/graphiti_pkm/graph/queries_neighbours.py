@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graphiti_pkm.domain.neighbours import Stretch
-from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph.queries import RECORDED
 from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.values import Instant
 
 _PLACE = "e.uuid AS uuid, coalesce(e.group_id, '') AS group_id, coalesce(e.valid_at, e.created_at) AS va, "
 _COLUMNS = f"{_PLACE} coalesce(e.created_at, e.valid_at) AS ca"
@@ -29,14 +29,14 @@ def places_in(stretch: Stretch, recorded_until: datetime, limit: int) -> Query:
     """
     return Query(
         "places in a stretch of time",
-        f"""MATCH (e:Episodic) WHERE e.valid_at >= $start AND e.valid_at < $end AND coalesce(e.valid_at, '~') < $end
+        f"""MATCH (e:Episodic) WHERE e.valid_at >= $start AND e.valid_at < $end AND coalesce(e.valid_at, $dusk) < $end
           AND coalesce(e.group_id, '') = $group AND {RECORDED} <= $recorded_until
         WITH e ORDER BY e.valid_at, e.created_at, e.uuid LIMIT $limit RETURN {_COLUMNS} ORDER BY va, ca, uuid""",
         {
             "group": stretch.group_id,
-            "start": iso(stretch.start),
-            "end": iso(stretch.end),
-            "recorded_until": iso(recorded_until),
+            "start": Instant.of(stretch.start),
+            "end": Instant.of(stretch.end),
+            "recorded_until": Instant.of(recorded_until),
             "limit": limit,
         },
     )
@@ -46,10 +46,15 @@ def same_text(stretch: Stretch, content: str) -> Query:
     """By the index on ``valid_at``, like ``places_in``; the texts of the stretch are compared, not read."""
     return Query(
         "same text in a stretch of time",
-        """MATCH (e:Episodic) WHERE e.valid_at >= $start AND e.valid_at < $end AND coalesce(e.valid_at, '~') < $end
+        """MATCH (e:Episodic) WHERE e.valid_at >= $start AND e.valid_at < $end AND coalesce(e.valid_at, $dusk) < $end
           AND coalesce(e.group_id, '') = $group AND e.content = $content
         WITH e ORDER BY e.created_at, e.uuid LIMIT 1 RETURN e.uuid AS uuid""",
-        {"group": stretch.group_id, "start": iso(stretch.start), "end": iso(stretch.end), "content": content},
+        {
+            "group": stretch.group_id,
+            "start": Instant.of(stretch.start),
+            "end": Instant.of(stretch.end),
+            "content": content,
+        },
     )
 
 
@@ -85,7 +90,7 @@ def own_mentions(entity_uuids: Sequence[str], limit_each: int) -> Query:
     return Query(
         "own mentions",
         """UNWIND $uuids AS u MATCH (n:Entity {uuid: u}) OPTIONAL MATCH (n)<-[m:MENTIONS]-(e:Episodic)
-        WHERE coalesce(m.created_at, '') <= coalesce(e.created_at, '~')
+        WHERE coalesce(m.created_at, $dawn) <= coalesce(e.created_at, $dusk)
           OR substring(coalesce(m.uuid, ''), 14, 1) <> '5'
         WITH n.uuid AS uuid, collect(DISTINCT e.uuid)[..$limit] AS episodes
         WHERE size(episodes) > 0 RETURN uuid, episodes""",

@@ -14,6 +14,7 @@ from graphiti_pkm.domain.walks import SourceMode
 from graphiti_pkm.graph.queries import FACT_COLUMNS, IS_CURRENT, RECORDED, STARTS
 from graphiti_pkm.graph.queries_facts import fact_conditions
 from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.values import keys_after
 
 _UNIT: dict[SourceMode, str] = {
     "quote": "CASE WHEN q = 1 THEN -1 ELSE p.start END",
@@ -42,7 +43,7 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
           WHEN p.start < $quote_end AND p.end > $quote_start THEN 1 ELSE 0 END AS q
       WITH e, p, q, CASE WHEN s >= -1.5 THEN toInteger(round(s * {COSINE_UNITS})) ELSE {_NOT_COMPARED} END AS s
       ORDER BY q DESC, s DESC, p.start
-      WITH e.uuid AS id, coalesce(e.valid_at, e.created_at, '') AS va, {_UNIT[mode]} AS unit, max(q) AS first,
+      WITH e.uuid AS id, coalesce(e.valid_at, e.created_at, $dawn) AS va, {_UNIT[mode]} AS unit, max(q) AS first,
         max(s) AS score, min(p.start) AS start, max(p.end) AS end, head(collect(p.start)) AS best
       WITH id, va, max(score) AS own, collect([first, score, start, end, best]) AS units
       WITH collect([id, va, own, units]) AS told, max(own) AS top, sum(size(units)) AS held
@@ -61,7 +62,7 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
     if window.after is not None:
         after = """WHERE first < $c0 OR (first = $c0 AND (score < $c1 OR (score = $c1 AND (va < $c2 OR (va = $c2
           AND (id > $c3 OR (id = $c3 AND place > $c4)))))))"""
-    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    keys = keys_after(window.after, (2,))
     return (
         Query(
             "fact sources",

@@ -15,6 +15,7 @@ from graphiti_pkm.graph.queries import (
 )
 from graphiti_pkm.graph.queries_facts import Matched, facts_matched, known_from, starts
 from graphiti_pkm.graph.queries_values import Query, Row, digest
+from graphiti_pkm.graph.values import keys_after
 
 NAME_COLUMNS = """
   k.key AS key, k.group_id AS group_id, k.text AS text, k.spellings AS spellings, k.entity_uuid AS entity_uuid,
@@ -200,7 +201,7 @@ def readings(group_id: str, source_uuid: str, spellings: Sequence[str], limit: i
     return (
         Query(
             "readings",
-            f"""{matched} WITH e, coalesce({KNOWN_FROM}, '') AS va, {RECORDED} AS ca, e.uuid AS id
+            f"""{matched} WITH e, coalesce({KNOWN_FROM}, $dawn) AS va, {RECORDED} AS ca, e.uuid AS id
             ORDER BY va DESC, ca DESC, id DESC LIMIT $limit RETURN {FACT_COLUMNS}""",
             {**values, "limit": limit},
         ),
@@ -263,7 +264,7 @@ def first_fact(entity_uuid: str | None, group_ids: Sequence[str], relations_: Se
     return Query(
         "first fact",
         f"""{found} {_IN_GROUPS} AND {_NOT_VOIDED} {named}
-        AND (e.valid_at IS NOT NULL OR coalesce(e.invalid_at, '~') > coalesce(e.reference_time, ''))
+        AND (e.valid_at IS NOT NULL OR coalesce(e.invalid_at, $dusk) > coalesce(e.reference_time, $dawn))
         RETURN min(coalesce({KNOWN_FROM}, e.created_at)) AS first""",
         {"entity": entity_uuid, "groups": group_ids, "relations": relations_},
     )
@@ -316,12 +317,12 @@ _NEXT_OLDEST = "va > $c0 OR (va = $c0 AND (ca > $c1 OR (ca = $c1 AND id > $c2)))
 def _fact_page(name: str, matched: Matched, wanted: FactFilter, window: Window) -> tuple[Query, Query]:
     """Current ones first, then the newest; or the oldest first."""
     current = "1" if wanted.only_current else matched.is_current
-    since = starts(matched.held) if window.newest else f"coalesce({known_from(matched.held)}, '')"
+    since = starts(matched.held) if window.newest else f"coalesce({known_from(matched.held)}, $dawn)"
     keys, order = ("cur, va, ca, id", "cur DESC, va DESC, ca DESC, id") if window.newest else ("va, ca, id",) * 2
     after = ""
     if window.after is not None:
         after = f"WHERE {_NEXT_NEWEST if window.newest else _NEXT_OLDEST} WITH {matched.carried}, {keys}"
-    values = {**matched.values, **{f"c{i}": key for i, key in enumerate(window.after or ())}}
+    values = {**matched.values, **keys_after(window.after, (1, 2) if window.newest else (0, 1))}
     sorted_by = f"{since} AS va, {RECORDED} AS ca, e.uuid AS id"
     if window.newest:
         sorted_by = f"{current} AS cur, {sorted_by}"

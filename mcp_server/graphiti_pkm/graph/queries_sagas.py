@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph.queries import EPISODE_COLUMNS
 from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.values import Instant
 
 SAGA_KEYS = (
     "uuid",
@@ -61,23 +61,23 @@ def episodes(saga_uuid: str, recorded_after: datetime | None, limit: int) -> Que
     return Query(
         "episodes of a saga",
         f"""MATCH (s:Saga {{uuid: $uuid}})-[:HAS_EPISODE]->(e:Episodic)
-        WHERE e.group_id = s.group_id AND coalesce(e.created_at, '') > $after
+        WHERE e.group_id = s.group_id AND coalesce(e.created_at, $dawn) > $after
         WITH DISTINCT e ORDER BY e.created_at, e.uuid LIMIT $limit
         OPTIONAL MATCH (e)<-[:OF]-(s:SearchText) RETURN {EPISODE_COLUMNS} ORDER BY created_at, uuid""",
-        {"uuid": saga_uuid, "after": iso(recorded_after) if recorded_after else "", "limit": limit},
+        {"uuid": saga_uuid, "after": Instant.of(recorded_after) if recorded_after else Instant(), "limit": limit},
     )
 
 
 def holding(episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]) -> Query:
-    """The first and last of the others by when they were recorded, each as that time and its uuid."""
-    recorded = "min(coalesce(o.created_at, '') + ' ' + o.uuid)"
+    """With the first and last of the others by when they were recorded."""
     return Query(
         "sagas of episodes",
         f"""UNWIND $episodes AS u MATCH (s:Saga)-[:HAS_EPISODE]->(e:Episodic {{uuid: u}})
         WHERE s.group_id IN $groups
         WITH DISTINCT s OPTIONAL MATCH (s)-[:HAS_EPISODE]->(o:Episodic) WHERE NOT o.uuid IN $without
-        WITH s, {recorded} AS first, {recorded.replace("min", "max")} AS last
-        RETURN {_SAGA}, first, last ORDER BY uuid""",
+        WITH s, o ORDER BY coalesce(o.created_at, $dawn), o.uuid
+        WITH s, collect(o.uuid) AS others
+        RETURN {_SAGA}, others[0] AS first, others[size(others) - 1] AS last ORDER BY uuid""",
         {"episodes": episode_uuids, "groups": group_ids, "without": without},
     )
 

@@ -9,7 +9,6 @@ from typing import Literal
 
 from graphiti_pkm.domain.names import fold, joined_words, word_endings
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph.queries import (
     EPISODE_COLUMNS,
     Conditions,
@@ -18,6 +17,7 @@ from graphiti_pkm.graph.queries import (
 )
 from graphiti_pkm.graph.queries_facts import facts_matched
 from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.values import FullText, Instant, SearchText
 
 ScopeKind = Literal["entity", "episode", "fact"]
 
@@ -42,14 +42,15 @@ def scope(group_id: str, kind: ScopeKind) -> str:
     return f"s{hashlib.sha256(group_id.encode()).hexdigest()[:24]}{kind}0"
 
 
-def searchable(text: str) -> str:
+def searchable(text: str) -> SearchText:
     """What full text holds of a text: its folded words, each cut to what the index can find again."""
-    return " ".join(_folded(text))
+    return SearchText(" ".join(_folded(text)))
 
 
-def searchable_with_parts(text: str) -> str:
+def searchable_with_parts(text: str) -> SearchText:
     """As ``searchable``, with hyphened words as one, and the endings of long words, by which those inside are found."""
-    return " ".join((searchable(text), *map(_cut, (*dict.fromkeys(joined_words(text)), *word_endings(text)))))
+    parts = map(_cut, (*dict.fromkeys(joined_words(text)), *word_endings(text)))
+    return SearchText(" ".join((searchable(text), *parts)))
 
 
 def search_entities(terms: Sequence[str], wanted: EntityFilter, limit: int) -> Query | None:
@@ -111,8 +112,13 @@ def search_episodes(terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> 
 
 def episodes_naming(group_id: str, name: str, before: datetime, after: str | None, limit: int) -> Query:
     """Spaces and hyphens inside a name may be there or not, so every joining and every cut in two is a phrase."""
-    values: dict[str, object] = {"before": iso(before), "after": after or "", "limit": limit, "groups": [group_id]}
-    matching = "coalesce(e.created_at, '') < $before AND coalesce(e.uuid, '') > $after"
+    values: dict[str, object] = {
+        "before": Instant.of(before),
+        "after": after or "",
+        "limit": limit,
+        "groups": [group_id],
+    }
+    matching = "coalesce(e.created_at, $dawn) < $before AND coalesce(e.uuid, '') > $after"
     found = f"ORDER BY e.uuid LIMIT $limit RETURN {EPISODE_COLUMNS} ORDER BY uuid"
     phrases = _spellings(name)
     if not phrases:
@@ -128,7 +134,7 @@ def episodes_naming(group_id: str, name: str, before: datetime, after: str | Non
         f"""CALL db.idx.fulltext.queryNodes('SearchText', $words) YIELD node
         MATCH (node)-[:OF]->(e:Episodic) WHERE coalesce(e.group_id, '') IN $groups AND {matching}
         WITH e, node AS s {found}""",
-        {**values, "words": _expression([group_id], "episode", [f'"{phrase}"' for phrase in phrases])},
+        {**values, "words": FullText([scope(group_id, "episode")], phrases, are_phrases=True)},
     )
 
 
@@ -160,7 +166,7 @@ def _cut(word: str) -> str:
     return word.encode()[:_WORD_BYTES].decode(errors="ignore")
 
 
-def _words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind, field_prefix: str = "") -> str | None:
+def _words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind, field_prefix: str = "") -> FullText | None:
     """Any of the words; folded once more, so that nothing can be query syntax."""
     words = list(dict.fromkeys(word for term in terms for word in _asked(term)))
     return _expression(group_ids, kind, words, field_prefix) if words and group_ids else None
@@ -172,6 +178,5 @@ def _asked(term: str) -> list[str]:
     return [*words[:-1], f"{words[-1]}*"] if words and term.endswith("*") else words
 
 
-def _expression(group_ids: Sequence[str], kind: ScopeKind, words: Sequence[str], field_prefix: str = "") -> str:
-    scopes = "|".join(scope(group, kind) for group in group_ids)
-    return f"@{field_prefix}scope:({scopes}) @{field_prefix}text:({'|'.join(words)})"
+def _expression(group_ids: Sequence[str], kind: ScopeKind, words: Sequence[str], prefix: str = "") -> FullText:
+    return FullText([scope(group, kind) for group in group_ids], words, prefix)

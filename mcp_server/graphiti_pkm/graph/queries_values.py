@@ -13,11 +13,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from graphiti_pkm.domain.times import as_utc
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.graph.values import DAWN, DUSK, FullText
 
 Row: TypeAlias = "dict[str, Any]"
 Parameters: TypeAlias = "Mapping[str, object]"
 
 _LARGEST_INTEGER = 2**63 - 1
+_UNKNOWN = {DAWN: "", DUSK: "~"}
+"""Texts before and after every ISO date."""
 
 _BOOLEAN, _DOUBLE, _ARRAY, _EDGE, _NODE, _PATH, _MAP, _VECTOR = 4, 5, 6, 7, 8, 9, 10, 12
 
@@ -35,9 +38,10 @@ class Query(NamedTuple):
         Raises:
             InvalidInput: a value cannot be stored (NUL, lone surrogate, not a number, an integer too large).
         """
-        if not self.parameters:
+        named = {name: value for name, value in _UNKNOWN.items() if f"${name}" in self.text}
+        if not self.parameters and not named:
             return self.text
-        header = " ".join(f"{name}={literal(value)}" for name, value in self.parameters.items())
+        header = " ".join(f"{name}={literal(value)}" for name, value in {**self.parameters, **named}.items())
         return f"CYPHER {header} {self.text}"
 
 
@@ -48,16 +52,18 @@ def literal(value: object) -> str:  # noqa: PLR0911 one for each type
             return "null"
         case bool():
             return "true" if value else "false"
+        case FullText():
+            return _quoted(_expression(value))
         case str():
             return _quoted(value)
         case int():
-            return _integer(value)
+            return str(checked_integer(value))
         case float():
-            return _number(value)
+            return repr(checked_number(value))
         case array():
             return ("[" + "%.6f," * len(value))[:-1] % tuple(value) + "]" if value else "[]"
         case Mapping():
-            return "{" + ",".join(f"{_key(str(key))}:{literal(item)}" for key, item in value.items()) + "}"
+            return "{" + ",".join(f"`{checked_key(str(key))}`:{literal(item)}" for key, item in value.items()) + "}"
         case Sequence() | set() | frozenset():
             return "[" + ",".join(map(literal, value)) + "]"
         case _:
@@ -110,31 +116,43 @@ def _value(cell: Sequence[Any]) -> Any:
     return value
 
 
-def _quoted(text: str) -> str:
+def checked_text(text: str) -> str:
+    """The text itself. Raises InvalidInput."""
     if "\x00" in text:
         raise InvalidInput("Text with a NUL character cannot be stored or searched; take it out and send again.")
     try:
         text.encode()
     except UnicodeEncodeError:
         raise InvalidInput("Text with half a surrogate pair cannot be stored; take it out and send again.") from None
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return text
+
+
+def _quoted(text: str) -> str:
+    escaped = checked_text(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _key(name: str) -> str:
+def _expression(asked: FullText) -> str:
+    words = [f'"{words}"' for words in asked.words] if asked.are_phrases else asked.words
+    return f"@{asked.prefix}scope:({'|'.join(asked.scopes)}) @{asked.prefix}text:({'|'.join(words)})"
+
+
+def checked_key(name: str) -> str:
+    """The name of a property itself. Raises InvalidInput."""
     if not name or "`" in name:
         raise InvalidInput("An attribute needs a name without a backtick.")
-    _quoted(name)
-    return f"`{name}`"
+    return checked_text(name)
 
 
-def _integer(value: int) -> str:
+def checked_integer(value: int) -> int:
+    """The integer itself. Raises InvalidInput."""
     if abs(value) > _LARGEST_INTEGER:
         raise InvalidInput("An integer of more than 64 bits cannot be stored.")
-    return str(value)
+    return value
 
 
-def _number(value: float) -> str:
+def checked_number(value: float) -> float:
+    """The number itself. Raises InvalidInput."""
     if not math.isfinite(value):
         raise InvalidInput("A number that is not finite cannot be stored.")
-    return repr(value)
+    return value

@@ -18,6 +18,7 @@ from graphiti_pkm.domain.times import as_utc
 from graphiti_pkm.graph import mapping, queries_changes, queries_episodes, queries_facts, queries_read
 from graphiti_pkm.graph.queries_values import Query, Row
 from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.graph.values import Instant
 
 _MONTH = len("2026-03")
 _FACT_KEYS = ("cur", "va", "ca", "id")
@@ -40,7 +41,7 @@ class Traversals(Connected):
         (found,) = await (await self._db()).read(queries_facts.first_changes(entity_uuid, wanted))
         if len(found) > queries_facts.FEW_CHANGES:
             return None
-        return list({row["fact_uuid"]: row for row in reversed(found)}.values())
+        return [_as_parameter(row) for row in {row["fact_uuid"]: row for row in reversed(found)}.values()]
 
     async def _fact_page(self, page_query: Query, total_query: Query) -> FactPage:
         page, total = await (await self._db()).read_apart(page_query, total_query)
@@ -154,6 +155,10 @@ class Traversals(Connected):
             for row in ring:
                 distances.setdefault(row["uuid"], hops)
         return {uuid: distances[uuid] for uuid in entity_uuids if uuid in distances}
+
+
+def _as_parameter(change: Row) -> Row:
+    return {field: Instant(value) if field.endswith("_at") and value else value for field, value in change.items()}
 
 
 def _instant(text: str) -> datetime:

@@ -35,10 +35,7 @@ class SagaReads(Connected):
         if not episode_uuids:
             return []
         (found,) = await (await self._db()).read(queries_sagas.holding(episode_uuids, group_ids, without))
-        return [
-            HeldSaga(saga=_saga(row), first_left=_uuid(row.pop("first")), last_left=_uuid(row.pop("last")))
-            for row in found
-        ]
+        return [HeldSaga(saga=_saga(row), first_left=row["first"], last_left=row["last"]) for row in found]
 
     async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:
         if not episode_uuids:
@@ -67,11 +64,6 @@ def _saga(row: Row) -> Saga:
     instants = {key: _instant(row[key]) for key in ("last_summarized_at", "last_summarized_episode_valid_at")}
     ends = {key: row[key] for key in ("first_episode_uuid", "last_episode_uuid")}
     return Saga(**texts, **ends, **instants, created_at=_instant(row["created_at"]) or _instant(_EPOCH))
-
-
-def _uuid(recorded: str | None) -> str | None:
-    """The end of a time and a uuid."""
-    return recorded.rpartition(" ")[2] if recorded else None
 
 
 def _instant(text: str | None) -> datetime | None:

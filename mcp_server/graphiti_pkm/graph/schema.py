@@ -31,7 +31,7 @@ _ADOPT_GROUPS = tuple(
     for label in ("Episodic", "Entity")
 )
 """Of a graph that Graphiti filled before we came."""
-_DAY = "toInteger(replace(left(coalesce({at}, '1970-01-01'), 10), '-', ''))"
+_DAY = "toInteger(replace(left(toString(coalesce({at}, '1970-01-01')), 10), '-', ''))"
 _FILL = (
     Query(
         "days of facts",

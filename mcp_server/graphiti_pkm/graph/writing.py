@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from graphiti_pkm.domain.records import Entity, Name, NamesLeft, Vector, Vectors, WriteIntent
 from graphiti_pkm.domain.redaction import FORGOTTEN
-from graphiti_pkm.domain.times import iso
 from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
 from graphiti_pkm.graph import mapping, queries_sagas, queries_write
 from graphiti_pkm.graph.database import Refused
@@ -17,6 +16,7 @@ from graphiti_pkm.graph.queries_values import Query, digest
 from graphiti_pkm.graph.queries_write import Section, vector_row
 from graphiti_pkm.graph.reading import Connected
 from graphiti_pkm.graph.search import is_direction
+from graphiti_pkm.graph.values import Instant
 from graphiti_pkm.graph.writing_sagas import saga_sections
 
 _log = logging.getLogger(__name__)
@@ -214,11 +214,11 @@ def _fact_updates(intent: WriteIntent) -> list[object]:
         {
             "uuid": update.uuid,
             "episodes": update.episodes,
-            "valid_at": update.valid_at and iso(update.valid_at),
-            "invalid_at": update.invalid_at and iso(update.invalid_at),
-            "expired_at": update.expired_at and iso(update.expired_at),
+            "valid_at": Instant.known(update.valid_at),
+            "invalid_at": Instant.known(update.invalid_at),
+            "expired_at": Instant.known(update.expired_at),
             "voided": update.voided,
-            "reference_time": update.reference_time and iso(update.reference_time),
+            "reference_time": Instant.known(update.reference_time),
             "quote": update.quote,
             "quote_start": update.quote_start,
             "quote_end": update.quote_end,
@@ -230,7 +230,7 @@ def _fact_updates(intent: WriteIntent) -> list[object]:
 
 def _mentions(intent: WriteIntent) -> list[object]:
     return [
-        {**dict(mention), "created_at": iso(mention.created_at), "group_id": intent.group_id}
+        {**dict(mention), "created_at": Instant.of(mention.created_at), "group_id": intent.group_id}
         for mention in intent.mentions
     ]
 

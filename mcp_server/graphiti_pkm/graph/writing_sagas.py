@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from uuid import UUID, uuid5
 
 from graphiti_pkm.domain.records import Record, Vectors, WriteIntent
-from graphiti_pkm.domain.times import iso
 from graphiti_pkm.graph import queries_sagas
 from graphiti_pkm.graph.queries_values import Row
 from graphiti_pkm.graph.queries_write import Section, vector_row
+from graphiti_pkm.graph.values import Instant
 
 
 def saga_sections(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
@@ -36,7 +36,7 @@ def saga_sections(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
                 "community_uuid": one.uuid,
                 "entity_uuid": member,
                 "group_id": one.group_id,
-                "created_at": iso(one.created_at),
+                "created_at": Instant.of(one.created_at),
             }
             for one in intent.communities
             for member in one.members
@@ -45,4 +45,6 @@ def saga_sections(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
 
 
 def _properties(record: Record) -> Row:
-    return {field: iso(value) if field.endswith("_at") and value is not None else value for field, value in record}
+    return {
+        field: Instant.of(value) if field.endswith("_at") and value is not None else value for field, value in record
+    }

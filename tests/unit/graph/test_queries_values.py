@@ -6,8 +6,9 @@ from array import array
 import pytest
 
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.graph.falkor_connection import FalkorRefused
 from graphiti_pkm.graph.queries_search import scope
-from graphiti_pkm.graph.queries_values import Query, Refused, digest, literal, rows
+from graphiti_pkm.graph.queries_values import Query, digest, literal, rows
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_a_vector_in_an_answer_is_a_mistake() -> None:
 
 
 def test_an_error_tells_its_kind_and_nothing_else() -> None:
-    refused = Refused("search", Exception("MISCONF planted text"))
+    refused = FalkorRefused("search", Exception("MISCONF planted text"))
     assert (refused.is_transient, refused.is_missing_graph) == (True, False)
     assert str(refused) == "the database refused the query search"
 

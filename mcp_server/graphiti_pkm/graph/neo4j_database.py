@@ -1,0 +1,213 @@
+"""The port ``Database`` on Neo4j 5.26 or newer, through the official driver.
+
+A query is one transaction, so a write is there as a whole or not at all, and committed when it is answered. Errors and
+logs name a query and never hold its text, its parameters or the database's message, which may quote them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from neo4j import READ_ACCESS, WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase
+from neo4j import Query as TimedText
+from neo4j.exceptions import AuthError, DatabaseUnavailable, Neo4jError
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.errors import ConfigurationError, Unavailable
+from graphiti_pkm.graph import neo4j_schema
+from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.neo4j_connection import LOST, Neo4jRefused, open_driver
+from graphiti_pkm.graph.neo4j_cypher import parameters, plain, translated
+from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.graph.vector_indexes import Built, Embedded
+
+if TYPE_CHECKING:
+    from graphiti_pkm.graph.neo4j_driver import OneGraphNeo4jDriver
+
+_log = logging.getLogger(__name__)
+
+READ_SECONDS = 20.0
+_TRIES = 6
+_FIRST_PAUSE = 0.02
+"""Seconds; each of the following is twice as long."""
+_MOST_AT_ONCE = 8
+"""Queries of one call on connections of their own."""
+
+_GONE = "The database does not answer. Try again in a moment; get_status says when it is back."
+
+_Answer = TypeVar("_Answer")
+
+
+class Neo4jDatabase:
+    """One database on one server or cluster. ``attempt`` fails as it comes; ``read`` and ``write`` try again."""
+
+    def __init__(self, writer: AsyncDriver, reader: AsyncDriver, name: str, on_return: Callable[[], None]) -> None:
+        """``on_return`` is called when the database answers again after a time in which it did not."""
+        self._writer, self._reader, self._name = writer, reader, name
+        self._bookmarks = AsyncGraphDatabase.bookmark_manager()
+        self._on_return = on_return
+        self._is_away = False
+
+    async def read(self, *queries: Query) -> list[list[Row]]:
+        try:
+            return await self.recovering(partial(self.attempt, *queries))
+        except Refused as refused:
+            _log.warning("%s", refused)
+            raise Unavailable("The database could not answer a query. Try again; get_status says more.") from None
+
+    async def read_apart(self, *queries: Query) -> list[list[Row]]:
+        return await self.read(*queries)
+
+    async def write(self, query: Query) -> list[Row]:
+        answers: list[list[Row]] = await self.recovering(partial(self._write_patiently, query))
+        return answers[0]
+
+    async def attempt(self, *queries: Query, writing: bool = False, seconds: float = READ_SECONDS) -> list[list[Row]]:
+        """As ``read`` and ``write`` without recovery; reads side by side, each at most ``seconds`` long.
+
+        Raises:
+            Refused: by the first query that was.
+            DriverError, Neo4jError, OSError: the connection is lost.
+        """
+        if len(queries) == 1:
+            return [await self._run(queries[0], writing=writing, seconds=seconds)]
+        answers: list[list[Row]] = []
+        for first in range(0, len(queries), _MOST_AT_ONCE):
+            some = queries[first : first + _MOST_AT_ONCE]
+            answers += await asyncio.gather(*(self._run(one, writing=writing, seconds=seconds) for one in some))
+        return answers
+
+    async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        """The answer, after one more try if the connection is lost; ``send`` must be repeatable. Raises Unavailable.
+
+        The driver drops its dead connections with the first failure and opens new ones for the second try.
+        """
+        try:
+            answer = await send()
+        except LOST:
+            _log.warning("the connection to the database is lost; trying again")
+            try:
+                answer = await send()
+            except LOST:
+                self._is_away = True
+                raise Unavailable(_GONE) from None
+        if self._is_away:
+            self._is_away = False
+            self._on_return()
+        return answer
+
+    async def is_durable(self, timeout_ms: int) -> bool:  # noqa: ARG002 a commit needs no waiting
+        """What was answered is committed, and Neo4j syncs its log with every commit."""
+        await self.read(Query("ping", "RETURN 1 AS one", {}))
+        return True
+
+    def driver(self) -> "OneGraphNeo4jDriver":
+        """A driver for Graphiti's own code, over the same connections."""
+        from graphiti_pkm.graph.neo4j_driver import OneGraphNeo4jDriver  # noqa: PLC0415 slow to import
+
+        return OneGraphNeo4jDriver(self._writer, self._name)
+
+    async def close(self) -> None:
+        await self._writer.close()
+        if self._reader is not self._writer:
+            await self._reader.close()
+
+    async def prepare(self) -> None:
+        try:
+            await self.recovering(partial(neo4j_schema.ensure, self))
+        except Neo4jRefused:
+            raise Unavailable("The database could not prepare its indexes. Try again.") from None
+
+    async def is_ready(self) -> bool:
+        return await self.recovering(partial(neo4j_schema.is_ready, self))
+
+    async def clear(self) -> None:
+        """In batches: one transaction of a large graph would need all the server's memory."""
+        try:
+            while (await self.write(_CLEAR))[0]["gone"]:
+                pass
+        except Refused:
+            raise Unavailable("The graph could not be cleared; a part of it may be gone.") from None
+        await self.prepare()
+
+    async def erase(self) -> bool:
+        """False: Neo4j overwrites the space of what was deleted, and its transaction logs, in its own time."""
+        return False
+
+    async def vector_states(self) -> dict[Embedded, Built]:
+        return await neo4j_schema.vector_states(self)
+
+    async def create_vector_index(self, kind: Embedded, dimension: int) -> bool:
+        try:
+            await self.write(neo4j_schema.create_vector_index(kind, dimension))
+        except Neo4jRefused as refused:
+            if not refused.is_existing_index:
+                _log.warning("the database refused a vector index of %s", kind.name)
+            return False
+        return True
+
+    async def drop_vector_index(self, kind: Embedded) -> bool:
+        try:
+            await self.write(neo4j_schema.drop_vector_index(kind))
+        except Refused:
+            return False
+        return True
+
+    async def claim(self, key: str, seconds: int) -> bool:
+        """By the database's clock. The node is locked before it is looked at."""
+        return bool(await self.write(Query("claim", _CLAIM, {"key": key, "seconds": seconds})))
+
+    async def _write_patiently(self, query: Query) -> list[list[Row]]:
+        """Again after a deadlock or a race: nothing of the query is there then."""
+        pause = _FIRST_PAUSE
+        for _ in range(_TRIES - 1):
+            try:
+                return await self.attempt(query, writing=True)
+            except Neo4jRefused as refused:
+                if not refused.may_be_repeated:
+                    raise
+            await asyncio.sleep(pause)
+            pause *= 2
+        return await self.attempt(query, writing=True)
+
+    async def _run(self, query: Query, *, writing: bool, seconds: float) -> list[Row]:
+        text = translated(query.text)
+        timed = TimedText(text, timeout=seconds)
+        values = parameters(text, query.parameters)
+        driver = self._writer if writing else self._reader
+        mode = WRITE_ACCESS if writing else READ_ACCESS
+        try:
+            async with driver.session(
+                database=self._name, default_access_mode=mode, bookmark_manager=self._bookmarks
+            ) as session:
+                result = await session.run(timed, values)
+                keys = result.keys()
+                return [dict(zip(keys, map(plain, record), strict=True)) async for record in result]
+        except DatabaseUnavailable:
+            raise
+        except AuthError:
+            raise ConfigurationError(
+                "Neo4j refuses the user name or the password. Check neo4j_username and neo4j_password."
+            ) from None
+        except Neo4jError as error:
+            if "DatabaseNotFound" in (error.code or ""):
+                raise ConfigurationError(f"This Neo4j has no database {self._name}. Check neo4j_database.") from None
+            raise Neo4jRefused(query.name, error) from None
+
+
+_CLEAR = Query("clear", "MATCH (n) WHERE NOT n:Lock WITH n LIMIT 5000 DETACH DELETE n RETURN count(n) AS gone", {})
+_CLAIM = """MERGE (m:Meta {id: 'claim ' + $key}) SET m.asked_at = datetime()
+WITH m WHERE coalesce(m.claimed_until, datetime({epochMillis: 0})) <= datetime()
+SET m.claimed_until = datetime() + duration({seconds: $seconds}) RETURN 1 AS claimed"""
+
+
+def open_neo4j(settings: Settings, on_return: Callable[[], None] = lambda: None) -> Neo4jDatabase:
+    """Connections as the settings say; none is made before the first query. Raises ConfigurationError."""
+    uri, most = settings.neo4j_uri or "", settings.database_connections
+    writer = open_driver(uri, settings.neo4j_username, settings.neo4j_password, most)
+    reader = writer
+    if settings.neo4j_reader_username is not None:
+        reader = open_driver(uri, settings.neo4j_reader_username, settings.neo4j_reader_password, most)
+    return Neo4jDatabase(writer, reader, settings.neo4j_database, on_return)

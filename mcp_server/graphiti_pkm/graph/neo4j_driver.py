@@ -1,0 +1,59 @@
+"""The driver through which Graphiti's own code reaches Neo4j.
+
+Importing this takes most of a second (graphiti_core). Errors and logs hold nothing of a query.
+"""
+
+import logging
+from typing import Any
+
+from graphiti_core.driver.neo4j_driver import Neo4jDriver
+from neo4j import AsyncDriver
+from neo4j.exceptions import DriverError, Neo4jError
+
+from graphiti_pkm.config import silence_dependencies
+from graphiti_pkm.errors import Unavailable
+
+_log = logging.getLogger(__name__)
+
+silence_dependencies()  # here, as whatever runs Graphiti's own code gets its driver from here
+
+
+class OneGraphNeo4jDriver(Neo4jDriver):
+    """Graphiti's Neo4j driver over connections that are there, which stay open when it is closed.
+
+    The stock driver opens its own, builds indexes whenever it is made, prints, and logs the database's messages.
+    """
+
+    def __init__(self, client: AsyncDriver, database: str) -> None:
+        super().__init__("bolt://localhost", None, None, database)  # connects to nothing
+        if self._init_task is not None:
+            self._init_task.cancel()
+            self._init_task = None
+        self._unused, self.client = self.client, client
+
+    async def close(self) -> None:
+        """The connections belong to the store."""
+        await self._unused.close()
+
+    def clone(self, database: str) -> "OneGraphNeo4jDriver":  # noqa: ARG002 the signature is Graphiti's
+        """Itself: a group is no other database."""
+        return self
+
+    async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
+        """Nothing: ``neo4j_schema`` is the one place that builds indexes."""
+
+    async def health_check(self) -> None:
+        """Raises Unavailable."""
+        await self.execute_query("RETURN 1")
+
+    async def execute_query(self, cypher_query_: str, **kwargs: Any) -> Any:
+        """Graphiti's form of an answer. Raises Unavailable, with nothing of the query in it."""
+        params = kwargs.pop("params", None) or {}
+        database = kwargs.pop("database_", self._database)
+        try:
+            return await self.client.execute_query(cypher_query_, parameters_=params, database_=database, **kwargs)
+        except Neo4jError:
+            _log.warning("the database refused a query of graphiti_core")
+            raise Unavailable("The database could not answer a query.") from None
+        except DriverError:
+            raise Unavailable("The database does not answer. Try again.") from None

@@ -1,0 +1,165 @@
+"""The indexes and constraints of Neo4j, built once, and what they say of themselves."""
+
+import logging
+from typing import TYPE_CHECKING
+
+from graphiti_pkm.errors import ConfigurationError, Unavailable
+from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.neo4j_connection import Neo4jRefused
+from graphiti_pkm.graph.neo4j_cypher import FACTS_FULLTEXT, NODES_FULLTEXT
+from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.schema import FILLING, META, SCHEMA_VERSION, version
+from graphiti_pkm.graph.vector_indexes import ALL, EF_CONSTRUCTION, Built, Embedded, M
+
+if TYPE_CHECKING:
+    from graphiti_pkm.graph.neo4j_database import Neo4jDatabase
+
+_log = logging.getLogger(__name__)
+
+OLDEST = (5, 26)
+"""What Graphiti asks for, and the first with what we use: vector functions, and indexes of vectors of relations."""
+_READY_SECONDS = 600
+_ONLINE = "ONLINE"
+_ALL_BUILT = 100
+
+_VERSION = Query(
+    "version",
+    "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version",
+    {},
+)
+_UNIQUE = (
+    ("Name", "id"),
+    ("SearchText", "id"),
+    ("Group", "id"),
+    ("Meta", "id"),
+    ("Write", "uuid"),
+    ("Passage", "uuid"),
+)
+"""Of our own labels: two servers that write the same at once make it once. Graphiti's labels have no constraints."""
+_INDEXED = (
+    ("Name", "entity_uuid"),
+    ("Name", "group_id"),
+    ("Passage", "group_id"),
+    ("Passage", "episode_uuid"),
+    ("Change", "uuid"),
+    ("Change", "fact_uuid"),
+    ("Change", "group_id"),
+    ("Change", "episode_uuid"),
+    ("Change", "replaced_by"),
+    ("Change", "recorded_day"),
+    ("Change", "source_uuid"),
+    ("Change", "target_uuid"),
+)
+_OWN = (
+    *(
+        f"CREATE CONSTRAINT pkm_{label.lower()}_{key} IF NOT EXISTS FOR (n:{label}) REQUIRE n.{key} IS UNIQUE"
+        for label, key in _UNIQUE
+    ),
+    *(f"CREATE INDEX pkm_{label.lower()}_{key} IF NOT EXISTS FOR (n:{label}) ON (n.{key})" for label, key in _INDEXED),
+    "CREATE INDEX pkm_fact_recorded_day IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.recorded_day)",
+    f"""CREATE FULLTEXT INDEX {NODES_FULLTEXT} IF NOT EXISTS FOR (s:SearchText) ON EACH [s.scope, s.text]
+    OPTIONS {{indexConfig: {{`fulltext.analyzer`: 'english'}}}}""",
+    f"""CREATE FULLTEXT INDEX {FACTS_FULLTEXT} IF NOT EXISTS FOR ()-[e:RELATES_TO]-()
+    ON EACH [e.search_scope, e.search_text] OPTIONS {{indexConfig: {{`fulltext.analyzer`: 'english'}}}}""",
+    # For Graphiti's own search of communities, under the name that it asks for.
+    "CREATE FULLTEXT INDEX community_name IF NOT EXISTS FOR (n:Community) ON EACH [n.name, n.group_id]",
+)
+_STATES = Query("index states", "SHOW INDEXES YIELD type, state WHERE type <> 'VECTOR' RETURN DISTINCT state", {})
+_VECTOR_STATES = Query(
+    "vector indexes",
+    "SHOW VECTOR INDEXES YIELD name, state, populationPercent RETURN name, state, populationPercent",
+    {},
+)
+_AWAIT = Query("wait for indexes", "CALL db.awaitIndexes($seconds)", {"seconds": _READY_SECONDS})
+
+
+async def ensure(database: "Neo4jDatabase") -> None:
+    """Build what is missing, also from an older version, then wait until all is indexed; cheap when it already is.
+
+    Raises:
+        ConfigurationError: the server is too old.
+        NewerSchema: a newer version wrote this database.
+        Unavailable: the indexes do not become ready.
+        Exception: what ``recovering`` knows: the connection is lost.
+    """
+    try:
+        await _check_version(database)
+        (found,) = await database.attempt(META)
+        if version(found) != SCHEMA_VERSION:
+            await _build(database)
+        await database.attempt(_AWAIT, seconds=_READY_SECONDS)
+    except Refused as refused:
+        _log.warning("%s", refused)
+        raise Unavailable("The database could not prepare its indexes. Try again.") from None
+
+
+async def is_ready(database: "Neo4jDatabase") -> bool:
+    """True when every index but those of vectors is complete."""
+    try:
+        (found,) = await database.attempt(_STATES)
+    except Refused:
+        return False
+    return bool(found) and all(row["state"] == _ONLINE for row in found)
+
+
+async def vector_states(database: "Neo4jDatabase") -> dict[Embedded, Built]:
+    """The vector indexes there are now."""
+    (found,) = await database.read(_VECTOR_STATES)
+    by_name = {row["name"]: row for row in found}
+    return {
+        kind: Built(
+            is_usable=(row := by_name[_name(kind)])["state"] == _ONLINE,
+            percent=_ALL_BUILT if row["state"] == _ONLINE else min(_ALL_BUILT - 1, int(row["populationPercent"])),
+        )
+        for kind in ALL
+        if _name(kind) in by_name
+    }
+
+
+def create_vector_index(kind: Embedded, dimension: int) -> Query:
+    """Returns at once; the database builds it in the background."""
+    pattern = f"()-[e:{kind.label}]-()" if kind.is_relation else f"(e:{kind.label})"
+    return Query(
+        "create vector index",
+        f"""CREATE VECTOR INDEX {_name(kind)} FOR {pattern} ON e.{kind.vector} OPTIONS {{indexConfig: {{
+        `vector.dimensions`: {dimension}, `vector.similarity_function`: 'cosine', `vector.hnsw.m`: {M},
+        `vector.hnsw.ef_construction`: {EF_CONSTRUCTION}}}}}""",
+        {},
+    )
+
+
+def drop_vector_index(kind: Embedded) -> Query:
+    """Refused where there is none."""
+    return Query("drop vector index", f"DROP INDEX {_name(kind)}", {})
+
+
+def _name(kind: Embedded) -> str:
+    """As ``neo4j_cypher`` translates what asks it."""
+    return f"pkm_{kind.label}_{kind.vector}"
+
+
+async def _check_version(database: "Neo4jDatabase") -> None:
+    ((row,),) = await database.attempt(_VERSION)
+    found = tuple(int(part) for part in row["version"].split("-")[0].split(".")[:2])
+    if found < OLDEST:
+        raise ConfigurationError(
+            f"This Neo4j has version {row['version']}; 5.26 or newer is needed. Update it, or use backend embedded or "
+            "falkordb. Nothing was changed."
+        )
+
+
+async def _build(database: "Neo4jDatabase") -> None:
+    """What is there already stays, whoever else builds it at the same time."""
+    from graphiti_core.driver.driver import GraphProvider  # noqa: PLC0415 slow to import, loaded by now
+    from graphiti_core.graph_queries import get_range_indices  # noqa: PLC0415 same
+
+    _log.info("building indexes")
+    for text in (*get_range_indices(GraphProvider.NEO4J), *_OWN):
+        try:
+            await database.attempt(Query("create index", text, {}), writing=True)
+        except Neo4jRefused as refused:
+            if not refused.is_existing_index:
+                raise
+    await database.attempt(_AWAIT, seconds=_READY_SECONDS)
+    for query in FILLING:
+        await database.attempt(query, writing=True, seconds=_READY_SECONDS)
