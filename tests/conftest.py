@@ -3,17 +3,29 @@
 import logging
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 import redis
 from tests.falkor import FalkorServer
+from tests.neo4j_server import Neo4jAddress, Neo4jServer, given_address, missing_tools
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.graph.opening import OpenFalkor
 from graphiti_pkm.graph.store import GraphStore
+
+NO_NEO4J = "tests on Neo4j need a JDK (17+) and Maven, or a server in NEO4J_URI"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Tests without their Neo4j share one line of the summary: pytest would name the place of each."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple) and NO_NEO4J in report.longrepr[2]:
+        report.longrepr = (__file__, 1, report.longrepr[2])
+    return report
 
 
 @pytest.fixture
@@ -52,6 +64,22 @@ async def falkor_graph(falkor_socket: Path) -> AsyncIterator[GraphStore]:
     with redis.Redis(unix_socket_path=str(falkor_socket)) as client:
         if client.exists(name):
             client.execute_command("GRAPH.DELETE", name)
+
+
+@pytest.fixture(scope="session")
+def neo4j_server() -> Iterator[Neo4jAddress]:
+    """The run's Neo4j, of the environment or its own. Who uses it empties it first: it has one database."""
+    given = given_address()
+    if given is not None:
+        yield given
+        return
+    if missing := missing_tools():
+        pytest.skip(f"no {', '.join(missing)}: {NO_NEO4J}")
+    with tempfile.TemporaryDirectory(prefix="pkm-neo4j-") as directory:
+        server = Neo4jServer(Path(directory))
+        server.start()
+        yield server.address
+        server.kill()
 
 
 @pytest.fixture

@@ -1,0 +1,133 @@
+"""A Neo4j Community server of a test's own: started, killed and started again on the same files.
+
+It is the real one, from Maven Central, in a process of its own; it needs a JDK (17 or newer) and Maven.
+"""
+
+import os
+import random
+import select
+import socket
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_urlsafe
+
+from neo4j import GraphDatabase
+from tests.neo4j_server.jars import jars, missing_tools
+
+__all__ = ["Neo4jAddress", "Neo4jServer", "empty", "given_address", "missing_tools"]
+
+START_SECONDS = 120.0
+STOP_SECONDS = 60.0
+BATCH = 20_000
+# Below the ports a system hands to outgoing connections: a client that calls a dead server must not meet itself, and
+# nobody else may take the port while the server is down.
+PORTS = range(20_000, 32_000)
+JAVA = [
+    *("--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/java.io=ALL-UNNAMED"),
+    *("--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED"),
+    *("-Dio.netty.tryReflectionSetAccessible=true", "-Dlog4j2.disable.jmx=true"),
+]
+# Most of a short run is the start, which is twice as quick without the optimising compiler.
+QUICK_START = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+
+
+@dataclass(frozen=True)
+class Neo4jAddress:
+    """Where a Neo4j answers and as whom."""
+
+    uri: str
+    username: str
+    password: str = field(repr=False)
+
+
+def given_address() -> Neo4jAddress | None:
+    """The server the environment names: a run on it empties its database."""
+    uri = os.environ.get("NEO4J_URI")
+    if not uri:
+        return None
+    return Neo4jAddress(uri, os.environ.get("NEO4J_USERNAME", "neo4j"), os.environ.get("NEO4J_PASSWORD", ""))
+
+
+class Neo4jServer:
+    """One Neo4j with its files in ``directory``, listening on loopback. ``java`` are options for its machine."""
+
+    username = "neo4j"
+
+    def __init__(self, directory: Path, *, heap: str = "512m", java: list[str] = QUICK_START) -> None:
+        self._home = directory
+        self._java = [f"-Xms{heap}", f"-Xmx{heap}", *java]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._port = _free_port()
+        self.password = token_urlsafe(16)
+        self.uri = f"bolt://127.0.0.1:{self._port}"
+
+    @property
+    def address(self) -> Neo4jAddress:
+        return Neo4jAddress(self.uri, self.username, self.password)
+
+    def start(self) -> None:
+        """Returns when it answers; on the files of a server that was killed, when it has recovered them."""
+        found = jars()
+        self._home.mkdir(parents=True, exist_ok=True)
+        command = ["java", *self._java, *JAVA, "-cp", f"{found}/*:{found}", "Launcher", str(self._home)]
+        errors = self._home / "errors.log"
+        with errors.open("ab") as log:
+            process = subprocess.Popen(
+                [*command, str(self._port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+            )
+        self._process = process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{self.password}\n".encode())
+        process.stdin.flush()
+        ready, _, _ = select.select([process.stdout], [], [], START_SECONDS)
+        if not ready or process.stdout.readline() != b"READY\n":
+            self.kill()
+            raise RuntimeError(f"Neo4j did not start.\n{errors.read_text(errors='replace')[-2000:]}")
+
+    def kill(self) -> None:
+        """As ``kill -9``."""
+        if self._process is not None:
+            self._process.kill()
+            self._ended(self._process)
+
+    def stop(self) -> None:
+        """In order: it writes a checkpoint first."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._ended(self._process)
+
+    def _ended(self, process: "subprocess.Popen[bytes]") -> None:
+        process.wait(STOP_SECONDS)
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
+        self._process = None
+
+
+def empty(address: Neo4jAddress, database: str = "neo4j") -> None:
+    """Takes every record out and the vector indexes with them, which follow from the records; other indexes stay."""
+    with (
+        GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver,
+        driver.session(database=database) as session,
+    ):
+        # Relations first, in batches: a hub with all of its own in one transaction would not fit into memory.
+        for batch in ("MATCH ()-[r]->() WITH r LIMIT $limit DELETE r", "MATCH (n) WITH n LIMIT $limit DELETE n"):
+            while session.run(batch, limit=BATCH).consume().counters.contains_updates:
+                pass
+        for name in session.run("SHOW VECTOR INDEXES YIELD name").value():
+            session.run(f"DROP INDEX `{name}` IF EXISTS").consume()
+
+
+def _free_port() -> int:
+    while True:
+        port = random.choice(PORTS)  # noqa: S311 any will do
+        with socket.socket() as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                tried.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
