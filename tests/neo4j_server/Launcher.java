@@ -2,6 +2,8 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.neo4j.configuration.GraphDatabaseSettings;
@@ -10,7 +12,7 @@ import org.neo4j.configuration.helpers.SocketAddress;
 import org.neo4j.dbms.api.DatabaseManagementServiceBuilder;
 
 /**
- * A Neo4j of a test run: {@code java Launcher HOME PORT}, the password as the first line of stdin.
+ * A Neo4j of a test run: {@code java Launcher HOME PORT [SETTING=VALUE...]}, the password as the first line of stdin.
  *
  * <p>Answers bolt on loopback only. Writes READY and closes stdout once it does; ends in order when stdin closes, so it
  * does not outlive the test run whatever becomes of that.
@@ -40,8 +42,15 @@ public class Launcher {
     var address = new SocketAddress("127.0.0.1", Integer.parseInt(arguments[1]));
     var input = new BufferedReader(new InputStreamReader(System.in));
     String password = input.readLine();
+    List<String> given = Arrays.asList(arguments).subList(2, arguments.length);
+    var lines = new ArrayList<String>(SETTINGS);
+    for (String setting : given) {
+      String name = setting.substring(0, setting.indexOf('=') + 1);
+      lines.removeIf(line -> line.startsWith(name));
+    }
+    lines.addAll(given);
     Path settings = Files.createDirectories(home.resolve("conf")).resolve("neo4j.conf");
-    Files.write(settings, SETTINGS);
+    Files.write(settings, lines);
     var server =
         new DatabaseManagementServiceBuilder(home)
             .loadPropertiesFromFile(settings)

@@ -8,6 +8,7 @@ import random
 import select
 import socket
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_urlsafe
@@ -50,16 +51,29 @@ def given_address() -> Neo4jAddress | None:
 
 
 class Neo4jServer:
-    """One Neo4j with its files in ``directory``, listening on loopback. ``java`` are options for its machine."""
+    """One Neo4j with its files in ``directory``, listening on loopback.
+
+    ``java`` are options for its machine, ``settings`` for itself, in the place of those it has here.
+    """
 
     username = "neo4j"
 
-    def __init__(self, directory: Path, *, heap: str = "512m", java: list[str] = QUICK_START) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        heap: str = "512m",
+        java: list[str] = QUICK_START,
+        port: int | None = None,
+        password: str | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self._home = directory
         self._java = [f"-Xms{heap}", f"-Xmx{heap}", *java]
+        self._settings = [f"{name}={value}" for name, value in (settings or {}).items()]
         self._process: subprocess.Popen[bytes] | None = None
-        self._port = _free_port()
-        self.password = token_urlsafe(16)
+        self._port = port or _free_port()
+        self.password = password or token_urlsafe(16)
         self.uri = f"bolt://127.0.0.1:{self._port}"
 
     @property
@@ -74,7 +88,7 @@ class Neo4jServer:
         errors = self._home / "errors.log"
         with errors.open("ab") as log:
             process = subprocess.Popen(
-                [*command, str(self._port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+                [*command, str(self._port), *self._settings], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
             )
         self._process = process
         assert process.stdin is not None
