@@ -9,10 +9,13 @@ from uuid import uuid4
 
 import pytest
 import redis
+from pydantic import SecretStr
 from tests.falkor import FalkorServer
-from tests.neo4j_server import Neo4jAddress, Neo4jServer, given_address, missing_tools
+from tests.neo4j_server import Neo4jAddress, Neo4jServer, empty, given_address, missing_tools
 from tests.scripted_model import ScriptedModel
 
+from graphiti_pkm.config import Settings
+from graphiti_pkm.graph.database import Database
 from graphiti_pkm.graph.opening import OpenFalkor
 from graphiti_pkm.graph.store import GraphStore
 
@@ -80,6 +83,26 @@ def neo4j_server() -> Iterator[Neo4jAddress]:
         server.start()
         yield server.address
         server.kill()
+
+
+@pytest.fixture
+async def neo4j_graph(neo4j_server: Neo4jAddress) -> AsyncIterator[GraphStore]:
+    """An empty graph in the run's Neo4j; its indexes stay from test to test, as building them takes a second."""
+    from graphiti_pkm.graph.neo4j_database import open_neo4j  # noqa: PLC0415 most runs need no driver
+
+    settings = Settings(
+        neo4j_uri=neo4j_server.uri,
+        neo4j_username=neo4j_server.username,
+        neo4j_password=SecretStr(neo4j_server.password),
+    )
+
+    async def open_database() -> Database:
+        return open_neo4j(settings)
+
+    empty(neo4j_server)
+    store = GraphStore(open_database)
+    yield store
+    await store.close()
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from graphiti_pkm.models.api_embedder import EmbeddingService as EmbeddingServic
 from graphiti_pkm.models.local import LocalEmbedder
 
 
-@pytest.fixture(params=["fake", "falkor"])
+@pytest.fixture(params=["fake", "falkor", "neo4j"])
 def graph(request: pytest.FixtureRequest) -> Graph:
     """An empty graph. Not async: a fixture that is cannot ask for one that is."""
     if request.param == "fake":
         return FakeGraph()
-    found: Graph = request.getfixturevalue("falkor_graph")
+    found: Graph = request.getfixturevalue(f"{request.param}_graph")
     return found
 
 
