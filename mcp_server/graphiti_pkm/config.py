@@ -14,13 +14,14 @@ from typing import get_args
 
 from pydantic import ConfigDict, SecretStr, ValidationError
 
-from graphiti_pkm.config_database import VECTOR_INDEX_THRESHOLD, DatabaseSettings
+from graphiti_pkm.config_database import VECTOR_INDEX_THRESHOLD, DatabaseSettings, unused_databases
 from graphiti_pkm.config_embedding import check_embedding
-from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
 from graphiti_pkm.config_keys import GivenKey, choose_key
 from graphiti_pkm.config_memory import APP, MemorySettings, RetirementPolicy
 from graphiti_pkm.config_model import ModelSettings
+from graphiti_pkm.config_names import ENV_PREFIX, environment_name, variables_of
 from graphiti_pkm.config_serving import ServingSettings
+from graphiti_pkm.config_sources import DEFAULT, FLAG, read_sources
 from graphiti_pkm.errors import ConfigurationError
 
 __all__ = [
@@ -28,9 +29,9 @@ __all__ = [
     "environment_name", "is_secret", "leave_processors", "load_settings", "silence_dependencies",
 ]  # fmt: skip
 
-ENV_PREFIX = "GRAPHITI_PKM_"
 TELEMETRY = "GRAPHITI_TELEMETRY_ENABLED"
 """Graphiti's own variable; it reports to its makers unless this says no."""
+_SEEN = "{}: every process of this machine sees a command line; {} in the environment or in .env is not seen"
 _LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types", "allowed_hosts"})
 
 
@@ -60,6 +61,8 @@ class LoadedSettings:
     """The YAML file that was used, if any."""
     notes: tuple[str, ...] = ()
     """What was given and is not used, one line each."""
+    warnings: tuple[str, ...] = ()
+    """What was given in a way that is better not used, one line each."""
 
 
 def silence_dependencies() -> None:
@@ -76,13 +79,8 @@ def leave_processors() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", str(max(1, (os.cpu_count() or 2) // 2)))
 
 
-def environment_name(field: str) -> str:
-    """The environment variable of a setting."""
-    return ENV_PREFIX + field.upper()
-
-
 def is_secret(field: str) -> bool:
-    """Whether a setting is never shown, and has no flag."""
+    """Whether a setting is never shown; that its flag is seen by others is warned of."""
     return SecretStr in get_args(Settings.model_fields[field].annotation)
 
 
@@ -105,65 +103,50 @@ def load_settings(
     Raises:
         ConfigurationError: a value does not fit, a file cannot be read, or a name is unknown.
     """
-    environment = os.environ if environ is None else environ
-    used_env_file = find_env_file(env_file, directory or Path.cwd())
-    dotenv = {name: text for name, text in read_dotenv(used_env_file).items() if text} if used_env_file else {}
-    variables = {**dotenv, **environment}
-    yaml_file = config_file or _optional_path(
-        environment.get(ENV_PREFIX + "CONFIG") or dotenv.get(ENV_PREFIX + "CONFIG")
-    )
-    elsewhere = {
-        name
-        for name in Settings.model_fields
-        if variables.get(environment_name(name)) or (flags or {}).get(name) is not None
-    }
-    given_yaml = read_yaml(yaml_file, Settings.model_fields, variables, elsewhere) if yaml_file else YamlSettings()
-
+    sources = read_sources(Settings.model_fields, flags or {}, environ, directory, config_file, env_file)
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
     for field in Settings.model_fields:
-        name = environment_name(field)
-        sources: list[tuple[str, object]] = [
-            ("flag", (flags or {}).get(field)),
-            (name, environment.get(name) or None),
-            (f"{used_env_file}: {name}", dotenv.get(name)),
-            (str(yaml_file), given_yaml.values.get(field)),
-        ]
-        origin, value = next(((o, v) for o, v in sources if v is not None), ("default", None))
-        origins[field] = origin
+        value, origins[field] = sources.given(field)
         if value is not None:
             values[field] = _split(value) if field in _LISTS else value
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(_explain(error, origins)) from None
-    notes = given_yaml.notes
+    for name in settings.model_fields_set.difference(values):  # user and password may stand in an address
+        origins[name] = origins.get(f"{name.partition('_')[0]}_uri", DEFAULT)
+    notes = [*sources.yaml.notes, *unused_databases(settings, values)]
     for of, is_used in (("llm", bool(settings.llm_model)), ("embedding", settings.embedding_mode == "api")):
         if is_used:
             key, file, url = (getattr(settings, f"{of}_{name}") for name in ("api_key", "api_key_file", "base_url"))
             given = GivenKey(f"{of}_api_key", key, file, url, origins)
-            chosen = choose_key(given, str(yaml_file), given_yaml.values.get(f"{of}_base_url"), variables)
+            of_yaml = {sources.yaml.origins.get(f"{of}_{name}") for name in ("api_key", "api_key_file")} - {None}
+            chosen = choose_key(given, of_yaml, sources.yaml.values.get(f"{of}_base_url"), sources.variables.merged())
             settings = settings.model_copy(update={f"{of}_api_key": chosen.key})
             origins[f"{of}_api_key"] = chosen.origin
-            notes += (chosen.note,) if chosen.note else ()
+            notes += [chosen.note] if chosen.note else []
     check_embedding(settings)
-    return LoadedSettings(settings, origins, used_env_file, yaml_file, notes)
+    warnings = tuple(_SEEN.format(name, variables_of(name)[-1]) for name in values if _is_seen(name, origins))
+    return LoadedSettings(settings, origins, sources.variables.env_file, sources.config_file, tuple(notes), warnings)
+
+
+def _is_seen(field: str, origins: Mapping[str, str]) -> bool:
+    return is_secret(field) and origins[field] == FLAG
 
 
 def _split(value: object) -> object:
     return tuple(part for part in re.split(r"[,\s]+", value) if part) if isinstance(value, str) else value
 
 
-def _optional_path(text: str | None) -> Path | None:
-    return Path(text).expanduser() if text else None
-
-
 def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     problems = []
     for problem in error.errors(include_input=False, include_url=False):
-        if not problem["loc"]:  # settings that do not fit together, each named in the message
-            problems.append(problem["msg"])
-            continue
-        field = str(problem["loc"][0])
-        problems.append(f"{field} (from {origins.get(field, 'default')}): {problem['msg']}")
+        told = problem["msg"].removeprefix("Value error, ")
+        if problem["loc"]:
+            field = str(problem["loc"][0])
+            problems.append(f"{field} (from {origins.get(field, 'default')}): {told}")
+        else:  # some do not fit together; the message names them
+            named = [f"{name} from {origin}" for name, origin in origins.items() if re.search(rf"\b{name}\b", told)]
+            problems.append(f"{told} ({', '.join(named)})")
     return "Settings do not fit: " + "; ".join(problems) + "."

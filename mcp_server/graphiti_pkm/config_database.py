@@ -1,18 +1,21 @@
 """Settings of the database: the embedded one, or a server, and who connects to it."""
 
+from collections.abc import Collection
 from typing import Any, Literal, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from pydantic import BaseModel, Field, SecretStr, field_validator, model_validator
 
 Backend: TypeAlias = Literal["embedded", "falkordb", "neo4j"]
 VECTOR_INDEX_THRESHOLD = 50_000
 """Of an embedded database, which builds its indexes anew after every start."""
+SERVER_VECTOR_INDEX_THRESHOLD = 5_000
+"""Of a server that keeps its indexes."""
 NEO4J_URI = "bolt://localhost:7687"
 FALKORDB_URI = "redis://localhost:6379"
 _NEO4J_SCHEMES = frozenset({"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"})
 _FALKORDB_SCHEMES = frozenset({"redis", "rediss", "unix"})
-_NAMES_NO_CREDENTIALS = "an address without user and password: it is shown and logged, they have settings of their own"
+_SERVERS = {"neo4j": NEO4J_URI, "falkordb": FALKORDB_URI}
 
 
 class DatabaseSettings(BaseModel):
@@ -30,7 +33,7 @@ class DatabaseSettings(BaseModel):
         default=VECTOR_INDEX_THRESHOLD,
         ge=1,
         description="A group with more entities, facts or sentences than this is searched by meaning through an index, "
-        "built in the background after each start; smaller ones are scanned. 5,000 suits a database that never stops.",
+        "built in the background after each start; smaller ones are scanned. 5000 on a server, which keeps them.",
     )
     neo4j_uri: str | None = Field(
         default=None, description=f"Address of a Neo4j server, 5.26 or newer, e.g. {NEO4J_URI}."
@@ -71,12 +74,18 @@ class DatabaseSettings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _usual_address(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            for backend, usual in (("neo4j", NEO4J_URI), ("falkordb", FALKORDB_URI)):
-                if given.get("backend") == backend and not given.get(f"{backend}_uri"):
-                    given = {**given, f"{backend}_uri": usual}
-        return given
+    def _usual(cls, given: Any) -> Any:
+        """What follows from the kind of database, unless it is given."""
+        if not isinstance(given, dict):
+            return given
+        backend, filled = given.get("backend"), dict(given)
+        for of, usual in _SERVERS.items():
+            if backend == of and not given.get(f"{of}_uri"):
+                filled[f"{of}_uri"] = usual
+            _take_apart(filled, of)
+        if backend in _SERVERS or (backend in (None, "auto") and any(filled.get(f"{of}_uri") for of in _SERVERS)):
+            filled.setdefault("vector_index_threshold", SERVER_VECTOR_INDEX_THRESHOLD)
+        return filled
 
     @model_validator(mode="after")
     def _one_database(self) -> "DatabaseSettings":
@@ -109,6 +118,29 @@ def _address(uri: str | None, schemes: frozenset[str], example: str) -> str | No
         fits = False
     if not fits:
         raise ValueError(f"not an address such as {example}; it starts with {', '.join(sorted(schemes))}")
-    if parts.username or parts.password:
-        raise ValueError(_NAMES_NO_CREDENTIALS)
     return uri.strip()
+
+
+def _take_apart(given: dict[str, Any], of: str) -> None:
+    """User and password out of an address, which is shown and logged; those that have a setting stay."""
+    uri = given.get(f"{of}_uri")
+    try:
+        parts = urlsplit(uri.strip()) if isinstance(uri, str) else None
+    except ValueError:
+        return
+    if parts and "@" in parts.netloc:
+        for name, text in (("username", parts.username), ("password", parts.password)):
+            if text and not given.get(f"{of}_{name}"):
+                given[f"{of}_{name}"] = unquote(text)
+        given[f"{of}_uri"] = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def unused_databases(settings: DatabaseSettings, given: Collection[str]) -> list[str]:
+    """What was given for a database that is not the one, one line each."""
+    backend = settings.effective_backend
+    notes = []
+    for of in _SERVERS:
+        names = [name for name in given if name.startswith(f"{of}_")]
+        if names and of != backend:
+            notes.append(f"{', '.join(names)}: not used, the database is {backend}")
+    return notes

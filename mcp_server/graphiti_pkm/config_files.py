@@ -14,6 +14,10 @@ class YamlSettings:
     values: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """What of it is not used, one line each."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Where each value stands."""
+    is_upstream: bool = False
+    """Whether it is a file of Graphiti's MCP server."""
 
 
 def find_env_file(given: Path | None, directory: Path) -> Path | None:
@@ -71,11 +75,11 @@ def read_yaml(
             raise ConfigurationError(
                 f"Unknown setting(s) in {path.name}: {', '.join(unknown)}. Known: {', '.join(known)}."
             )
-        return YamlSettings(data)
+        return YamlSettings(data, origins=dict.fromkeys(data, str(path)))
     upstream = translate({name: data[name] for name in blocks}, {*elsewhere, *data})
     own = {name: value for name, value in data.items() if name in known}
     rest = sorted(map(str, set(data) - blocks - set(known)))
     unused = (f"{', '.join(rest)}: not used",) if rest else ()
-    return YamlSettings(
-        {**upstream.values, **own}, tuple(f"{path.name}: {note}" for note in (*upstream.notes, *unused))
-    )
+    values = {**upstream.values, **own}
+    notes = tuple(f"{path.name}: {note}" for note in (*upstream.notes, *unused))
+    return YamlSettings(values, notes, dict.fromkeys(values, str(path)), is_upstream=True)

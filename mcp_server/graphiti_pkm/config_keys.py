@@ -1,7 +1,7 @@
 """Which key goes to which address. A key given for one is never sent to another by accident."""
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -34,7 +34,9 @@ class ChosenKey:
     note: str = ""
 
 
-def choose_key(given: GivenKey, yaml_origin: str, yaml_url: object, variables: Mapping[str, str]) -> ChosenKey:
+def choose_key(
+    given: GivenKey, yaml_origins: Collection[str | None], yaml_url: object, variables: Mapping[str, str]
+) -> ChosenKey:
     """The key for an address.
 
     One that a YAML file holds belongs to the address in that file (``yaml_url``; None: OpenAI's), whatever else names
@@ -46,7 +48,7 @@ def choose_key(given: GivenKey, yaml_origin: str, yaml_url: object, variables: M
     setting = given.setting if given.key else given.setting + "_file"
     origin = given.origins[setting]
     if given.key or given.file:
-        if origin == yaml_origin and not same_server(given.base_url, str(yaml_url or OPENAI_URL)):
+        if origin in yaml_origins and not same_server(given.base_url, str(yaml_url or OPENAI_URL)):
             return ChosenKey(None, "default", f"{given.setting}: not used, it was given for another address")
         text = given.key.get_secret_value() if given.key else _read(given.file, given.setting)
         return ChosenKey(_checked(text, origin), origin)

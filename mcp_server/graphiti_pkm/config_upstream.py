@@ -22,6 +22,7 @@ _WORDS: dict[str, bool | None] = {
 MOST_DIMENSIONS = 4096
 _DIMENSION = 1536
 """That server's own default."""
+_DATABASES = ("neo4j", "falkordb")
 _GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -56,8 +57,8 @@ def translate(blocks: Mapping[str, Any], elsewhere: Collection[str] = ()) -> Tra
         notes.append("embedder: not used, embedding_mode is set elsewhere")
     elif isinstance(blocks.get("embedder"), dict):
         notes.extend(_embedder(blocks["embedder"], values))
-    if "database" in blocks:
-        notes.append("database: not used, the memory is in data_dir")
+    if isinstance(blocks.get("database"), dict):
+        notes.extend(_database(blocks["database"], values))
     if blocks.get("destroy_graph"):
         notes.append("destroy_graph: not used, nothing is cleared at a start")
     return Translated({name: value for name, value in values.items() if value is not None}, tuple(notes))
@@ -101,6 +102,19 @@ def _embedder(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[s
         return
     values.update(embedding_mode="api", embedding_model=block.get("model"), embedding_dimension=dimension)
     values.update(embedding_base_url=url, embedding_api_key=given.get("api_key"))
+
+
+def _database(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
+    provider = str(block.get("provider") or "falkordb").lower()
+    if provider not in _DATABASES:
+        yield f"database.provider {provider}: not offered, the memory is in data_dir"
+        return
+    given = _part(_part(block, "providers"), provider)
+    values["backend"] = provider
+    for name in ("uri", "username", "password", "database"):
+        values[f"{provider}_{name}"] = str(given[name]) if given.get(name) else None
+    if given.get("use_parallel_runtime"):
+        yield f"database.providers.{provider}.use_parallel_runtime: not used"
 
 
 def _server(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:

@@ -99,7 +99,7 @@ def test_its_types_of_entities_and_facts_are_offered_to_a_model(tmp_path: Path) 
 def test_what_is_not_used_is_told_in_a_line_each_without_its_values(tmp_path: Path) -> None:
     loaded = load(tmp_path, UPSTREAM + "\nextra_block: 1\n", {"OPENAI_API_KEY": KEY, "DESTROY_GRAPH": "yes"})
     told = " | ".join(loaded.notes)
-    for named in ("server.host 0.0.0.0", "database", "graphiti.user_id", "destroy_graph", "extra_block"):
+    for named in ("server.host 0.0.0.0", "graphiti.user_id", "destroy_graph", "extra_block"):
         assert f"config.yaml: {named}" in told
     assert KEY not in told
 

@@ -50,7 +50,7 @@ def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -
             "checks": [asdict(line) for line in lines],
             "env_file": loaded.env_file,
             "config_file": loaded.config_file,
-            "notes": loaded.notes,
+            "notes": (*loaded.warnings, *loaded.notes),
             "settings": {name: {"value": value, "origin": origin} for name, value, origin in _settings(loaded)},
         })  # fmt: skip
     else:
@@ -186,7 +186,7 @@ def _print_settings(loaded: LoadedSettings) -> None:
     say(f"\n.env used: {loaded.env_file or 'none, from the working directory upwards'}")
     if loaded.config_file:
         say(f"YAML used: {loaded.config_file}")
-    for note in loaded.notes:
+    for note in (*loaded.warnings, *loaded.notes):
         say(f"    {note}")
     rows = [(name, _shown(value), origin) for name, value, origin in _settings(loaded)]
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))

@@ -8,21 +8,16 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import get_args
 
-from graphiti_pkm.config import LoadedSettings, Settings, environment_name, is_secret, load_settings
+from graphiti_pkm.cli.flags import add_settings, given_flags
+from graphiti_pkm.config import LoadedSettings, Settings, load_settings
 from graphiti_pkm.domain.access import Tier
 from graphiti_pkm.errors import ConfigurationError
 
+_TELL_WARNINGS = frozenset({"serve", "doctor"})
+"""In their own form."""
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
-_SERVE_ONLY = frozenset({
-    "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group",
-    "allowed_hosts", "calls_per_minute", "writes_per_minute", "characters_per_call", "workers", "drain_seconds",
-    "metrics", "log_format",
-})  # fmt: skip
-_ASKS_MODEL = frozenset({"doctor", "reextract", "reembed"})
-_DESCRIBED = frozenset({"entity_types", "edge_types"})
-_VALUES = {"Path": "PATH", "int": "NUMBER", "float": "NUMBER", "tuple": "NAMES"}
 
 
 class _Version(argparse.Action):
@@ -78,6 +73,13 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def momento() -> int:
+    """The same under another name, which serves if no command is named."""
+    arguments = sys.argv[1:]
+    asks = arguments and arguments[0] in {"-h", "--help", "--version"}
+    return main(arguments if asks or (arguments and not arguments[0].startswith("-")) else ["serve", *arguments])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; whatever goes wrong becomes one line on stderr and an exit code."""
     try:
@@ -95,7 +97,10 @@ def _main(arguments: Sequence[str] | None) -> int:
     from graphiti_pkm.cli.output import complain, explain, first_cause  # noqa: PLC0415  (--help is answered by now)
 
     try:
-        return _run(options, _load(options))
+        loaded = _load(options)
+        for warning in loaded.warnings if options.command not in _TELL_WARNINGS else ():
+            complain(warning)
+        return _run(options, loaded)
     except KeyboardInterrupt:
         complain("interrupted")
         return EXIT_INTERRUPTED
@@ -122,9 +127,8 @@ class _WrongSettings(ConfigurationError):
 
 
 def _load(options: argparse.Namespace) -> LoadedSettings:
-    flags = {field: getattr(options, field, None) for field in Settings.model_fields}
     try:
-        return load_settings(flags, config_file=options.config, env_file=options.env_file)
+        return load_settings(given_flags(options), config_file=options.config, env_file=options.env_file)
     except ConfigurationError as error:
         raise _WrongSettings(error.message) from error
 
@@ -140,28 +144,7 @@ def _command(
     parser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
     if json:
         parser.add_argument("--json", action="store_true", help="print JSON for a machine")
-    settings = parser.add_argument_group(
-        "settings", "each also as the environment variable in brackets, in .env, or in a YAML file"
-    )
-    settings.add_argument("--config", type=Path, metavar="FILE", help="YAML file with settings [GRAPHITI_PKM_CONFIG]")
-    settings.add_argument(
-        "--env-file", type=Path, metavar="FILE", help="use this .env instead of the nearest one upwards"
-    )
-    for field, info in Settings.model_fields.items():
-        if is_secret(field):  # every process sees a command line
-            continue
-        if not serve and (field in _SERVE_ONLY or (_is_of_model(field) and name not in _ASKS_MODEL)):
-            continue
-        flag = "--" + field.replace("_", "-")
-        default = "" if info.default_factory else _shown(info.default)
-        text = f"{info.description} {f'Default: {default}. ' if default else ''}[{environment_name(field)}]"
-        text = text.replace("%", "%%")
-        if info.annotation is bool:
-            settings.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
-        elif get_origin(info.annotation) is Literal:
-            settings.add_argument(flag, choices=get_args(info.annotation), default=None, help=text)
-        else:
-            settings.add_argument(flag, metavar=_value(field, info.annotation), default=None, help=text)
+    add_settings(parser, name, serves=serve)
     return parser
 
 
@@ -219,24 +202,6 @@ def _add_reextract(commands: "argparse._SubParsersAction[argparse.ArgumentParser
     again.add_argument(
         "--wait", action="store_true", help="read them here, beside running servers, and tell the outcome"
     )
-
-
-def _is_of_model(field: str) -> bool:
-    return field.startswith(("llm_", "extraction_")) or field.endswith("_types")
-
-
-def _value(field: str, annotation: Any) -> str:
-    if field in _DESCRIBED:
-        return "JSON"
-    kinds = [get_origin(kind) or kind for kind in (annotation, *get_args(annotation))]
-    value = next((_VALUES[kind.__name__] for kind in kinds if getattr(kind, "__name__", "") in _VALUES), "TEXT")
-    return "SECONDS" if value == "NUMBER" and field.endswith("_seconds") else value
-
-
-def _shown(default: object) -> str:
-    if default is None or isinstance(default, bool):
-        return ""
-    return ",".join(default) if isinstance(default, tuple) else str(default)
 
 
 def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:

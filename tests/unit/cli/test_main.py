@@ -1,9 +1,15 @@
 import argparse
+import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+from tests.requirements import requirement
 
-from graphiti_pkm.cli.main import build_parser, main
-from graphiti_pkm.config import Settings, environment_name, is_secret
+from graphiti_pkm.cli.flags import given_flags
+from graphiti_pkm.cli.main import build_parser, main, momento
+from graphiti_pkm.config import Settings, load_settings
+from graphiti_pkm.config_names import flags_of, variables_of
 
 COMMANDS = (
     "serve",
@@ -38,14 +44,62 @@ def test_every_command_and_every_option_of_it_has_a_help_text(command: str) -> N
     assert parser.format_help()  # a stray % would raise here
 
 
-def test_every_setting_but_a_secret_is_a_flag_of_serve_that_names_its_environment_variable() -> None:
+@requirement("M-95")
+def test_every_setting_is_a_flag_of_serve_under_each_of_its_names_and_tells_its_variables() -> None:
     text = " ".join(commands()["serve"].format_help().split())
+    offered = commands()["serve"]._option_string_actions
     for name in Settings.model_fields:
-        if is_secret(name):
-            assert f"--{name.replace('_', '-')} " not in text
-            continue
-        assert f"--{name.replace('_', '-')}" in text
-        assert f"[{environment_name(name)}]" in text
+        assert [flag for flag in flags_of(name) if flag not in offered or offered[flag].dest != name] == []
+        assert f"[{', '.join(variables_of(name))}]" in text
+
+
+@requirement("C54", "M-95")
+def test_two_flags_of_one_setting_that_differ_are_an_error_and_the_last_of_one_name_counts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["status", "--db-uri", "bolt://planted-1", "--neo4j-uri", "bolt://planted-2"]) == 2
+    assert main(["status", "--password", "planted-1", "--neo4j-password", "planted-2"]) == 2
+    said = capsys.readouterr().err
+    assert "--db-uri and --neo4j-uri on the command line are names of one setting, neo4j_uri" in said
+    assert "--password and --neo4j-password on the command line" in said
+    assert "planted" not in said
+    options = build_parser().parse_args(["serve", "--port", "1", "--server-port", "2", "--port", "2"])
+    assert given_flags(options)["port"] == "2"
+
+
+@requirement("M-86", "T53")
+def test_a_password_on_the_command_line_counts_with_a_warning_and_is_not_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # status asks no database that the data directory, a file, does not let start.
+    (tmp_path / "file").write_text("")
+    main(["status", "--password", "planted-word", "--data-dir", str(tmp_path / "file")])
+    out, err = capsys.readouterr()
+    assert "neo4j_password: every process of this machine sees a command line; NEO4J_PASSWORD" in err
+    assert "planted-word" not in out + err
+    loaded = load_settings({"neo4j_password": "planted-word"}, {}, tmp_path)
+    assert loaded.settings.neo4j_password is not None
+    assert loaded.settings.neo4j_password.get_secret_value() == "planted-word"
+    assert load_settings({}, {"NEO4J_PASSWORD": "planted-word"}, tmp_path).warnings == ()
+
+
+@requirement("M-96")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--port", "abc"], "port (from flag)"),
+        (["serve", "--port", "abc"], "port (from flag)"),
+        (["status", "--timezone", "Mars"], "IANA"),
+    ],
+)
+def test_momento_is_the_same_command_and_serves_if_none_is_named(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["momento", *arguments])
+    assert momento() == 2
+    assert said in capsys.readouterr().err
+    scripts = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert scripts["scripts"]["momento"] == f"{momento.__module__}:{momento.__name__}"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,0 +1,90 @@
+"""Settings on the command line: a flag under each name, and what was given."""
+
+import argparse
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from graphiti_pkm.config import Settings, is_secret
+from graphiti_pkm.config_names import environment_name, flags_of, one_of, variables_of
+
+_SERVE_ONLY = frozenset({
+    "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group",
+    "allowed_hosts", "calls_per_minute", "writes_per_minute", "characters_per_call", "workers", "drain_seconds",
+    "metrics", "log_format", "tokens",
+})  # fmt: skip
+_ASKS_MODEL = frozenset({"doctor", "reextract", "reembed"})
+_DESCRIBED = frozenset({"entity_types", "edge_types"})
+_VALUES = {"Path": "PATH", "int": "NUMBER", "float": "NUMBER", "tuple": "NAMES"}
+
+
+class _Named(argparse.Action):
+    """Keeps under which of its names a setting was given: two that differ are no matter of which came last."""
+
+    def __call__(
+        self, _: argparse.ArgumentParser, options: argparse.Namespace, value: Any, name: str | None = None
+    ) -> None:
+        given = getattr(options, self.dest, None) or {}
+        setattr(options, self.dest, {**given, name: value})
+
+
+def add_settings(parser: argparse.ArgumentParser, command: str, *, serves: bool) -> None:
+    """The settings that concern a command, all of them if it serves, and the files they may stand in."""
+    settings = parser.add_argument_group(
+        "settings", "each also as the environment variable in brackets, in .env, or in a YAML file"
+    )
+    settings.add_argument(
+        "--config", type=Path, metavar="FILE", help=f"YAML file with settings [{environment_name('config')}]"
+    )
+    settings.add_argument(
+        "--env-file", type=Path, metavar="FILE", help="use this .env instead of the nearest one upwards"
+    )
+    for field, info in Settings.model_fields.items():
+        if not serves and (field in _SERVE_ONLY or (_is_of_model(field) and command not in _ASKS_MODEL)):
+            continue
+        flags = flags_of(field)
+        default = "" if info.default_factory else _shown(info.default)
+        seen = "Every process of this machine sees it here. " if is_secret(field) else ""
+        text = (
+            f"{info.description} {f'Default: {default}. ' if default else ''}{seen}[{', '.join(variables_of(field))}]"
+        )
+        text = text.replace("%", "%%")
+        if info.annotation is bool:
+            settings.add_argument(*flags, action=argparse.BooleanOptionalAction, default=None, help=text)
+        elif get_origin(info.annotation) is Literal:
+            settings.add_argument(*flags, action=_Named, dest=field, choices=get_args(info.annotation), help=text)
+        else:
+            settings.add_argument(*flags, action=_Named, dest=field, metavar=_value(field, info.annotation), help=text)
+
+
+def given_flags(options: argparse.Namespace) -> dict[str, object]:
+    """What was given by name of setting, None if it was not.
+
+    Raises:
+        ConfigurationError: two names of a setting have different values.
+    """
+    flags: dict[str, object] = {}
+    for field in Settings.model_fields:
+        given = getattr(options, field, None)
+        if isinstance(given, dict):
+            named = one_of(field, given.items(), "on the command line")
+            given = named[1] if named else None
+        flags[field] = given
+    return flags
+
+
+def _is_of_model(field: str) -> bool:
+    return field.startswith(("llm_", "extraction_")) or field.endswith("_types")
+
+
+def _value(field: str, annotation: Any) -> str:
+    if field in _DESCRIBED:
+        return "JSON"
+    kinds = [get_origin(kind) or kind for kind in (annotation, *get_args(annotation))]
+    value = next((_VALUES[kind.__name__] for kind in kinds if getattr(kind, "__name__", "") in _VALUES), "TEXT")
+    return "SECONDS" if value == "NUMBER" and field.endswith("_seconds") else value
+
+
+def _shown(default: object) -> str:
+    if default is None or isinstance(default, bool):
+        return ""
+    return ",".join(default) if isinstance(default, tuple) else str(default)

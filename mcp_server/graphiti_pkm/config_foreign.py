@@ -1,0 +1,98 @@
+"""The environment of Graphiti's own MCP server, taken as it is: what its file would make of its variables.
+
+Its names for a model are everybody's (``MODEL_NAME``), and a file of some project may be the nearest ``.env``. So they
+count only where a name of a memory stands beside them: no text goes to a model that was named for another program.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphiti_pkm.config_files import YamlSettings
+from graphiti_pkm.config_keys import OPENAI_KEY, OPENAI_URL
+from graphiti_pkm.config_names import one_of
+
+FOREIGN_CONFIG = "CONFIG_PATH"
+"""Its variable for its file."""
+MODEL, EMBEDDER = "MODEL_NAME", "EMBEDDER_MODEL"
+ADDRESSES = ("OPENAI_API_URL", "OPENAI_BASE_URL")
+_MARKS = ("NEO4J_URI", "NEO4J_USER", "FALKORDB_URI", "GRAPHITI_GROUP_ID")
+_NOT_USED = {"SEMAPHORE_LIMIT": "extraction_parallel says how many groups a model reads at once"}
+
+
+@dataclass(frozen=True)
+class Variables:
+    """Environment and ``.env``, without what is empty."""
+
+    environment: Mapping[str, str]
+    dotenv: Mapping[str, str]
+    env_file: Path | None
+
+    def levels(self) -> Iterator[tuple[Mapping[str, str], str, str]]:
+        """Each with where it is and what stands before a name of it where its origin is told."""
+        yield self.environment, "in the environment", ""
+        yield self.dotenv, f"in {self.env_file}", f"{self.env_file}: "
+
+    def merged(self) -> dict[str, str]:
+        """The environment, with what only ``.env`` has."""
+        return {**self.dotenv, **self.environment}
+
+
+def is_foreign_config(path: Path | None) -> bool:
+    """Whether that is a file of Graphiti's server: other programs have a ``CONFIG_PATH`` too."""
+    if path is None or not path.is_file():
+        return False
+    import yaml  # noqa: PLC0415  (only who has a configuration file pays for the import)
+
+    from graphiti_pkm.config_upstream import BLOCKS  # noqa: PLC0415  (as above)
+
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return False
+    return isinstance(data, dict) and len(BLOCKS.intersection(data)) > 1
+
+
+def with_foreign_variables(yaml: YamlSettings, variables: Variables, elsewhere: Collection[str] = ()) -> YamlSettings:
+    """The settings of a YAML file, and what the variables of Graphiti's server say of models beside them.
+
+    A file of that server refers to its variables itself; ours, or one of our own names, takes their place.
+
+    Raises:
+        ConfigurationError: two names of one address differ.
+    """
+    values, origins, notes = dict(yaml.values), dict(yaml.origins), list(yaml.notes)
+    for level, where, prefix in variables.levels():
+        if not any(name in level for name in _MARKS):
+            continue
+        notes += [f"{prefix}{name}: not used, {why}" for name, why in _NOT_USED.items() if name in level]
+        if yaml.is_upstream:
+            continue
+        address = one_of("llm_base_url", ((name, level[name]) for name in ADDRESSES if name in level), where)
+        for of, name in (("llm", MODEL), ("embedding", EMBEDDER)):
+            taken = any(known.startswith(f"{of}_") for known in (*values, *(elsewhere if of == "llm" else ())))
+            if name not in level or taken or (of == "embedding" and _EMBEDDING.intersection(elsewhere)):
+                continue
+            from graphiti_pkm.config_upstream import translate  # noqa: PLC0415  (as above)
+
+            key = variables.merged().get(OPENAI_KEY)
+            found = translate(_block(of, level[name], key, address[1] if address else OPENAI_URL))
+            notes += [f"{prefix}{name}: {note}" for note in found.notes]
+            for setting, value in found.values.items():
+                values[setting] = value
+                origins[setting] = prefix + name
+            if address and f"{of}_base_url" in values:
+                origins[f"{of}_base_url"] = prefix + address[0]
+            if f"{of}_api_key" in values:
+                origins[f"{of}_api_key"] = OPENAI_KEY
+    return YamlSettings(values, tuple(notes), origins, yaml.is_upstream)
+
+
+_EMBEDDING = frozenset({"embedding_mode", "embedding_model"})
+
+
+def _block(of: str, model: str, key: str | None, url: object) -> dict[str, Any]:
+    """As in the file that Graphiti's server brings."""
+    providers = {"openai": {"api_key": key, "api_url": url}}
+    return {"llm" if of == "llm" else "embedder": {"provider": "openai", "model": model, "providers": providers}}

@@ -1,0 +1,69 @@
+"""The names of settings: our own, and those that people bring from other servers of this kind."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from graphiti_pkm.errors import ConfigurationError
+
+ENV_PREFIX = "GRAPHITI_PKM_"
+
+
+@dataclass(frozen=True)
+class Aliases:
+    """Further names of a setting, each as good as our own."""
+
+    variables: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+ALIASES: Mapping[str, Aliases] = {
+    "neo4j_uri": Aliases(("NEO4J_URI", "NEO4J_URL"), ("--db-uri", "--db-url")),
+    "neo4j_username": Aliases(("NEO4J_USERNAME", "NEO4J_USER"), ("--username",)),
+    "neo4j_password": Aliases(("NEO4J_PASSWORD",), ("--password",)),
+    "neo4j_database": Aliases(("NEO4J_DATABASE",), ("--database",)),
+    "falkordb_uri": Aliases(("FALKORDB_URI",)),
+    "falkordb_username": Aliases(("FALKORDB_USERNAME",)),
+    "falkordb_password": Aliases(("FALKORDB_PASSWORD",)),
+    "falkordb_database": Aliases(("FALKORDB_DATABASE",)),
+    "transport": Aliases(("NEO4J_TRANSPORT",)),
+    "host": Aliases(("NEO4J_MCP_SERVER_HOST",), ("--server-host",)),
+    "port": Aliases(("NEO4J_MCP_SERVER_PORT",), ("--server-port",)),
+    "path": Aliases(("NEO4J_MCP_SERVER_PATH",), ("--server-path",)),
+    "allowed_hosts": Aliases(("NEO4J_MCP_SERVER_ALLOWED_HOSTS",)),
+    "embedding_mode": Aliases(("EMBEDDING_MODE",)),
+    "embedding_model": Aliases(("EMBEDDING_MODEL",)),
+    "embedding_api_key": Aliases(("EMBEDDING_API_KEY",)),
+    "default_group": Aliases(("GRAPHITI_GROUP_ID",)),
+}
+_NONE = Aliases()
+
+
+def environment_name(setting: str) -> str:
+    """Our own environment variable of a setting."""
+    return ENV_PREFIX + setting.upper()
+
+
+def variables_of(setting: str) -> tuple[str, ...]:
+    """Every environment variable of a setting, our own first."""
+    return environment_name(setting), *ALIASES.get(setting, _NONE).variables
+
+
+def flags_of(setting: str) -> tuple[str, ...]:
+    """Every flag of a setting, our own first."""
+    return "--" + setting.replace("_", "-"), *ALIASES.get(setting, _NONE).flags
+
+
+def one_of(setting: str, given: Iterable[tuple[str, object]], where: str) -> tuple[str, object] | None:
+    """The name and value that one level gives to a setting; the same value under two names is fine.
+
+    Raises:
+        ConfigurationError: two names have different values, which are not told: they may be secrets.
+    """
+    named = list(given)
+    for name, value in named[1:]:
+        if str(value).strip() != str(named[0][1]).strip():
+            raise ConfigurationError(
+                f"{named[0][0]} and {name} {where} are names of one setting, {setting}, and have different values: "
+                "leave out one of them."
+            )
+    return named[0] if named else None

@@ -1,0 +1,71 @@
+"""What each level gives to a setting: flags, environment, ``.env``, YAML, in this order."""
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
+from graphiti_pkm.config_foreign import FOREIGN_CONFIG, Variables, is_foreign_config, with_foreign_variables
+from graphiti_pkm.config_names import environment_name, one_of, variables_of
+
+FLAG, DEFAULT = "flag", "default"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Everything that was given, by level."""
+
+    flags: Mapping[str, object]
+    variables: Variables
+    yaml: YamlSettings
+    config_file: Path | None
+
+    def given(self, setting: str) -> tuple[object, str]:
+        """Value and origin of a setting; None and "default" if nobody gives it.
+
+        Raises:
+            ConfigurationError: a level gives it two values under two names.
+        """
+        levels = [(self.flags.get(setting), FLAG)]
+        for level, where, prefix in self.variables.levels():
+            named = one_of(setting, ((name, level[name]) for name in variables_of(setting) if name in level), where)
+            levels.append((named[1], prefix + named[0]) if named else (None, ""))
+        levels.append((self.yaml.values.get(setting), self.yaml.origins.get(setting, "")))
+        return next(((value, origin) for value, origin in levels if value is not None), (None, DEFAULT))
+
+
+def read_sources(
+    settings: Collection[str],
+    flags: Mapping[str, object],
+    environ: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+    config_file: Path | None = None,
+    env_file: Path | None = None,
+) -> Sources:
+    """Read the files that are named or found; an empty variable counts as none.
+
+    Raises:
+        ConfigurationError: a file cannot be read, or holds a name that nobody knows.
+    """
+    used = find_env_file(env_file, directory or Path.cwd())
+    variables = Variables(
+        {name: text for name, text in (os.environ if environ is None else environ).items() if text},
+        {name: text for name, text in read_dotenv(used).items() if text} if used else {},
+        used,
+    )
+    merged = variables.merged()
+    config_file = config_file or _path(merged.get(environment_name("config")))
+    if config_file is None and is_foreign_config(foreign := _path(merged.get(FOREIGN_CONFIG))):
+        config_file = foreign
+    elsewhere = {
+        setting
+        for setting in settings
+        if flags.get(setting) is not None or any(name in merged for name in variables_of(setting))
+    }
+    yaml = read_yaml(config_file, settings, merged, elsewhere) if config_file else YamlSettings()
+    return Sources(flags, variables, with_foreign_variables(yaml, variables, elsewhere), config_file)
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text).expanduser() if text else None
