@@ -95,7 +95,7 @@ async def open_memory(
         Unavailable: the database does not start.
     """
     leave_processors()
-    await asyncio.to_thread(require, settings.data_dir)
+    await asyncio.to_thread(require, settings.data_dir, is_embedded=settings.effective_backend == "embedded")
     opened = opening(settings)
     graph = GraphStore(opened.open_database, settings.vector_index_threshold)
     journal = SqliteJournal(settings.data_dir)
@@ -170,10 +170,6 @@ def _assemble(
     committer = Committer(context)
     erasing = Erasing(context, database)
 
-    def repairs() -> Sequence[str]:
-        repair = database.last_repair()
-        return [repair] if repair else []
-
     extracting = receipts = None
     if reader is not None:
         extractions = ExtractionWriting(context, groups, committer)
@@ -196,7 +192,14 @@ def _assemble(
         deleting=Deleting(context, groups, committer, erasing),
         forgetting=Forgetting(context, groups, committer, erasing),
         digests=Digests(context, groups, journal.extractions, receipts, committer.on_extractions),
-        status=Status(context, groups, repairs, receipts=receipts or Receipts(context, groups, journal.extractions)),
+        status=Status(
+            context,
+            groups,
+            database.attention,
+            database.backend,
+            receipts or Receipts(context, groups, journal.extractions),
+            is_shared=database.is_shared,
+        ),
     )
     jobs = Jobs(context, committer, erasing)
     recovery = Recovery(context, committer, database)

@@ -43,7 +43,8 @@ from graphiti_pkm.graph import (
     queries_search,
     queries_write,
 )
-from graphiti_pkm.graph.queries_values import Query, Refused
+from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.store import GraphStore
 
 NOW = at(2026, 6)

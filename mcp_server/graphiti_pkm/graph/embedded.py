@@ -48,6 +48,9 @@ class DatabaseInfo:
 class EmbeddedDatabase:
     """One process's share in the database of a data directory."""
 
+    backend = "embedded FalkorDB"
+    is_shared = False
+
     def __init__(self, data_dir: Path, idle_seconds: float) -> None:
         """``idle_seconds``: how long the database outlives its last client, if we are the one to start it."""
         self._data_dir = data_dir.absolute()
@@ -101,6 +104,11 @@ class EmbeddedDatabase:
         }[done.outcome]
         return f"{done.time}: the append-only file {what}; the original is kept in {done.original} until you remove it"
 
+    def attention(self) -> list[str]:
+        """What get_status should tell."""
+        repair = self.last_repair()
+        return [repair] if repair else []
+
     def is_whole(self) -> bool:
         """False from a repair of the append-only file until ``made_whole``: any part of the graph may be missing."""
         return aof.is_settled(self._data_dir)
@@ -108,6 +116,10 @@ class EmbeddedDatabase:
     def made_whole(self) -> None:
         """The graph was made anew since the repair."""
         aof.settle(self._data_dir)
+
+    def remainder(self) -> str:
+        """Nothing: all files are ours."""
+        return ""
 
     async def sweep(self) -> bool:
         """Remove what a rewrite of the append-only file has left over; False while older parts are there."""

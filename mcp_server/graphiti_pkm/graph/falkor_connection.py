@@ -1,18 +1,25 @@
 """A pool of connections to one FalkorDB, and what its errors mean."""
 
 import re
-from pathlib import Path
+from collections.abc import Awaitable, Callable
+from typing import Any
 
-from redis.asyncio import BlockingConnectionPool, Redis, UnixDomainSocketConnection
+from redis.asyncio import BlockingConnectionPool, Connection, Redis
+from redis.asyncio.connection import AbstractConnection, parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoPermissionError, OutOfMemoryError, ReadOnlyError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.falkor_address import Address
 
 LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
+CONNECT_SECONDS = 5.0
+SERVER_SECONDS = 30.0
+"""How long a server elsewhere may be silent: longer than any read may take."""
 _TRANSIENT = re.compile(r"(MISCONF|OOM|READONLY|BUSY|LOADING|TRYAGAIN|NOPERM|NOAUTH)\b|Query timed out")
 _EXISTS = re.compile(r"already (indexed|exists)", re.IGNORECASE)
 
@@ -21,21 +28,35 @@ class FalkorRefused(Refused):
     """With what FalkorDB's message tells; the message itself is not kept."""
 
     def __init__(self, query: str, error: Exception) -> None:
-        super().__init__(query, is_transient=_TRANSIENT.match(str(error)) is not None)
+        self.is_denied = isinstance(error, NoPermissionError)
+        """The user may not do this."""
+        is_state = self.is_denied or isinstance(error, OutOfMemoryError | ReadOnlyError)
+        super().__init__(query, is_transient=is_state or _TRANSIENT.match(str(error)) is not None)
         self.is_missing_graph = "empty key" in str(error)
         self.is_existing_index = _EXISTS.search(str(error)) is not None
 
 
-def open_redis(path: Path, max_connections: int) -> Redis:
-    """RESP2, no socket timeout and no retries of its own: a dead socket must show at once."""
+def open_redis(
+    address: Address, max_connections: int, on_connect: Callable[[AbstractConnection], Awaitable[None]]
+) -> Redis:
+    """RESP2 and no retries of its own: a dead connection must show at once.
+
+    The embedded database ends its connections when it dies; of one elsewhere we may hear nothing any more.
+    """
+    options: dict[str, Any] = dict(parse_url(address.uri))
+    if not address.is_ours:
+        options |= {"socket_timeout": SERVER_SECONDS, "socket_connect_timeout": CONNECT_SECONDS}
+    if not address.uri.startswith("unix"):
+        options["socket_keepalive"] = True
+    if address.password is not None:
+        options |= {"username": address.username, "password": address.password.get_secret_value()}
     pool = BlockingConnectionPool(
-        connection_class=UnixDomainSocketConnection,
-        path=str(path),
-        protocol=2,
-        decode_responses=True,
         max_connections=max_connections,
         timeout=None,
-        socket_timeout=None,
+        **{"connection_class": Connection, **options},
+        protocol=2,
+        decode_responses=True,
         retry=Retry(NoBackoff(), 0),
+        redis_connect_func=on_connect,
     )
     return Redis.from_pool(pool)

@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -16,16 +15,17 @@ from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph import falkor_erasing, falkor_schema
+from graphiti_pkm.graph import falkor_erasing, falkor_schema, falkor_server
 from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.falkor_connection import LOST, FalkorRefused, open_redis
+from graphiti_pkm.graph.falkor_connection import FalkorRefused
 from graphiti_pkm.graph.falkor_driver import FalkorClient, OneGraphDriver
+from graphiti_pkm.graph.falkor_link import FalkorLink
+from graphiti_pkm.graph.falkor_server import Keeping
 from graphiti_pkm.graph.queries_values import Query, Row, rows
 from graphiti_pkm.graph.vector_indexes import Built, Embedded
 
 _log = logging.getLogger(__name__)
 
-MAX_CONNECTIONS = 24
 READ_TIMEOUT_MS = 20_000
 _DURABLE_KEY = "graphiti-pkm:durable"
 _CLAIMED_KEY = "graphiti-pkm:"
@@ -36,23 +36,18 @@ _Answer = TypeVar("_Answer")
 class FalkorDatabase:
     """One graph on one server. ``attempt`` fails as it comes; ``read`` and ``write`` recover and try once more."""
 
-    def __init__(
-        self,
-        path: Path,
-        name: str,
-        recover: Callable[[], Awaitable[Path | None]],
-    ) -> None:
-        """``recover`` brings the server back and gives its socket, None for the same as before."""
+    def __init__(self, link: FalkorLink, name: str, note: Callable[[str], None] = lambda _: None) -> None:
+        """``note`` is told what whoever runs the server should know."""
+        self.link = link
         self.name = name
-        self._recover = recover
-        self._recovery = asyncio.Lock()
-        self._recoveries = 0
-        self._open(path)
+        self.note = note
+        self.keeping = Keeping.APPEND_ONLY
+        self.has_snapshots = False
+        """Whether it has to be taken for granted that the server saves its data beside an append-only file."""
+        link.after_recovery(partial(falkor_schema.ensure, self))
 
-    def _open(self, path: Path) -> None:
-        self._path = path
-        self._redis = open_redis(path, MAX_CONNECTIONS)
-        self._durable = open_redis(path, 1)
+    async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        return await self.link.recovering(send)
 
     async def read(self, *queries: Query) -> list[list[Row]]:
         """Rows of each query, sent together. Raises Unavailable."""
@@ -85,7 +80,8 @@ class FalkorDatabase:
             OSError, RedisError: the connection is lost.
         """
         commands = [self._command(query, writing=writing) for query in queries]
-        async with self._redis.pipeline(transaction=False) as pipeline:
+        redis = self.link.writer if writing else self.link.reader
+        async with redis.pipeline(transaction=False) as pipeline:
             for command in commands:
                 pipeline.execute_command(*command)
             answers = await pipeline.execute(raise_on_error=False)
@@ -100,31 +96,38 @@ class FalkorDatabase:
     async def attempt_command(self, *words: str | int) -> Any:
         """As ``command`` without recovery. Raises Refused, OSError or RedisError."""
         try:
-            return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
+            return await self.link.writer.execute_command(*words)  # type: ignore[no-untyped-call]
         except ResponseError as error:
             raise FalkorRefused(str(words[0]), error) from None
 
     async def is_durable(self, timeout_ms: int) -> bool:
-        """True once everything written before this call is in the append-only file on disk.
+        """True once everything written before this call is on the server's disk.
 
         WAITAOF waits for the writes of its own connection only, so that connection writes first.
         """
 
-        async def send() -> int:
-            async with self._durable.pipeline(transaction=False) as pipeline:
+        async def send() -> bool:
+            async with self.link.waiter.pipeline(transaction=False) as pipeline:
                 pipeline.set(_DURABLE_KEY, 1)
                 pipeline.execute_command("WAITAOF", 1, 0, timeout_ms)
                 _, waited = await pipeline.execute(raise_on_error=False)
             _check("WAITAOF", waited)
-            return int(waited[0])
+            return int(waited[0]) >= 1
 
         try:
-            return await self.recovering(send) >= 1
-        except Refused as refused:
+            if self.keeping is Keeping.APPEND_ONLY:
+                return await self.recovering(send)
+            state = await self.command("INFO", "persistence")
+        except FalkorRefused as refused:
             _log.warning("%s", refused)
             return False
+        return not int(state.get("rdb_changes_since_last_save", 1))
 
     async def prepare(self) -> None:
+        if not self.link.address.is_ours:
+            self.keeping, self.has_snapshots = await falkor_server.require(self.link, self.name)
+            if self.keeping.value:
+                self.note(self.keeping.value)
         await self.recovering(partial(falkor_schema.ensure, self))
 
     async def is_ready(self) -> bool:
@@ -162,45 +165,20 @@ class FalkorDatabase:
         return True
 
     async def claim(self, key: str, seconds: int) -> bool:
-        return bool(await self.command("SET", f"{_CLAIMED_KEY}{key}", 1, "NX", "EX", seconds))
+        return bool(await self.command("SET", f"{_CLAIMED_KEY}{self.name}:{key}", 1, "NX", "EX", seconds))
 
     def driver(self) -> OneGraphDriver:
         """A driver for Graphiti's own code, with connections of its own."""
-        return OneGraphDriver(FalkorClient(open_redis(self._path, MAX_CONNECTIONS)), self.name)
+        return OneGraphDriver(FalkorClient(self.link.client()), self.name)
 
     async def close(self) -> None:
-        for client in (self._redis, self._durable):
-            await client.aclose()
-            await client.connection_pool.disconnect()
+        await self.link.close()
 
     def _command(self, query: Query, *, writing: bool) -> tuple[str | int, ...]:
         text = query.command()
         if writing:
             return ("GRAPH.QUERY", self.name, text, "--compact")
         return ("GRAPH.RO_QUERY", self.name, text, "--compact", "timeout", READ_TIMEOUT_MS)
-
-    async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """The answer, after one recovery if the connection is lost; ``send`` must be repeatable. Raises Unavailable."""
-        seen = self._recoveries
-        try:
-            return await send()
-        except LOST:
-            _log.warning("the connection to the database is lost; recovering")
-        try:
-            await self._recover_once(seen)
-            return await send()
-        except LOST:
-            raise Unavailable("The database does not answer; it is being restarted. Try again.") from None
-
-    async def _recover_once(self, seen: int) -> None:
-        """One recovery for all callers that lost the same connection."""
-        async with self._recovery:
-            if self._recoveries != seen:
-                return
-            await self.close()
-            self._open(await self._recover() or self._path)
-            await falkor_schema.ensure(self)
-            self._recoveries += 1
 
 
 def _check(name: str, answer: Any) -> None:

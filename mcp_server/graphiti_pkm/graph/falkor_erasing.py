@@ -1,10 +1,11 @@
-"""The append-only file made anew, so that nothing is in it that the graph does not hold."""
+"""The database's files made anew, so that nothing is in them that the graph does not hold."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.falkor_connection import FalkorRefused
+from graphiti_pkm.graph.falkor_server import Keeping
 
 if TYPE_CHECKING:
     from graphiti_pkm.graph.falkor_database import FalkorDatabase
@@ -13,38 +14,76 @@ DURABLE_TIMEOUT_MS = 5_000
 _TRIES = 3
 _PAUSE = 0.05
 _PATIENCE = 120.0
+DENIED = (
+    "What was forgotten may still stand in the FalkorDB server's files: its user may not run {command}. Allow it, or "
+    "have that server's administrator run it."
+)
+
+_State = Mapping[str, Any]
 
 
 async def erase(db: "FalkorDatabase") -> bool:
-    """True once the file was rewritten after everything written before this call. Raises Unavailable."""
+    """True once each file was made anew after everything written before this call. Raises Unavailable."""
+    if db.keeping is Keeping.APPEND_ONLY:
+        return await _rewrite(db) and (not db.has_snapshots or await _save(db))
+    return db.keeping is Keeping.NOTHING or await _save(db)
+
+
+async def _rewrite(db: "FalkorDatabase") -> bool:
     if not await db.is_durable(DURABLE_TIMEOUT_MS):
         return False
+    return await _made_anew(db, "BGREWRITEAOF", _rewrites, _has_rewritten)
+
+
+async def _save(db: "FalkorDatabase") -> bool:
+    return await _made_anew(db, "BGSAVE", _saves, _has_saved)
+
+
+async def _made_anew(
+    db: "FalkorDatabase", command: str, is_busy: Callable[[_State], bool], is_done: Callable[[_State, _State], bool]
+) -> bool:
     for _ in range(_TRIES):
-        before = await _idle(db)
+        before = await _idle(db, is_busy)
         if before is None:
             return False
         try:
-            await db.command("BGREWRITEAOF")
-        except Refused:  # another process was quicker; its rewrite may have begun before our write
-            continue
-        after = await _idle(db)
-        return after is not None and _has_rewritten(before, after)
+            await db.command(command)
+        except FalkorRefused as refused:
+            if refused.is_denied:
+                db.note(DENIED.format(command=command))
+                return False
+            continue  # another process was quicker; what it began may be older than our write
+        after = await _idle(db, is_busy)
+        return after is not None and is_done(before, after)
     return False
 
 
-def _has_rewritten(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def _rewrites(state: _State) -> bool:
+    return bool(int(state.get("aof_rewrite_in_progress", 0)) or int(state.get("aof_rewrite_scheduled", 0)))
+
+
+def _has_rewritten(before: _State, after: _State) -> bool:
     """A server that was started anew meanwhile counts from zero."""
     is_newer = int(after.get("aof_rewrites", 0)) > int(before.get("aof_rewrites", 0))
     return is_newer and after.get("aof_last_bgrewrite_status") == "ok"
 
 
-async def _idle(db: "FalkorDatabase") -> Mapping[str, Any] | None:
-    """The state of persistence once no rewrite is under way; None if that takes too long."""
+def _saves(state: _State) -> bool:
+    return bool(int(state.get("rdb_bgsave_in_progress", 0)))
+
+
+def _has_saved(before: _State, after: _State) -> bool:
+    is_newer = int(after.get("rdb_saves", 0)) > int(before.get("rdb_saves", 0))
+    return is_newer and after.get("rdb_last_bgsave_status") == "ok"
+
+
+async def _idle(db: "FalkorDatabase", is_busy: Callable[[_State], bool]) -> _State | None:
+    """The state of persistence once nothing of the kind is under way; None if that takes too long."""
     clock = asyncio.get_running_loop().time
     until = clock() + _PATIENCE
     while clock() < until:
-        state: Mapping[str, Any] = await db.command("INFO", "persistence")
-        if not int(state.get("aof_rewrite_in_progress", 0)) and not int(state.get("aof_rewrite_scheduled", 0)):
+        state: _State = await db.command("INFO", "persistence")
+        if not is_busy(state):
             return state
         await asyncio.sleep(_PAUSE)
     return None

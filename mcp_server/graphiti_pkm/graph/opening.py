@@ -2,21 +2,47 @@
 
 import asyncio
 import importlib
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from graphiti_pkm.config import Settings
-from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.graph.database import Database, OpenDatabase
 from graphiti_pkm.graph.embedded import DatabaseInfo, EmbeddedDatabase
+from graphiti_pkm.graph.falkor_address import Address
+
+if TYPE_CHECKING:
+    from graphiti_pkm.graph.falkor_database import FalkorDatabase
+    from graphiti_pkm.graph.falkor_link import FalkorLink
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_GRAPH = "memory"
+_NEO4J_KEEPS = (
+    " Neo4j writes over the space that they took and prunes its transaction logs in its own time; other servers on this "
+    "database have journals of their own."
+)
+DATABASE_CONNECTIONS = 24
 
 
 class Host(Protocol):
     """The machine's side of a database: its process and its files."""
+
+    @property
+    def backend(self) -> str:
+        """What get_status calls the database."""
+        ...
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether servers with other journals may write into it."""
+        ...
+
+    def attention(self) -> Sequence[str]:
+        """What get_status should tell about it, a sentence each."""
+        ...
 
     def is_whole(self) -> bool:
         """False from a repair of the files until ``made_whole``: any part of the graph may be missing."""
@@ -32,6 +58,10 @@ class Host(Protocol):
 
     async def sweep(self) -> bool:
         """Remove what a rewrite of the files has left over; False while older parts are there."""
+        ...
+
+    def remainder(self) -> str:
+        """What of deleted words nobody here can erase, as a sentence with a space before; empty if nothing."""
         ...
 
     async def info(self) -> DatabaseInfo | None:
@@ -50,6 +80,24 @@ class Host(Protocol):
 class RemoteHost:
     """Of a database that runs elsewhere, by somebody else's hand: nothing of it is ours to start, repair or sweep."""
 
+    def __init__(self, remainder: str = "") -> None:
+        self._remainder = remainder
+
+    is_shared = True
+
+    def __init__(self, backend: str) -> None:
+        self.backend = backend
+        self._notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        """Have get_status tell it from now on."""
+        if text not in self._notes:
+            _log.warning("%s", text)
+            self._notes.append(text)
+
+    def attention(self) -> Sequence[str]:
+        return self._notes
+
     def is_whole(self) -> bool:
         return True
 
@@ -61,6 +109,9 @@ class RemoteHost:
 
     async def sweep(self) -> bool:
         return True
+
+    def remainder(self) -> str:
+        return self._remainder
 
     async def info(self) -> DatabaseInfo | None:
         return None
@@ -84,40 +135,96 @@ class Opening:
 
 @dataclass(frozen=True)
 class OpenFalkor:
-    """Opens one graph of the FalkorDB behind a socket."""
+    """Opens one graph of the embedded FalkorDB, or of any whose life is in our hands."""
 
     connect: Callable[[], Awaitable[Path]]
     """Gives the server's socket."""
     recover: Callable[[], Awaitable[Path | None]]
     """Brings the server back, and gives its socket if it is another."""
     graph_name: str = DEFAULT_GRAPH
+    on_restart: Callable[[], None] = lambda: None
+    connections: int = DATABASE_CONNECTIONS
 
     async def __call__(self) -> Database:
-        path, module = await asyncio.gather(
-            self.connect(), asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.falkor_database")
-        )
-        database: Database = module.FalkorDatabase(path, self.graph_name, self.recover)
-        return database
+        path, (link, database) = await asyncio.gather(self.connect(), _falkor())
+        address = Address.of_socket(path)
+        return database(link(address, self._recover, None, self.connections, self.on_restart), self.graph_name)
+
+    async def _recover(self) -> Address | None:
+        path = await self.recover()
+        return None if path is None else Address.of_socket(path)
+
+
+@dataclass(frozen=True)
+class OpenFalkorServer:
+    """Opens one graph of a FalkorDB that runs without us: all we can do for it is to connect again."""
+
+    address: Address
+    graph_name: str
+    reader: Address | None = None
+    """As whom reads connect, if not as the writer."""
+    on_restart: Callable[[], None] = lambda: None
+    note: Callable[[str], None] = lambda _: None
+    """Is told what whoever runs the server should know."""
+    connections: int = DATABASE_CONNECTIONS
+
+    async def __call__(self) -> Database:
+        link, database = await _falkor()
+        connected = link(self.address, _reconnect, self.reader, self.connections, self.on_restart)
+        return database(connected, self.graph_name, self.note)
+
+
+async def _reconnect() -> None:
+    return None
+
+
+async def _falkor() -> "tuple[type[FalkorLink], type[FalkorDatabase]]":
+    """Takes most of a second to import, so in a thread."""
+    module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.falkor_database")
+    return module.FalkorLink, module.FalkorDatabase
 
 
 def opening(settings: Settings) -> Opening:
     """What stands behind the graph. Connects to nothing yet. Raises ConfigurationError."""
-    backend = getattr(settings, "effective_backend", "embedded")
-    if backend == "neo4j":
-        return _neo4j(settings)
-    if backend == "falkordb":
-        raise ConfigurationError("The backend falkordb is not built yet.")
-    return _embedded(settings)
+    match settings.effective_backend:
+        case "neo4j":
+            return _neo4j(settings)
+        case "falkordb":
+            return _falkor_server(settings)
+        case _:
+            return _embedded(settings)
 
 
 def _embedded(settings: Settings) -> Opening:
-    database = EmbeddedDatabase(settings.data_dir, settings.idle_seconds)
-
     def started_anew() -> None:
         opened.on_restart()  # as it is by then
 
-    connection = _Embedded(database, started_anew)
-    opened = Opening(database, OpenFalkor(connection.connect, connection.recover))
+    database = EmbeddedDatabase(settings.data_dir, settings.idle_seconds)
+    connections = settings.database_connections
+    opened = Opening(
+        database,
+        OpenFalkor(database.acquire, database.recover, on_restart=started_anew, connections=connections),
+    )
+    return opened
+
+
+def _falkor_server(settings: Settings) -> Opening:
+    def started_anew() -> None:
+        opened.on_restart()
+
+    assert settings.falkordb_uri is not None  # noqa: S101 the settings see to it
+    writer = Address(settings.falkordb_uri, settings.falkordb_username, settings.falkordb_password)
+    writer.check()
+    reader = (
+        Address(settings.falkordb_uri, settings.falkordb_reader_username, settings.falkordb_reader_password)
+        if settings.falkordb_reader_username
+        else None
+    )
+    host = RemoteHost("FalkorDB server")
+    opens = OpenFalkorServer(
+        writer, settings.falkordb_database, reader, started_anew, host.note, settings.database_connections
+    )
+    opened = Opening(host, opens)
     return opened
 
 
@@ -130,26 +237,5 @@ def _neo4j(settings: Settings) -> Opening:
         database: Database = module.open_neo4j(settings, is_back)
         return database
 
-    opened = Opening(RemoteHost(), open_database)
+    opened = Opening(RemoteHost("Neo4j"), open_database)
     return opened
-
-
-class _Embedded:
-    """Joins the embedded database and notices that it was started anew, so that lost writes are replayed."""
-
-    def __init__(self, database: EmbeddedDatabase, on_restart: Callable[[], None]) -> None:
-        self._database = database
-        self._on_restart = on_restart
-        self._seen: str | None = None
-
-    async def connect(self) -> Path:
-        path = await self._database.acquire()
-        self._seen = self._database.incarnation
-        return path
-
-    async def recover(self) -> Path:
-        path = await self._database.recover()
-        if self._database.incarnation != self._seen:
-            self._seen = self._database.incarnation
-            self._on_restart()
-        return path

@@ -1,4 +1,4 @@
-"""What the embedded database needs of the platform and the data directory, checked before it is started."""
+"""What a memory needs of the data directory, and the embedded database of the platform, checked before a start."""
 
 import ctypes
 import os
@@ -54,8 +54,10 @@ class Host:
         return cls(sys.platform, platform.machine().lower(), _c_library(), platform.mac_ver()[0])
 
 
-def preflight(data_dir: Path) -> list[Check]:
-    """Everything ``doctor`` tells about the embedded database; changes nothing."""
+def preflight(data_dir: Path, *, is_embedded: bool = True) -> list[Check]:
+    """Everything ``doctor`` tells about this machine, more where the database is to run on it; changes nothing."""
+    if not is_embedded:
+        return [directory_check(data_dir), space_check(free_bytes(data_dir))]
     checks = platform_checks(Host.here())
     if any(not check.ok for check in checks):
         return checks
@@ -69,14 +71,14 @@ def preflight(data_dir: Path) -> list[Check]:
     ]
 
 
-def require(data_dir: Path) -> None:
+def require(data_dir: Path, *, is_embedded: bool = True) -> None:
     """Make the data directory and check what is quick to check, before each start.
 
     Raises:
         UnsupportedPlatform: the embedded database cannot run on this machine.
         ConfigurationError: the data directory cannot be used.
     """
-    for check in (*platform_checks(Host.here()), binaries_check()):
+    for check in (*platform_checks(Host.here()), binaries_check()) if is_embedded else ():
         if not check.ok:
             raise UnsupportedPlatform(f"The embedded database cannot run here: {check.detail}. To do: {check.remedy}.")
     try:
@@ -85,7 +87,8 @@ def require(data_dir: Path) -> None:
     except OSError as error:
         making = Check("data directory", ok=False, detail=f"{data_dir}: {error.strerror}", remedy=DIRECTORY_REMEDY)
     found = directory_check(data_dir)  # knows better why not, except that some file systems refuse even root
-    for check in (making if making and found.ok else found, socket_check(data_dir)):
+    directory = making if making and found.ok else found
+    for check in (directory, socket_check(data_dir)) if is_embedded else (directory,):
         if not check.ok:
             raise ConfigurationError(f"The data directory cannot be used: {check.detail}. To do: {check.remedy}.")
 

@@ -42,8 +42,14 @@ class Status:
         repairs: Callable[[], Sequence[str]] = tuple,
         backend: str = "embedded FalkorDB",
         receipts: Receipts | None = None,
+        *,
+        is_shared: bool = False,
     ) -> None:
-        """``repairs`` tells what start-up had to repair or could not, one sentence each."""
+        """``repairs`` tells what start-up had to repair or could not, one sentence each.
+
+        ``is_shared``: servers with journals of their own may write into the same graph.
+        """
+        self._is_shared = is_shared
         self._receipts = receipts
         self._context = context
         self._groups = groups
@@ -165,7 +171,7 @@ class Status:
                 failures.append(damage)
             return
         held = _episodes(sizes)
-        if held <= known or waiting:  # a deletion that waits is done in the journal and not yet in the graph
+        if self._is_shared or held <= known or waiting:  # a deletion that waits is in the journal, not yet in the graph
             return
         with contextlib.suppress(Unavailable):  # or it was deleted between the two counts
             held = min(held, _episodes(await self._context.graph.group_sizes(list(sizes))))

@@ -1,0 +1,154 @@
+"""The connections of one process to one FalkorDB, kept over the death of either end."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from redis.asyncio import Redis
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import AuthenticationError, NoPermissionError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.graph.falkor_address import Address
+from graphiti_pkm.graph.falkor_connection import CONNECT_SECONDS, LOST, open_redis
+
+_log = logging.getLogger(__name__)
+
+MAX_CONNECTIONS = 24
+_RUN = re.compile(r"^run_id:(\w+)", re.MULTILINE)
+
+_Answer = TypeVar("_Answer")
+
+
+class FalkorLink:
+    """Pools for writing, for reading and for waiting; ``recovering`` makes them anew when the server has gone.
+
+    Every connection asks which run of the server it has reached. Another one than the run we prepared may have lost
+    writes and does not serve its indexes yet, and finds nothing instead of saying so: such a connection counts as lost.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        recover: Callable[[], Awaitable[Address | None]],
+        reader: Address | None = None,
+        connections: int = MAX_CONNECTIONS,
+        on_restart: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``recover`` brings the server back and gives its address, None for the same as before.
+
+        ``reader``: as whom reads connect, if not as the writer. ``on_restart`` is told that the server is another run.
+        """
+        self.address = address
+        self._reader_address = reader
+        self._recover = recover
+        self._connections = connections
+        self._on_restart = on_restart
+        self._prepare: Callable[[], Awaitable[None]] | None = None
+        self._recovery = asyncio.Lock()
+        self._recoveries = 0
+        self._failures = 0
+        self._is_lost = False
+        self._expected: str | None = None
+        self._run: str | None = None
+        self._open()
+
+    def _open(self) -> None:
+        """Nothing is connected yet."""
+        self._expected = None
+        self.writer = open_redis(self.address, self._connections, self._on_connect)
+        self.waiter = open_redis(self.address, 1, self._on_connect)
+        reader = self._reader_address
+        self.reader = open_redis(reader, self._connections, self._on_connect) if reader else self.writer
+
+    def client(self) -> Redis:
+        """A client with connections of its own, as the writer; whoever asks closes it."""
+        return open_redis(self.address, self._connections, self._on_connect)
+
+    async def close(self) -> None:
+        for client in {id(client): client for client in (self.writer, self.waiter, self.reader)}.values():
+            await client.aclose()
+            await client.connection_pool.disconnect()
+
+    def after_recovery(self, prepare: Callable[[], Awaitable[None]]) -> None:
+        """What a server that came back needs before it is asked anything."""
+        self._prepare = prepare
+
+    async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        """The answer, after one recovery if the connection is lost; ``send`` must be repeatable. Raises Unavailable."""
+        seen = self._recoveries
+        if not self._is_lost:
+            try:
+                return await send()
+            except LOST as error:
+                _log.warning("the connection to the database is lost (%s); recovering", type(error).__name__)
+        try:
+            await self._recover_once(seen)
+            return await send()
+        except AuthenticationError:
+            raise Unavailable(f"The FalkorDB server at {self.address.shown} refuses its user or password.") from None
+        except LOST:
+            raise Unavailable(self.away) from None
+
+    @property
+    def away(self) -> str:
+        """What a caller is told while the server does not answer."""
+        if self.address.is_ours:
+            return "The database does not answer; it is being restarted. Try again."
+        return f"The FalkorDB server at {self.address.shown} does not answer. Try again when it runs."
+
+    async def _recover_once(self, seen: int) -> None:
+        """One recovery for all callers that lost the same connection; they share its failure too."""
+        failures = self._failures
+        async with self._recovery:
+            if self._recoveries != seen:
+                return
+            if self._failures != failures:
+                raise RedisConnectionError
+            try:
+                await self._recover_now()
+            except BaseException:
+                self._failures += 1
+                raise
+            self._is_lost = False
+            self._recoveries += 1
+
+    async def _recover_now(self) -> None:
+        self._is_lost = True  # who comes now waits: until it is prepared, the server may find nothing
+        await self.close()
+        self.address = await self._recover() or self.address
+        self._open()
+        await self.writer.ping()
+        if self._prepare is not None:
+            await self._prepare()
+
+    async def _on_connect(self, connection: AbstractConnection) -> None:
+        """Log in and see whom we have reached. Raises RedisError."""
+        try:
+            async with asyncio.timeout(None if self.address.is_ours else CONNECT_SECONDS):
+                await connection.on_connect()
+                run = await _run_of(connection)
+        except TimeoutError:
+            raise RedisTimeoutError("Timeout connecting to server") from None
+        if self._expected is None:
+            self._expected = run
+        elif run != self._expected:
+            raise RedisConnectionError("another run of the server")
+        if run != self._run:
+            is_first, self._run = self._run is None, run
+            if not is_first:
+                self._on_restart()
+
+
+async def _run_of(connection: AbstractConnection) -> str:
+    """Empty if we may not ask."""
+    await connection.send_command("INFO", "server")
+    try:
+        found = _RUN.search(str(await connection.read_response()))
+    except NoPermissionError:
+        return ""
+    return found[1] if found else ""

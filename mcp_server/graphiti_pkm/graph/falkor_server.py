@@ -1,0 +1,158 @@
+"""A FalkorDB that somebody else runs: whether it can hold a memory, and how safely it keeps one."""
+
+import ssl
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
+
+from graphiti_pkm.errors import ConfigurationError, PkmError, Unavailable
+from graphiti_pkm.graph.falkor_connection import LOST
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+    from graphiti_pkm.graph.falkor_link import FalkorLink
+
+_MODULE = "graph"
+OLDEST = (4, 10, 0)
+"""Of the module. Older ones were never tried."""
+_OLDEST_REDIS = (7, 2)
+"""The first with WAITAOF."""
+WRITER_COMMANDS = (
+    "+graph.query +graph.ro_query +graph.constraint +graph.delete +set +info +ping +waitaof +bgrewriteaof +bgsave "
+    "+config|get"
+)
+READER_COMMANDS = "+graph.ro_query +graph.list +info +ping"
+_REPLAYED = (
+    "The journal keeps every write of this server and repeats what the database lost as soon as it is back. "
+    "Set appendonly yes on the FalkorDB server."
+)
+
+
+class Keeping(Enum):
+    """What a server keeps on disk, with what is to be said about it."""
+
+    APPEND_ONLY = ""
+    SNAPSHOTS = (
+        "The FalkorDB server keeps no append-only file: acknowledged writes since its last snapshot are lost by a "
+        f"crash of it. {_REPLAYED}"
+    )
+    NOTHING = (
+        "The FalkorDB server keeps nothing on disk: all acknowledged writes are lost from it by a crash or a restart. "
+        f"{_REPLAYED}"
+    )
+
+
+async def require(link: "FalkorLink", graph_name: str) -> tuple[Keeping, bool]:
+    """See that the server can be used, as both of its users; what it keeps, and whether that is snapshots too.
+
+    Raises:
+        ConfigurationError: it cannot; says why and what to do, and repeats no password.
+        Unavailable: it does not answer.
+    """
+    shown = link.address.shown
+    try:
+        info = await link.writer.info()
+        _check_server(shown, info)
+        for command in ("GRAPH.QUERY", "GRAPH.RO_QUERY"):
+            await link.writer.execute_command(command, graph_name, "RETURN 1")  # type: ignore[no-untyped-call]
+        rules = await _snapshot_rules(link.writer)
+    except (RedisError, OSError) as error:
+        raise _explained(error, link, "falkordb_username", WRITER_COMMANDS) from None
+    if link.reader is not link.writer:
+        try:
+            await link.reader.execute_command("GRAPH.RO_QUERY", graph_name, "RETURN 1")  # type: ignore[no-untyped-call]
+        except (RedisError, OSError) as error:
+            raise _explained(error, link, "falkordb_reader_username", READER_COMMANDS) from None
+    has_snapshots = rules != ""
+    if int(info.get("aof_enabled", 0)):
+        return Keeping.APPEND_ONLY, has_snapshots
+    return Keeping.SNAPSHOTS if has_snapshots else Keeping.NOTHING, has_snapshots
+
+
+async def may_write(reader: "Redis", graph_name: str) -> list[str]:
+    """The commands that a reader should be refused and is not; each is tried in a form that changes nothing."""
+    allowed = []
+    for words in (("GRAPH.QUERY", graph_name, "RETURN 1"), ("DEL", "graphiti-pkm:nobody"), ("CONFIG", "GET", "save")):
+        try:
+            await reader.execute_command(*words)  # type: ignore[no-untyped-call]
+        except NoPermissionError:
+            continue
+        except ResponseError:
+            pass
+        allowed.append(words[0])
+    return allowed
+
+
+async def _snapshot_rules(writer: "Redis") -> str | None:
+    """None if we may not ask."""
+    try:
+        return str((await writer.config_get("save")).get("save", ""))
+    except ResponseError:
+        return None
+
+
+def _check_server(shown: str, info: Mapping[str, Any]) -> None:
+    found = {module["name"]: int(module["ver"]) for module in _modules(info)}
+    if _MODULE not in found:
+        raise ConfigurationError(
+            f"The server at {shown} is a Redis without FalkorDB's module. Give falkordb_uri the address of a FalkorDB."
+        )
+    version = (found[_MODULE] // 10_000, found[_MODULE] // 100 % 100, found[_MODULE] % 100)
+    if version < OLDEST:
+        raise ConfigurationError(
+            f"The FalkorDB at {shown} is {_dotted(version)}; {_dotted(OLDEST)} or newer is needed. Update that server."
+        )
+    redis = tuple(int(part) for part in str(info.get("redis_version", "0")).split(".")[:2])
+    if redis < _OLDEST_REDIS:
+        raise ConfigurationError(
+            f"The FalkorDB at {shown} runs on Redis {_dotted(redis)}; {_dotted(_OLDEST_REDIS)} or newer is needed. "
+            "Update that server."
+        )
+    if info.get("role", "master") != "master":
+        raise ConfigurationError(
+            f"The FalkorDB at {shown} is a replica and takes no writes. Give falkordb_uri the address of its primary."
+        )
+
+
+def _modules(info: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = info.get("modules", ())
+    return found
+
+
+def _dotted(version: Sequence[int]) -> str:
+    return ".".join(map(str, version))
+
+
+def _explained(error: RedisError | OSError, link: "FalkorLink", user: str, commands: str) -> PkmError:
+    shown = link.address.shown
+    password = user.replace("username", "password")
+    if isinstance(error, AuthenticationError):
+        return ConfigurationError(
+            f"The FalkorDB server at {shown} refuses the user or the password. Check {user} and {password}."
+        )
+    if isinstance(error, NoPermissionError):
+        return ConfigurationError(
+            f"The user of {user} may not do on the FalkorDB server at {shown} what is needed. As that server's "
+            f"administrator: ACL SETUSER <user> {commands}, and the keys of the graph; see DOCS/operations.md."
+        )
+    if _is_of_certificate(error):
+        return ConfigurationError(
+            f"The certificate of the FalkorDB server at {shown} is not trusted or is another host's. Name the "
+            "authority that signed it: falkordb_uri=rediss://HOST:PORT?ssl_ca_certs=FILE."
+        )
+    if isinstance(error, LOST):
+        return Unavailable(link.away)
+    return ConfigurationError(f"The FalkorDB server at {shown} refuses what every start asks; see its log.")
+
+
+def _is_of_certificate(error: BaseException | None) -> bool:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
