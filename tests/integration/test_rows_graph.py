@@ -396,4 +396,4 @@ async def test_what_a_failing_database_says_reaches_neither_answer_nor_log(
     assert error_of(result) == f"{prefix}The database could not answer a query. Try again; get_status says more."
     assert [record for record in caplog.records if record.levelno == logging.ERROR]
     told = caplog.text + error_of(result)
-    assert not [word for word in ("planted", "WRONGTYPE", str(database._path), HUB) if word in told]
+    assert not [word for word in ("planted", "WRONGTYPE", database.link.address.shown, HUB) if word in told]
