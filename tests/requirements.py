@@ -18,7 +18,7 @@ def _rows(prefix: str, *numbers: int | range) -> list[str]:
 
 ROWS: frozenset[str] = frozenset(
     _rows("B-", 1, 5)
-    + _rows("G-", range(1, 73), 75, 77, 78, range(79, 84))
+    + _rows("G-", range(1, 73), 74, 75, 77, 78, range(79, 84))
     + _rows("M-", range(6, 10), 13, 14, 40, 71, 72, 80, range(82, 92), 93, range(95, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, 51, 52, 54, 55)
     + _rows("K-", 8, 9)

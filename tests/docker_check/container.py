@@ -1,97 +1,127 @@
-"""Runs an image as an engine would by compose.yaml: as its user, root read-only, /tmp in memory, no capabilities.
+"""Runs a service on the files of an image, as compose.yaml says: its user, its root read-only, no capabilities.
 
-Namespaces of its own for mounts and processes; the network is the machine's, so a free port takes the place of 8000.
+Namespaces of its own for mounts and processes. The network is that of the check, which has loopback alone: the names of
+services are names of loopback there, so ports and addresses are those of compose.yaml.
 """
 
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.docker_check.image import Image
+from tests.docker_check.service import Service
 from tests.docker_check.tools import run
 
 _SETUP = """
 set -eu
-root=$1 data=$2; shift 2
+root=$1 mode=$2 hosts=$3 data=$4 tmpfs=$5 from=$6 to=$7; shift 7
 mount --bind "$root" "$root"
-mount -o remount,bind,ro "$root"
+for file in /etc/hosts $to; do
+  test -e "$root$file" || : > "$root$file"
+done
+if [ "$mode" = ro ]; then mount -o remount,bind,ro "$root"; fi
 mount -t proc proc "$root/proc"
-mount -t tmpfs -o mode=1777,nosuid,nodev,noexec tmpfs "$root/tmp"
+for directory in $tmpfs; do
+  mount -t tmpfs -o mode=1777,nosuid,nodev,noexec tmpfs "$root$directory"
+done
 mount -t tmpfs -o mode=755,nosuid tmpfs "$root/dev"
 for device in null zero full random urandom; do
   touch "$root/dev/$device"
   mount --bind "/dev/$device" "$root/dev/$device"
 done
+mount --bind "$hosts" "$root/etc/hosts"
+if [ -n "$to" ]; then mount --bind -o ro "$from" "$root$to"; fi
 mount --bind "$data" "$root/data"
 exec chroot "$root" "$@"
 """
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a service runs: the files of an image, its volume, and the names of its network."""
+
+    image: Image
+    data: Path
+    hosts: Path
+
+
+@dataclass(frozen=True)
 class Container:
     """A started one: its first process, as seen from outside."""
 
-    image: Image
-    environment: Mapping[str, str]
+    place: Place
+    service: Service
     process: "subprocess.Popen[bytes]"
     first_process: int
 
     def inside(self, *command: str) -> "subprocess.CompletedProcess[str]":
         """A command in it, as ``docker exec`` runs one."""
         entered = ("nsenter", "--target", str(self.first_process), "--mount", "--pid", "--root", "--wd")
-        return run(*entered, *_as_user(self.image, self.environment), *command)
+        return run(*entered, *_as_user(self.place.image, self.service), *command)
 
     def is_healthy(self) -> bool:
         """What the image's HEALTHCHECK says now."""
-        kind, *command = self.image.config["Healthcheck"]["Test"]
+        kind, *command = self.place.image.config["Healthcheck"]["Test"]
         assert kind == "CMD"
         return self.inside(*command).returncode == 0
 
-    def stop(self, seconds: float) -> int:
+    def stop(self) -> int:
         """Send what ``docker stop`` sends, wait as long as it may take, and tell the exit code."""
-        os.kill(self.first_process, getattr(signal, self.image.config["StopSignal"]))
-        return self.process.wait(timeout=seconds)
+        os.kill(self.first_process, getattr(signal, self.place.image.config["StopSignal"]))
+        return self.process.wait(timeout=self.service.stop_grace_seconds)
+
+    def kill(self) -> None:
+        """End it if it still runs; the kernel takes along what runs beside its first process."""
+        if self.process.poll() is None:
+            os.kill(self.first_process, signal.SIGKILL)
+        self.process.wait()
 
 
-def command_of(image: Image, data: Path, environment: Mapping[str, str], *arguments: str) -> list[str]:
-    """The command line that runs an image on a volume; without arguments the image's own."""
-    started = [*image.config["Entrypoint"], *(arguments or image.config["Cmd"])]
+def command_of(place: Place, service: Service, *arguments: str) -> list[str]:
+    """The command line that runs a service; without arguments the image's own."""
+    config = place.image.config
+    started = [
+        *(service.entrypoint or config["Entrypoint"]),
+        *(arguments or ([] if service.entrypoint else config["Cmd"])),
+    ]
     unshared = ["unshare", "--mount", "--pid", "--fork", "--propagation", "private"]
-    setup = ["sh", "-c", _SETUP, "setup", str(image.root), str(data)]
-    return [*unshared, *setup, *_as_user(image, environment), *started]
+    mode, mounted = "ro" if service.read_only else "rw", [str(part) for part in service.file or ("", "")]
+    where = [str(place.image.root), mode, str(place.hosts), str(place.data), " ".join(service.tmpfs), *mounted]
+    return [*unshared, "sh", "-c", _SETUP, "setup", *where, *_as_user(place.image, service), *started]
+
+
+def started(place: Place, service: Service, log: Path) -> Container:
+    """A container with the service's own command."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(command_of(place, service), stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    return Container(place, service, process, _child_of(process))
 
 
 @contextmanager
-def running(image: Image, data: Path, log: Path, environment: Mapping[str, str]) -> Iterator[Container]:
-    """A container with the image's own command; killed in the end if it still runs."""
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            command_of(image, data, environment), stdin=subprocess.DEVNULL, stdout=output, stderr=output
-        )
-    first_process = _child_of(process)
+def running(place: Place, service: Service, log: Path) -> Iterator[Container]:
+    """As ``started``, killed in the end if it still runs."""
+    container = started(place, service, log)
     try:
-        yield Container(image, environment, process, first_process)
+        yield container
     finally:
-        if process.poll() is None:
-            os.kill(first_process, signal.SIGKILL)  # the kernel takes along what runs beside it
-        process.wait()
+        container.kill()
 
 
-def volume(image: Image, directory: Path) -> Path:
+def volume(directory: Path, owner: str) -> Path:
     """A new volume: an engine gives it the owner that the directory has in the image."""
     directory.mkdir(mode=0o700)
-    owner = (image.root / "data").stat()
-    os.chown(directory, owner.st_uid, owner.st_gid)
+    uid, _, gid = owner.partition(":")
+    os.chown(directory, int(uid), int(gid))
     return directory
 
 
-def _as_user(image: Image, environment: Mapping[str, str]) -> list[str]:
-    uid, _, gid = image.config["User"].partition(":")
-    variables = [f"{name}={value}" for name, value in {**image.environment, **environment}.items()]
+def _as_user(image: Image, service: Service) -> list[str]:
+    uid, _, gid = (service.user or image.config["User"]).partition(":")
+    variables = [f"{name}={value}" for name, value in {**image.environment, **service.environment}.items()]
     limits = ["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--clear-groups"]
     return ["/usr/bin/setpriv", f"--reuid={uid}", f"--regid={gid}", *limits, "/usr/bin/env", "-i", *variables]
 

@@ -27,9 +27,10 @@ class Report:
         self.not_run.append(what)
         _say(f"NOT RUN  {what}: {why}")
 
-    def close(self) -> int:
+    def close(self, seconds: float) -> int:
         """The exit code."""
-        _say("", f"docker-check: {self.passed} passed, {len(self.failures)} failed, {len(self.not_run)} not run here")
+        counts = f"{self.passed} passed, {len(self.failures)} failed, {len(self.not_run)} not run here"
+        _say("", f"docker-check: {counts}, in {seconds:.0f} s")
         return 1 if self.failures else 0
 
 

@@ -33,10 +33,15 @@ BUILD_TOOLS = frozenset(
 )
 DATABASE_PACKAGES = frozenset({"libgcc-s1", "libgomp1", "libssl3", "libstdc++6"})
 """Debian's packages with what redis-server and the FalkorDB module are linked with."""
-SUPPORTED_PROFILES = frozenset({"embedded", "librechat"})
+DATABASE_PROFILES = frozenset({"embedded", "falkordb", "neo4j"})
+"""Where the graph is: one of them starts the memory."""
+SUPPORTED_PROFILES = DATABASE_PROFILES | {"librechat"}
 """A profile promises that the product works with it; one for another database comes with its driver."""
+DATABASES = {"falkordb": "/data", "neo4j": "/data"}
+"""Services that hold the graph, and where the image keeps it."""
 
-_SECRET = re.compile(r"(KEY|TOKENS?|PASSWORD|SECRET)$")
+_SECRET = re.compile(r"(KEY|TOKENS?|PASSWORD|SECRET|AUTH)$")
+_FROM_ENV = re.compile(r"^neo4j/(?=\$)|\$\{\w+:-\}")
 _PINNED = re.compile(r":v?\d[\w.-]*$|:[a-z]+-\d{8}[\w.-]*$")
 
 
@@ -116,32 +121,66 @@ def compose_problems(compose: dict[str, Any]) -> list[str]:
     """What is wrong with a compose file, one line each."""
     problems = []
     for name, service in compose["services"].items():
-        if not pinned(service["image"]):
-            problems.append(f"{name}: {service['image']} is not pinned")
-        if not service.get("profiles"):
-            problems.append(f"{name}: belongs to no profile, so it starts with every one")
-        unknown = set(service.get("profiles", ())) - SUPPORTED_PROFILES
-        problems += [f"{name}: the profile {profile} is of a database without a driver" for profile in sorted(unknown)]
-        problems += [
-            f"{name}: port {port} is open to other machines"
-            for port in service.get("ports", ())
-            if not str(port).startswith("127.0.0.1:")
-        ]
-        problems += [
-            f"{name}: a secret in {key}" for key, value in service.get("environment", {}).items() if _secret(key, value)
-        ]
-        if "build" in service:
-            problems += [f"{name}: {problem}" for problem in _confinement_problems(service)]
+        found = _service_problems(service)
+        if "build" in service or name in DATABASES:
+            found += _confinement_problems(service, writes_its_root=name == "neo4j")
+        if name in DATABASES:
+            found += _database_problems(service, DATABASES[name], compose["networks"])
+        for needed, how in (service.get("depends_on") or {}).items():
+            if how["condition"] != "service_healthy" or not _is_asked(compose["services"][needed]):
+                found.append(f"it does not wait until {needed} is healthy")
+        problems += [f"{name}: {problem}" for problem in found]
     return problems
 
 
-def _confinement_problems(service: dict[str, Any]) -> list[str]:
-    problems = [] if service.get("read_only") is True else ["its root can be written"]
-    if service.get("cap_drop") != ["ALL"]:
-        problems.append("it keeps capabilities")
+def _service_problems(service: dict[str, Any]) -> list[str]:
+    problems = []
+    if not pinned(service["image"]):
+        problems.append(f"{service['image']} is not pinned")
+    if not service.get("profiles"):
+        problems.append("belongs to no profile, so it starts with every one")
+    unknown = set(service.get("profiles", ())) - SUPPORTED_PROFILES
+    problems += [f"the profile {profile} is of a database without a driver" for profile in sorted(unknown)]
+    problems += [
+        f"port {port} is open to other machines"
+        for port in service.get("ports", ())
+        if not str(port).startswith("127.0.0.1:")
+    ]
+    environment = service.get("environment", {})
+    problems += [f"a secret in {key}" for key, value in environment.items() if _secret(key, value)]
     if "no-new-privileges:true" not in service.get("security_opt", ()):
         problems.append("it may gain privileges")
+    if not service.get("logging", {}).get("options", {}).get("max-size"):
+        problems.append("its log grows without an end")
+    if service.get("restart") != "unless-stopped":
+        problems.append("nobody starts it again")
     return problems
+
+
+def _confinement_problems(service: dict[str, Any], *, writes_its_root: bool) -> list[str]:
+    problems = [] if writes_its_root or service.get("read_only") is True else ["its root can be written"]
+    if service.get("cap_drop") != ["ALL"] or service.get("cap_add"):
+        problems.append("it keeps capabilities")
+    problems += [f"no bound on its {what}" for what in ("mem_limit", "pids_limit") if not service.get(what)]
+    if "stop_grace_period" not in service:
+        problems.append("it has 10 s to save what it holds")
+    return problems
+
+
+def _database_problems(service: dict[str, Any], data: str, networks: dict[str, Any]) -> list[str]:
+    problems = ["its port is published"] if service.get("ports") else []
+    if not all((networks.get(name) or {}).get("internal") for name in service.get("networks", ["default"])):
+        problems.append("other machines are in its network")
+    if not any(str(volume).endswith(f":{data}") for volume in service.get("volumes", ())):
+        problems.append("what it keeps is in no volume")
+    if service.get("user") in (None, "root", "0", "0:0"):
+        problems.append("it runs as root")
+    return problems
+
+
+def _is_asked(service: dict[str, Any]) -> bool:
+    """Whether something says when it is healthy; our own image has its HEALTHCHECK."""
+    return "build" in service or "healthcheck" in service
 
 
 def pinned(image: str) -> bool:
@@ -154,7 +193,8 @@ def _holds_secret(step: str) -> bool:
 
 
 def _secret(name: str, value: object) -> bool:
-    return bool(_SECRET.search(name)) and bool(value)
+    """Whether it is given away here; a place that .env fills, and that is empty without it, is none."""
+    return bool(_SECRET.search(name)) and bool(_FROM_ENV.sub("", str(value or "")))
 
 
 def _is_exec_form(arguments: str | None) -> bool:

