@@ -16,7 +16,7 @@ from graphiti_pkm.models.api_embedder import EmbeddingService as EmbeddingServic
 from graphiti_pkm.models.local import LocalEmbedder
 
 
-@pytest.fixture(params=["fake", "falkor", "neo4j"])
+@pytest.fixture(params=["fake", "falkor", "falkor_server", "neo4j"])
 def graph(request: pytest.FixtureRequest) -> Graph:
     """An empty graph. Not async: a fixture that is cannot ask for one that is."""
     if request.param == "fake":

@@ -45,9 +45,9 @@ _DIFFERENCES = (
     ),
 )
 
-_STOP_WORDS = frozenset(
-    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they "
-    "this to was will with".split()  # noqa: SIM905 readable
+_STOP_WORDS = re.compile(
+    "a|an|and|are|as|at|be|but|by|for|if|in|into|is|it|no|not|of|on|or|such|that|the|their|then|there|these|they|"
+    "this|to|was|will|with"
 )
 """Of Lucene's English analyzer, which drops them. With a digit at their end they are words as any others."""
 
@@ -126,13 +126,14 @@ def _lucene(asked: FullText) -> str:
 
 
 def _phrase(words: str) -> str:
+    """Also of one word: Lucene makes several of characters without spaces between, which have to stand together."""
     return '"' + " ".join(map(_kept, words.split())) + '"'
 
 
 def _term(word: str) -> str:
     """What begins so is looked for among stems: "architecture*" means what "architecture" does as well."""
-    return f"{word} OR {_kept(word[:-1])}" if word.endswith("*") else _kept(word)
+    return f"{word} OR {_phrase(word[:-1])}" if word.endswith("*") else _phrase(word)
 
 
 def _kept(word: str) -> str:
-    return f"{word}0" if word in _STOP_WORDS else word
+    return f"{word}0" if _STOP_WORDS.fullmatch(word) else word

@@ -133,8 +133,11 @@ class Neo4jDatabase:
         await self.prepare()
 
     async def erase(self) -> bool:
-        """False: Neo4j overwrites the space of what was deleted, and its transaction logs, in its own time."""
-        return False
+        """As far as a client can, which is nothing: Neo4j prunes logs and uses space again in its own time.
+
+        ``opening`` has that told.
+        """
+        return True
 
     async def vector_states(self) -> dict[Embedded, Built]:
         return await neo4j_schema.vector_states(self)

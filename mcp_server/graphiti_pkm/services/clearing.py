@@ -12,7 +12,7 @@ from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.confirmation import confirmation
 from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
+from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.reading import GroupIds
 from graphiti_pkm.services.views import size_in_words
@@ -60,7 +60,7 @@ class Clearing:
                 await self._committer.commit(self._intent(group), {})
         is_erased = await self._erasing.erase_now()
         return ClearResponse(
-            message=f"Cleared {self._named(sizes)}. {ERASED if is_erased else PENDING}",
+            message=f"Cleared {self._named(sizes)}. {self._erasing.told(is_erased=is_erased)}",
             status="cleared",
             groups=self._shown(sizes),
         )

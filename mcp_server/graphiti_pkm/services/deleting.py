@@ -27,7 +27,7 @@ from graphiti_pkm.errors import NotAllowed, Unavailable
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.embedding import PATIENCE
-from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
+from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.forget_rest import Rest, rest_of, reworded, texts_of
 from graphiti_pkm.services.forget_text import sentences_in
 from graphiti_pkm.services.forget_trace import Traces
@@ -150,12 +150,12 @@ class Deleting:
             await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
         is_erased = await self._erasing.erase_now()
         held = await self._still_held(episode, vanished)
-        erased = _ERASED_BUT if held else ERASED
+        erased = self._erasing.told(is_erased=is_erased, but=_ERASED_BUT if held else None)
         reasons = [*held[: _TOLD // 2], *reasons]
         stays = f"{_STAYS}{self._way_out('them out')}" if reasons else ""
         return DeleteResponse(
             message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
-            f"{erased if is_erased else PENDING}{stays}",
+            f"{erased}{stays}",
             removed={
                 "episodes": 1,
                 "facts": len(lost),

@@ -26,10 +26,17 @@ class Files(Protocol):
         """Remove copies of damaged files and leftovers; False while older parts are still there."""
         ...
 
+    def remainder(self) -> str:
+        """What nobody here can erase, as a sentence; empty if there is nothing."""
+        ...
+
 
 class _NoFiles:
     async def sweep(self) -> bool:
         return True
+
+    def remainder(self) -> str:
+        return ""
 
 
 _NO_FILES = _NoFiles()
@@ -44,6 +51,10 @@ class Erasing:
         self._files = files
         self._working = asyncio.Lock()
         self._begun: set[asyncio.Task[bool]] = set()
+
+    def told(self, *, is_erased: bool, but: str | None = None) -> str:
+        """For the answer: that it is done, or is to be; ``but`` where texts that stay hold words of it."""
+        return f"{but or ERASED}{self._files.remainder()}" if is_erased else PENDING
 
     async def erase_now(self) -> bool:
         """As ``erase``, but a caller does not wait longer than it may: False then, and it goes on."""

@@ -16,7 +16,7 @@ from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.confirmation import confirmation
 from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.erasing import ERASED, PENDING, Erasing
+from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.forget_aim import MOST_EPISODES, MOST_FACTS, Aim, Aims
 from graphiti_pkm.services.forget_check import NOTHING_FOUND, Afterwards
 from graphiti_pkm.services.forget_hints import hints_of
@@ -109,9 +109,9 @@ class Forgetting:
             await self._committer.commit(write, {})
         is_erased = await self._erasing.erase_now()
         found = await self._afterwards.found(plan)
-        erased = ERASED if found == [NOTHING_FOUND] else _ERASED_BUT
+        erased = self._erasing.told(is_erased=is_erased, but=None if found == [NOTHING_FOUND] else _ERASED_BUT)
         return ForgetResponse(
-            message=f"Forgotten. {erased if is_erased else PENDING} {_CHAT}",
+            message=f"Forgotten. {erased} {_CHAT}",
             status="forgotten" if is_erased else "pending",
             removed=plan.counts(),
             stays=self._stays(plan) or None,
