@@ -10,13 +10,14 @@ from uuid import uuid4
 import pytest
 import redis
 from pydantic import SecretStr
-from tests.falkor import FalkorServer
+from tests.falkor import FalkorServer, RemoteFalkor
 from tests.neo4j_server import Neo4jAddress, Neo4jServer, empty, given_address, missing_tools
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.config import Settings
+from graphiti_pkm.config_names import variables_of
 from graphiti_pkm.graph.database import Database
-from graphiti_pkm.graph.opening import OpenFalkor
+from graphiti_pkm.graph.opening import OpenFalkor, opening
 from graphiti_pkm.graph.store import GraphStore
 
 NO_NEO4J = "tests on Neo4j need a JDK (17+) and Maven, or a server in NEO4J_URI"
@@ -29,6 +30,17 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     if report.skipped and isinstance(report.longrepr, tuple) and NO_NEO4J in report.longrepr[2]:
         report.longrepr = (__file__, 1, report.longrepr[2])
     return report
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server that NEO4J_URI names is for the tests of the database, no setting of what the others start.
+
+    The fixture of the run's Neo4j is older than this one, and has read it by then.
+    """
+    for setting in Settings.model_fields:
+        for name in variables_of(setting):
+            monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -65,6 +77,28 @@ async def falkor_graph(falkor_socket: Path) -> AsyncIterator[GraphStore]:
     yield store
     await store.close()
     with redis.Redis(unix_socket_path=str(falkor_socket)) as client:
+        if client.exists(name):
+            client.execute_command("GRAPH.DELETE", name)
+
+
+@pytest.fixture(scope="session")
+def falkor_server() -> Iterator[RemoteFalkor]:
+    """The run's FalkorDB that is reached as somebody else's."""
+    with _short_directory() as directory:
+        server = RemoteFalkor(Path(directory))
+        server.start()
+        yield server
+        server.kill()
+
+
+@pytest.fixture
+async def falkor_server_graph(falkor_server: RemoteFalkor, tmp_path: Path) -> AsyncIterator[GraphStore]:
+    """An empty graph of its own on that server, read as a user who may not write."""
+    name = f"test_{uuid4().hex}"
+    store = GraphStore(opening(Settings(data_dir=tmp_path / "data", **falkor_server.settings(name))).open_database)
+    yield store
+    await store.close()
+    with falkor_server.client() as client:
         if client.exists(name):
             client.execute_command("GRAPH.DELETE", name)
 

