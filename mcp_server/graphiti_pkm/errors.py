@@ -3,7 +3,8 @@
     PkmError
     ├── InvalidInput          the caller's argument is wrong; nothing was stored
     │   ├── InvalidCursor     a cursor that is damaged or belongs to other filters
-    │   └── AmbiguousUuid     a uuid prefix that fits several records
+    │   ├── AmbiguousUuid     a uuid prefix that fits several records
+    │   └── TooLarge          more characters than one call may hold
     ├── NotFound              a well-formed uuid that names nothing the caller may see
     ├── NotAllowed            the caller may not use this group or this header
     ├── TooManyCalls          the caller has called too often; later they may again
@@ -54,6 +55,12 @@ class AmbiguousUuid(InvalidInput):
     """A uuid prefix fits more than one record the caller may see."""
 
     code = "ambiguous_uuid"
+
+
+class TooLarge(InvalidInput):
+    """A call holds more characters than the caller may send at once."""
+
+    code = "too_large"
 
 
 class NotFound(PkmError):

@@ -1,29 +1,29 @@
 """What stands before the HTTP endpoints: names that requests may come by, and the token they must carry."""
 
-import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.config_keys import is_loopback
 from graphiti_pkm.domain.access import Token
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.tokens import Tokens
+from graphiti_pkm.toolsets.audit import refused_at_the_door
 from graphiti_pkm.toolsets.callers import TOKEN
-
-_audit = logging.getLogger("graphiti_pkm.audit")
 
 PROBES = ("/health", "/ready")
 """What a supervisor asks, who has no token: they tell nothing of what is kept."""
 
 _SCHEME = "bearer "
+_SESSION = "mcp-session-id"
 _UNAUTHENTICATED = "A valid token is needed: send it as `Authorization: Bearer TOKEN`."
 
 
@@ -68,8 +68,10 @@ class KnownNames:
     def _refusal(self, headers: Headers) -> Response | None:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if not self._takes_any_host and [_name_in(f"//{host}") in self._names for host in hosts] != [True]:
+            refused_at_the_door("unknown_host")
             return PlainTextResponse("Unknown host; the setting allowed_hosts names more.", status_code=421)
         if any(_name_in(origin) not in self._names for origin in origins):
+            refused_at_the_door("foreign_origin")
             return PlainTextResponse("Foreign origin; the setting allowed_hosts names more.", status_code=403)
         return None
 
@@ -86,11 +88,11 @@ class Authenticated:
         if scope["type"] != "http" or scope["path"] in PROBES:
             await self._app(scope, receive, send)
         elif not self._tokens.required():
-            await self._app({**scope, TOKEN: None}, receive, send)
+            await self._app({**scope, TOKEN: None}, receive, _watched(send, scope, None))
         elif token := self._token(Headers(scope=scope)):
             # The SDK then lets nobody use the session of another token.
             holder = AuthenticatedUser(AccessToken(token="", client_id=token.id, scopes=[]))
-            await self._app({**scope, TOKEN: token, "user": holder}, receive, send)
+            await self._app({**scope, TOKEN: token, "user": holder}, receive, _watched(send, scope, token))
         else:
             refused = PlainTextResponse(_UNAUTHENTICATED, status_code=401, headers={"WWW-Authenticate": "Bearer"})
             await refused(scope, receive, send)
@@ -105,9 +107,22 @@ class Authenticated:
             if found.token is not None:
                 return found.token
             refusal = f"{found.refusal}"
-        event = {"audit": "refused", "action": "connect", "outcome": f"token_{refusal}"}
-        _audit.info("audit", extra={"event": event})
+        refused_at_the_door(f"token_{refusal}")
         return None
+
+
+def _watched(send: Send, scope: Scope, token: Token | None) -> Send:
+    """Tells of what the SDK refuses: a body that is too large, a session that is another's or is gone."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            if message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+                refused_at_the_door("too_large", token)
+            elif message["status"] == HTTPStatus.NOT_FOUND and _SESSION in Headers(scope=scope):
+                refused_at_the_door("unknown_session", token)
+        await send(message)
+
+    return sending
 
 
 def _name_in(address: str) -> str | None:

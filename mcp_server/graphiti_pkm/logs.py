@@ -1,4 +1,4 @@
-"""The log: one JSON object a line on stderr, never with content of the memory or a secret.
+"""The log on stderr: lines of text, or one JSON object a line; never with content of the memory or a secret.
 
 Records of our own loggers are written for the log and go out as they are. A message of a library may quote an
 argument or a query, and the text of any exception may: of those only the place and the types go out.
@@ -6,39 +6,94 @@ argument or a query, and the text of any exception may: of those only the place 
 
 import json
 import logging
+import re
+import secrets
 import sys
+import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
+from types import TracebackType
 from typing import Literal
 
 from graphiti_pkm.errors import PkmError
 
 Level = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["text", "json"]
+
+_log = logging.getLogger(__name__)
 
 _TRUSTED = ("graphiti_pkm", "uvicorn")
 """Loggers whose messages hold no content: ours, and the HTTP server's (address in use, started, stopped)."""
+_UNTOLD = "a library's message, which may quote content"
+_WARNING = re.compile(r"(?P<file>[^\n]*):(?P<line>[0-9]+): (?P<kind>\w+): ")
+"""How ``logging.captureWarnings`` begins a message."""
+_PLAIN = re.compile(r"[\w.:/@+-]+")
 _FRAMES = 8
+
+_request: ContextVar[str | None] = ContextVar("request", default=None)
+
+
+@contextmanager
+def request_id() -> Iterator[str]:
+    """Name one request, in its own lines and in all that are written meanwhile; a client's own id may hold anything."""
+    name = secrets.token_hex(6)
+    token = _request.set(name)
+    try:
+        yield name
+    finally:
+        _request.reset(token)
+
+
+def current_request() -> str | None:
+    """The request that this is done for, if any."""
+    return _request.get()
+
+
+def fields_of(record: logging.LogRecord) -> dict[str, object]:
+    """What may be told of a record; ``extra={"event": {...}}`` adds fields."""
+    fields: dict[str, object] = {
+        "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+        "level": record.levelname.lower(),
+        "logger": record.name,
+        "message": _UNTOLD,
+    }
+    if record.name.partition(".")[0] in _TRUSTED:
+        fields["message"] = _message(record)
+    elif record.name == "py.warnings" and (told := _WARNING.match(_message(record))):
+        fields |= {"message": told["kind"], "where": f"{told['file'].rpartition('/')[2]}:{told['line']}"}
+    else:
+        fields["where"] = f"{record.pathname.rpartition('/')[2]}:{record.lineno}"
+    if name := current_request():
+        fields["request"] = name
+    event = getattr(record, "event", None)
+    if isinstance(event, dict):
+        fields |= {key: value for key, value in event.items() if key not in fields or key == "request"}
+    if record.exc_info and record.exc_info[1] is not None:
+        fields["exception"] = describe_exception(record.exc_info[1])
+    return fields
 
 
 class JsonLines(logging.Formatter):
-    """Formats a record as one JSON object; ``extra={"event": {...}}`` adds fields."""
+    """One JSON object, for machines."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, object] = {
-            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-        }
-        if record.name.partition(".")[0] in _TRUSTED:
-            line["message"] = record.getMessage()
-        else:
-            line["where"] = f"{record.pathname.rpartition('/')[2]}:{record.lineno}"
-        event = getattr(record, "event", None)
-        if isinstance(event, dict):
-            line.update(event)
-        if record.exc_info and record.exc_info[1] is not None:
-            line["exception"] = describe_exception(record.exc_info[1])
-        return json.dumps(line, ensure_ascii=True, separators=(",", ":"), default=str)
+        return json.dumps(fields_of(record), ensure_ascii=True, separators=(",", ":"), default=str)
+
+
+class TextLines(logging.Formatter):
+    """The same for people: time, level, logger, message, the other fields as name=value; exceptions below it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = fields_of(record)
+        trace = fields.pop("exception", [])
+        assert isinstance(trace, list)  # noqa: S101  (fields_of makes it)
+        head = " ".join(str(fields.pop(name)) for name in ("time", "level", "logger"))
+        parts = [f"{head}: {fields.pop('message')}", *(f"{name}={_shown(value)}" for name, value in fields.items())]
+        # One line, whatever a message holds; only the trace has lines of its own, and they are indented.
+        return "\n    ".join([" ".join(parts).replace("\n", " "), *trace])
 
 
 def describe_exception(error: BaseException) -> list[str]:
@@ -56,10 +111,10 @@ def describe_exception(error: BaseException) -> list[str]:
     return lines
 
 
-def configure_logging(level: Level) -> None:
-    """Send every record to stderr as JSON. Called once, before the MCP SDK would install its own handler."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+def configure_logging(level: Level, log_format: LogFormat = "text") -> None:
+    """Send every record to stderr, and what nobody caught too. Called once, before the MCP SDK installs its handler."""
+    handler = _Stderr(sys.stderr)
+    handler.setFormatter(JsonLines() if log_format == "json" else TextLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
@@ -68,3 +123,32 @@ def configure_logging(level: Level) -> None:
     # Every uvicorn access line would repeat our own line of the call.
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)
+    sys.excepthook = _uncaught
+    threading.excepthook = lambda ended: _uncaught(ended.exc_type, ended.exc_value, ended.exc_traceback)
+
+
+class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
+    """A handler that does not print a record it cannot write: with its arguments, as the stock one does."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (the name is the library's)
+        """Nothing: stderr is gone."""
+
+
+def _uncaught(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+    """In the place of Python's hooks, which print the text of an exception."""
+    if error is None or issubclass(kind, (KeyboardInterrupt, SystemExit)):
+        return
+    _log.error("nobody caught an exception", exc_info=(kind, error, trace))
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError):  # arguments that do not fit; the log must not end a request
+        return "a message that does not fit its arguments"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
+        return value
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)

@@ -11,12 +11,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 
 from graphiti_pkm.config import APP, Settings
-from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.logs import configure_logging
 from graphiti_pkm.stdio import serve_stdio
 from graphiti_pkm.toolsets import audit
 from graphiti_pkm.toolsets.backend import Backend, Start
-from graphiti_pkm.toolsets.callers import Limits
+from graphiti_pkm.toolsets.callers import Limits, caller_of, token_of
 from graphiti_pkm.toolsets.calls import CallLog
 from graphiti_pkm.toolsets.catalog import ToolLine, known_tools, narrowed, select
 from graphiti_pkm.toolsets.guard import error_result
@@ -68,6 +68,8 @@ class MemoryServer(MCPServer[Backend]):
             return error_result(error.message, error.code)
         names = [tool.name for tool in offered]
         if name not in names:
+            if name in known_tools():  # read-only, left out, or not among the toolsets that the header names
+                self._audit_refusal(name, context)
             return error_result(f"There is no such tool here. Tools: {', '.join(names) or 'none'}.", "unknown_tool")
         return await super().call_tool(name, arguments, context)
 
@@ -83,6 +85,14 @@ class MemoryServer(MCPServer[Backend]):
         if missing:
             raise MCPError(code=INVALID_PARAMS, message=f"{name} needs {', '.join(missing)}.")
         return await super().get_prompt(name, arguments, context)
+
+    def _audit_refusal(self, name: str, context: Context[Backend, Any] | None) -> None:
+        request = context.request_context.request if context else None
+        try:
+            caller = caller_of(request, read_only=True)
+        except NotAllowed:
+            caller = None
+        audit.audit(caller, token_of(request), name, "unknown_tool")
 
     def _offered(self, request: Any) -> Sequence[ToolLine]:
         header = request.headers.get(TOOLSETS_HEADER) if request is not None else None
@@ -127,7 +137,7 @@ def run(settings: Settings, start: Start) -> None:
     Raises:
         ConfigurationError: the settings do not fit, the host needs tokens, or the port is taken.
     """
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     server = build_server(settings, start)
     if settings.transport == "stdio":
         anyio.run(server.run_stdio_async)

@@ -85,7 +85,7 @@ def test_the_log_begins_with_version_data_directory_env_file_and_settings_with_t
     env_file = data_dir / ".env"
     env_file.write_text("GRAPHITI_PKM_TIMEZONE=Europe/Berlin\n")
     with subprocess.Popen(
-        [COMMAND, "serve", "--read-only"],
+        [COMMAND, "serve", "--read-only", "--log-format", "json"],
         env=environment(data_dir=data_dir),
         cwd=data_dir,
         stdin=subprocess.PIPE,
@@ -102,6 +102,7 @@ def test_the_log_begins_with_version_data_directory_env_file_and_settings_with_t
         "timezone": {"value": "Europe/Berlin", "origin": f"{env_file}: GRAPHITI_PKM_TIMEZONE"},
         "idle_seconds": {"value": 0.3, "origin": "GRAPHITI_PKM_IDLE_SECONDS"},
         "read_only": {"value": True, "origin": "flag"},
+        "log_format": {"value": "json", "origin": "flag"},
     }
 
 
@@ -109,7 +110,7 @@ def test_the_log_begins_with_version_data_directory_env_file_and_settings_with_t
 def test_an_interrupted_server_ends_though_its_client_stays(transport: str, path: str | None, data_dir: Path) -> None:
     port = free_port()
     with subprocess.Popen(
-        [COMMAND, "serve", "--transport", transport, "--port", str(port)],
+        [COMMAND, "serve", "--transport", transport, "--port", str(port), "--log-format", "json"],
         env=environment(data_dir=data_dir),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

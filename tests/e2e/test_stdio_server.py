@@ -31,7 +31,7 @@ HELLO: list[Message] = [
 def server(data_dir: Path) -> Iterator[Server]:
     with subprocess.Popen(
         [COMMAND, "serve"],
-        env=environment(data_dir=data_dir, log_level="debug"),
+        env=environment(data_dir=data_dir, log_level="debug", log_format="json"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import cast
 
 import pytest
 from mcp.client import Client
+from tests.protocol.doors import Doors
 from tests.protocol.support import Mode, World
 
 
@@ -29,3 +31,8 @@ async def client(world: World, request: pytest.FixtureRequest) -> AsyncIterator[
     yield await connected
     done.set()
     await task
+
+
+@pytest.fixture
+def doors(tmp_path: Path) -> Doors:
+    return Doors(tmp_path)

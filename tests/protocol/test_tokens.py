@@ -2,8 +2,6 @@
 
 import json
 import logging
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -12,57 +10,15 @@ from mcp.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from tests.protocol.doors import ACCEPT, NOW, PING, Doors, a_world, post
 from tests.protocol.serving import connected, served
-from tests.protocol.support import Mode, World, answered, error_of
+from tests.protocol.support import Mode, answered, error_of
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import Token
 from graphiti_pkm.logs import JsonLines
-from graphiti_pkm.tokens import hash_of, new_secret, write_tokens
+from graphiti_pkm.tokens import new_secret
 
 MODES: tuple[Mode, ...] = ("auto", "legacy")
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
-PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-ACCEPT = "application/json, text/event-stream"
-
-
-class Doors:
-    """A data directory with tokens."""
-
-    def __init__(self, directory: Path) -> None:
-        self.path = directory / "tokens.json"
-        self.tokens: list[Token] = []
-        self.settings = Settings(transport="http", data_dir=directory, writes_per_minute=3)
-
-    def add(self, principal: str, **fields: Any) -> dict[str, str]:
-        """The header of a new token."""
-        secret = new_secret()
-        self.tokens.append(Token(**{"hash": hash_of(secret), "principal": principal, "created": NOW, **fields}))
-        write_tokens(self.path, self.tokens)
-        return {"Authorization": f"Bearer {secret}"}
-
-    def revoke_all(self) -> None:
-        self.tokens = [token.model_copy(update={"revoked": NOW}) for token in self.tokens]
-        write_tokens(self.path, self.tokens)
-
-
-@pytest.fixture
-def doors(tmp_path: Path) -> Doors:
-    return Doors(tmp_path)
-
-
-def a_world(doors: Doors) -> World:
-    """With the real service for writing: the recording one knows the local user only."""
-    world = World(doors.settings)
-    world.writes_really = True
-    return world
-
-
-async def post(url: str, headers: dict[str, str] | list[tuple[str, str]]) -> httpx2.Response:
-    async with httpx2.AsyncClient() as web:
-        sent = [*(headers.items() if isinstance(headers, dict) else headers), ("accept", ACCEPT)]
-        return await web.post(f"{url}/mcp", json=PING, headers=sent)
 
 
 async def test_without_a_valid_token_the_answer_is_always_the_same(doors: Doors) -> None:
@@ -210,7 +166,7 @@ async def test_writes_and_refusals_are_audited_without_content(doors: Doors, cap
     assert planted not in json.dumps(lines)
     assert service["Authorization"].split()[1] not in json.dumps(lines)
     wrote, refused, unknown = lines
-    assert wrote["at"]
+    assert wrote["time"]
     assert {key: wrote[key] for key in ("audit", "principal", "token", "action", "outcome", "targets", "groups")} == {
         "audit": "write",
         "principal": "librechat:u1",

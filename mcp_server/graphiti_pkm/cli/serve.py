@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 def serve(loaded: LoadedSettings) -> int:
     """Serve until the client closes the connection or the operator stops it."""
     settings = loaded.settings
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     _log.info("starting", extra={"event": _effective(loaded)})
     for note in loaded.notes:
         _log.warning("%s", note)

@@ -2,14 +2,17 @@
 
 import logging
 import re
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from graphiti_pkm.domain.access import Caller, Token
+from graphiti_pkm.logs import current_request
 
 _log = logging.getLogger("graphiti_pkm.audit")
 
-REFUSALS = frozenset({"not_allowed", "too_many_calls"})
+REFUSALS = frozenset({"not_allowed", "too_many_calls", "too_large", "unknown_tool"})
+"""Errors by which something was kept from a caller; what they said wrongly is none."""
 _UUID = re.compile(r"[0-9a-fA-F-]{8,36}")
 _GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MOST = 20
@@ -22,6 +25,7 @@ def audit(
     outcome: str,
     arguments: Mapping[str, Any] | None = None,
     answer: Mapping[str, Any] | None = None,
+    began: float | None = None,
 ) -> None:
     """Write the line.
 
@@ -32,21 +36,32 @@ def audit(
         outcome: ``ok``, or the code of the error.
         arguments: of the call; nothing but uuids and names of groups is taken out of them.
         answer: likewise.
+        began: ``time.perf_counter`` of then, if it took time.
     """
-    event: dict[str, object] = {
-        "audit": "refused" if outcome in REFUSALS else "write",
-        "principal": caller.principal if caller else None,
-        "token": caller.token if caller else token.id if token else None,
-        "action": action,
-        "outcome": outcome,
+    _write(
+        audit="refused" if outcome in REFUSALS else "write",
+        principal=caller.principal if caller else None,
+        token=caller.token if caller else token.id if token else None,
+        action=action,
+        outcome=outcome,
+        ms=None if began is None else round((time.perf_counter() - began) * 1000, 1),
+        request=current_request(),
         **_places({**(arguments or {}), **{key: (answer or {}).get(key) for key in ("episode_uuid", "group_id")}}),
-    }
-    _log.info("audit", extra={"event": {key: value for key, value in event.items() if value is not None}})
+    )
+
+
+def refused_at_the_door(outcome: str, token: Token | None = None) -> None:
+    """Write the line of a request that did not come as far as a call; ``outcome`` is one of our words."""
+    _write(audit="refused", token=token.id if token else None, action="connect", outcome=outcome)
 
 
 def always() -> None:
     """Write these lines whatever the level of the log is: for servers that others connect to."""
     _log.setLevel(logging.INFO)
+
+
+def _write(**event: object) -> None:
+    _log.info("audit", extra={"event": {key: value for key, value in event.items() if value is not None}})
 
 
 def _places(values: Mapping[str, Any]) -> dict[str, object]:

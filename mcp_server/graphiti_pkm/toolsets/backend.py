@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
@@ -73,7 +74,8 @@ class Backend:
         if self._ready is None or (self._ready.done() and self._failed(self._ready)):
             self._ready = asyncio.get_running_loop().create_future()
             self._ready.add_done_callback(self._failed)
-            self._task = asyncio.create_task(self._run(self._ready))
+            # In a context of its own: what runs from now on is not done for the request that comes first.
+            self._task = asyncio.create_task(self._run(self._ready), context=Context())
         return self._ready
 
     async def services(self) -> Services:

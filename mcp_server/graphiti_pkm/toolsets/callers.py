@@ -9,7 +9,7 @@ from typing import Any
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import Caller, Token, caller_by
-from graphiti_pkm.errors import InvalidInput, NotAllowed, TooManyCalls
+from graphiti_pkm.errors import NotAllowed, TooLarge, TooManyCalls
 
 TOKEN = "graphiti_pkm.token"  # noqa: S105  (the name of a place)
 """Where the scope of a request holds its ``Token``, or None where none is asked for."""
@@ -59,14 +59,14 @@ class Limits:
         """Count a call.
 
         Raises:
-            InvalidInput: it holds too much.
+            TooLarge: it holds too much.
             TooManyCalls: there were too many; says when there may be another.
         """
         if caller.is_local:
             return
         characters = sum(len(json.dumps(value, ensure_ascii=False)) for value in arguments.values())
         if characters > self._characters:
-            raise InvalidInput(
+            raise TooLarge(
                 f"One call may hold {self._characters:,} characters, and this one has {characters:,}: send less at "
                 f"once.{' Nothing was stored.' if writes else ''}"
             )

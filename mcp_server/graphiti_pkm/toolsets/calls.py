@@ -8,6 +8,7 @@ from typing import Any
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from graphiti_pkm.logs import request_id
 from graphiti_pkm.toolsets.backend import Backend
 
 logger = logging.getLogger(__name__)
@@ -22,6 +23,7 @@ _CALLERS_MISTAKES = frozenset(
         "not_found",
         "not_allowed",
         "too_many_calls",
+        "too_large",
         "conflicting_content",
         "unknown_tool",
     }
@@ -39,7 +41,13 @@ class CallLog:
     async def __call__(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
         if ctx.method not in _METHODS:
             return await call_next(ctx)
-        event: dict[str, object] = {"method": ctx.method}
+        with request_id() as request:
+            return await self._logged(request, ctx, call_next)
+
+    async def _logged(
+        self, request: str, ctx: ServerRequestContext[Backend, Any], call_next: CallNext
+    ) -> HandlerResult:
+        event: dict[str, object] = {"request": request, "method": ctx.method}
         name = (ctx.params or {}).get("name")
         if ctx.method == "tools/call":
             event["tool"] = name if name in self._known else "unknown"

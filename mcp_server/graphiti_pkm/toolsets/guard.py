@@ -6,6 +6,7 @@ the model never sees. So a tool of ours catches everything itself and answers wi
 
 import logging
 import re
+import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, get_type_hints
@@ -79,6 +80,7 @@ class GuardedTool(Tool):
     ) -> CallToolResult:
         """Validate, wait for the services, call, answer; never raises an ``Exception``."""
         request, caller, outcome, answer = context.request_context.request, None, "cancelled", None
+        began = time.perf_counter()
         try:
             caller = caller_of(request, read_only=self.read_only_caller)
             result = await self._called(caller, arguments, context)
@@ -91,7 +93,7 @@ class GuardedTool(Tool):
             return result
         finally:
             if self._writes or outcome in REFUSALS:
-                audit(caller, token_of(request), self.name, outcome, arguments, answer)
+                audit(caller, token_of(request), self.name, outcome, arguments, answer, began)
 
     async def _called(
         self, caller: Caller, arguments: Json, context: Context[LifespanContextT, RequestT]

@@ -1,5 +1,6 @@
 """Resources: an entity or an episode by its uuid, for clients that attach context themselves."""
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -23,7 +24,7 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
     """Register the resource templates."""
 
     async def read(context: Context[Backend, Any], get: Callable[[Call], Awaitable[_A]]) -> str:
-        request, caller = context.request_context.request, None
+        request, caller, began = context.request_context.request, None, time.perf_counter()
         try:
             caller = caller_of(request, read_only=read_only_caller)
             backend = backend_of(context)
@@ -34,7 +35,7 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
             raise ResourceNotFoundError(error.message) from None
         except PkmError as error:
             if error.code in REFUSALS:
-                audit(caller, token_of(request), "resources/read", error.code)
+                audit(caller, token_of(request), "resources/read", error.code, began=began)
             raise ResourceError(error.message) from None
         return answer.model_dump_json(exclude_none=True)
 
