@@ -31,7 +31,9 @@ class GraphitiPkm(Adapter):
     name: ClassVar[str] = "graphiti-pkm, embedded FalkorDB"
     capabilities: ClassVar[frozenset[str]] = frozenset(get_args(Capability))
 
-    def __init__(self) -> None:
+    def __init__(self, **database: Any) -> None:
+        """``database``: settings of the database, if it is not the embedded one."""
+        self._database = database
         self._clock = FakeClock()
         self._stack = AsyncExitStack()
         self._clients: dict[str, Client] = {}
@@ -55,7 +57,7 @@ class GraphitiPkm(Adapter):
 
     @asynccontextmanager
     async def _serve(self, zone: str) -> AsyncIterator[Client]:
-        settings = Settings(data_dir=self._directory, timezone=zone)
+        settings = Settings(data_dir=self._directory, timezone=zone, **self._database)
         async with open_memory(settings, now=self._clock) as memory:
 
             @asynccontextmanager

@@ -1,9 +1,10 @@
-"""Our own server passes every scenario of the temporal suite, with nothing left out as not supported."""
+"""Our own server passes every scenario of the temporal suite on each kind of database, with nothing left out."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from tests.neo4j_server import empty
 from tests.temporal.ours import GraphitiPkm, WithoutModel
 from tests.temporal.runner import run
 from tests.temporal.scenario import Scenario, load
@@ -13,9 +14,18 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)
 SCENARIOS = load()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server() -> AsyncIterator[GraphitiPkm]:
-    async with WithoutModel() as adapter:
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["embedded", "neo4j"])
+async def server(request: pytest.FixtureRequest) -> AsyncIterator[GraphitiPkm]:
+    database: dict[str, str] = {}
+    if request.param == "neo4j":
+        address = request.getfixturevalue("neo4j_server")
+        empty(address)
+        database = {
+            "neo4j_uri": address.uri,
+            "neo4j_username": address.username,
+            "neo4j_password": address.password,
+        }
+    async with WithoutModel(**database) as adapter:
         yield adapter
 
 
