@@ -22,7 +22,8 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from tests.protocol.support import Mode, answered
 
-from graphiti_pkm.config import ENV_PREFIX
+from graphiti_pkm.config import ENV_PREFIX, Settings
+from graphiti_pkm.config_names import variables_of
 from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, wait_for_lock
 from graphiti_pkm.journal.store import SqliteJournal
 
@@ -35,7 +36,10 @@ Transport: TypeAlias = Literal["stdio", "http", "sse"]
 
 def environment(**settings: object) -> dict[str, str]:
     """This process's environment with these settings of ours and no others."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)}
+    ours = {name for setting in Settings.model_fields for name in variables_of(setting)}
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in ours and not name.startswith(ENV_PREFIX)
+    }
     given = {"idle_seconds": IDLE_SECONDS, **settings}
     return inherited | {ENV_PREFIX + name.upper(): str(value) for name, value in given.items()}
 
