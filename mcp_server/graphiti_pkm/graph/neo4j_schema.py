@@ -85,7 +85,7 @@ async def ensure(database: "Neo4jDatabase") -> None:
         Exception: what ``recovering`` knows: the connection is lost.
     """
     try:
-        await _check_version(database)
+        await check_version(database)
         (found,) = await database.attempt(META)
         if version(found) != SCHEMA_VERSION:
             await _build(database)
@@ -140,7 +140,8 @@ def _name(kind: Embedded) -> str:
     return f"pkm_{kind.label}_{kind.vector}"
 
 
-async def _check_version(database: "Neo4jDatabase") -> None:
+async def check_version(database: "Neo4jDatabase") -> None:
+    """Raises ConfigurationError if it is too old."""
     ((row,),) = await database.attempt(_VERSION)
     found = tuple(int(part) for part in row["version"].split("-")[0].split(".")[:2])
     if found < OLDEST:
