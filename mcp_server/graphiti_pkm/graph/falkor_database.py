@@ -17,7 +17,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph import falkor_erasing, falkor_schema, falkor_server
 from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.falkor_connection import FalkorRefused
+from graphiti_pkm.graph.falkor_connection import READ_TIMEOUT_MS, FalkorRefused
 from graphiti_pkm.graph.falkor_driver import FalkorClient, OneGraphDriver
 from graphiti_pkm.graph.falkor_link import FalkorLink
 from graphiti_pkm.graph.falkor_server import Keeping
@@ -26,7 +26,6 @@ from graphiti_pkm.graph.vector_indexes import Built, Embedded
 
 _log = logging.getLogger(__name__)
 
-READ_TIMEOUT_MS = 20_000
 _DURABLE_KEY = "graphiti-pkm:durable"
 _CLAIMED_KEY = "graphiti-pkm:"
 
@@ -125,9 +124,9 @@ class FalkorDatabase:
 
     async def prepare(self) -> None:
         if not self.link.address.is_ours:
-            self.keeping, self.has_snapshots = await falkor_server.require(self.link, self.name)
-            if self.keeping.value:
-                self.note(self.keeping.value)
+            self.keeping, self.has_snapshots, notes = await falkor_server.require(self.link, self.name)
+            for note in notes:
+                self.note(note)
         await self.recovering(partial(falkor_schema.ensure, self))
 
     async def is_ready(self) -> bool:

@@ -14,7 +14,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph.falkor_address import Address
-from graphiti_pkm.graph.falkor_connection import CONNECT_SECONDS, LOST, open_redis
+from graphiti_pkm.graph.falkor_connection import CONNECT_SECONDS, LOST, comes_of, open_redis
 
 _log = logging.getLogger(__name__)
 
@@ -89,9 +89,9 @@ class FalkorLink:
         try:
             await self._recover_once(seen)
             return await send()
-        except AuthenticationError:
-            raise Unavailable(f"The FalkorDB server at {self.address.shown} refuses its user or password.") from None
-        except LOST:
+        except LOST as error:
+            if comes_of(error, AuthenticationError):
+                raise Unavailable(f"The FalkorDB server at {self.address.shown} refuses user or password.") from None
             raise Unavailable(self.away) from None
 
     @property

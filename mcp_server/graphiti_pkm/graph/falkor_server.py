@@ -3,12 +3,12 @@
 import ssl
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from graphiti_pkm.errors import ConfigurationError, PkmError, Unavailable
-from graphiti_pkm.graph.falkor_connection import LOST
+from graphiti_pkm.graph.falkor_connection import LOST, READ_TIMEOUT_MS, comes_of
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -31,6 +31,14 @@ _REPLAYED = (
 )
 
 
+_ASKED_ROWS = 10_001
+"""One more than the usual image of a FalkorDB gives."""
+_CUT = (
+    "The FalkorDB server leaves out the rows of an answer after so many (RESULTSET_SIZE): large groups are read "
+    "incompletely. Start that server with RESULTSET_SIZE -1."
+)
+
+
 class Keeping(Enum):
     """What a server keeps on disk, with what is to be said about it."""
 
@@ -45,31 +53,40 @@ class Keeping(Enum):
     )
 
 
-async def require(link: "FalkorLink", graph_name: str) -> tuple[Keeping, bool]:
-    """See that the server can be used, as both of its users; what it keeps, and whether that is snapshots too.
+class Serving(NamedTuple):
+    """What is to be known of a server that can be used."""
+
+    keeping: Keeping
+    has_snapshots: bool
+    """Whether it saves its data beside an append-only file, as far as we may know."""
+    notes: tuple[str, ...]
+    """For whoever runs it."""
+
+
+async def require(link: "FalkorLink", graph_name: str) -> Serving:
+    """See that the server can be used, as both of its users.
 
     Raises:
         ConfigurationError: it cannot; says why and what to do, and repeats no password.
         Unavailable: it does not answer.
     """
-    shown = link.address.shown
     try:
         info = await link.writer.info()
-        _check_server(shown, info)
-        for command in ("GRAPH.QUERY", "GRAPH.RO_QUERY"):
-            await link.writer.execute_command(command, graph_name, "RETURN 1")  # type: ignore[no-untyped-call]
-        rules = await _snapshot_rules(link.writer)
+        _check_server(link.address.shown, info)
+        await link.writer.execute_command("GRAPH.QUERY", graph_name, "RETURN 1")  # type: ignore[no-untyped-call]
+        has_snapshots = await _has_snapshots(link.writer)
     except (RedisError, OSError) as error:
         raise _explained(error, link, "falkordb_username", WRITER_COMMANDS) from None
-    if link.reader is not link.writer:
-        try:
-            await link.reader.execute_command("GRAPH.RO_QUERY", graph_name, "RETURN 1")  # type: ignore[no-untyped-call]
-        except (RedisError, OSError) as error:
-            raise _explained(error, link, "falkordb_reader_username", READER_COMMANDS) from None
-    has_snapshots = rules != ""
-    if int(info.get("aof_enabled", 0)):
-        return Keeping.APPEND_ONLY, has_snapshots
-    return Keeping.SNAPSHOTS if has_snapshots else Keeping.NOTHING, has_snapshots
+    try:
+        rows = await _most_rows(link.reader, graph_name)
+    except (RedisError, OSError) as error:
+        is_apart = link.reader is not link.writer
+        user, commands = ("falkordb_reader_username", READER_COMMANDS) if is_apart else ("falkordb_username", "")
+        raise _explained(error, link, user, commands or WRITER_COMMANDS) from None
+    keeping = Keeping.APPEND_ONLY if int(info.get("aof_enabled", 0)) else Keeping.NOTHING
+    if keeping is Keeping.NOTHING and has_snapshots:
+        keeping = Keeping.SNAPSHOTS
+    return Serving(keeping, has_snapshots, tuple(filter(None, (keeping.value, _CUT if rows < _ASKED_ROWS else ""))))
 
 
 async def may_write(reader: "Redis", graph_name: str) -> list[str]:
@@ -86,12 +103,20 @@ async def may_write(reader: "Redis", graph_name: str) -> list[str]:
     return allowed
 
 
-async def _snapshot_rules(writer: "Redis") -> str | None:
-    """None if we may not ask."""
+async def _has_snapshots(writer: "Redis") -> bool:
+    """True also if we may not ask."""
     try:
-        return str((await writer.config_get("save")).get("save", ""))
+        return bool((await writer.config_get("save")).get("save"))
     except ResponseError:
-        return None
+        return True
+
+
+async def _most_rows(reader: "Redis", graph_name: str) -> int:
+    """How many rows of an answer arrive. A server may be told to leave out the rest, and does not say so."""
+    text = f"UNWIND range(1, {_ASKED_ROWS}) AS row RETURN row"
+    words = ("GRAPH.RO_QUERY", graph_name, text, "--compact", "timeout", READ_TIMEOUT_MS)
+    answer = await reader.execute_command(*words)  # type: ignore[no-untyped-call]
+    return len(answer[1])
 
 
 def _check_server(shown: str, info: Mapping[str, Any]) -> None:
@@ -129,7 +154,7 @@ def _dotted(version: Sequence[int]) -> str:
 def _explained(error: RedisError | OSError, link: "FalkorLink", user: str, commands: str) -> PkmError:
     shown = link.address.shown
     password = user.replace("username", "password")
-    if isinstance(error, AuthenticationError):
+    if comes_of(error, AuthenticationError):
         return ConfigurationError(
             f"The FalkorDB server at {shown} refuses the user or the password. Check {user} and {password}."
         )
@@ -138,21 +163,16 @@ def _explained(error: RedisError | OSError, link: "FalkorLink", user: str, comma
             f"The user of {user} may not do on the FalkorDB server at {shown} what is needed. As that server's "
             f"administrator: ACL SETUSER <user> {commands}, and the keys of the graph; see DOCS/operations.md."
         )
-    if _is_of_certificate(error):
+    if comes_of(error, ssl.SSLCertVerificationError):
         return ConfigurationError(
             f"The certificate of the FalkorDB server at {shown} is not trusted or is another host's. Name the "
             "authority that signed it: falkordb_uri=rediss://HOST:PORT?ssl_ca_certs=FILE."
         )
+    if "TIMEOUT_MAX" in str(error):
+        return ConfigurationError(
+            f"The FalkorDB server at {shown} ends queries too soon. Start it with TIMEOUT_MAX 0, or {READ_TIMEOUT_MS} "
+            "at least."
+        )
     if isinstance(error, LOST):
         return Unavailable(link.away)
     return ConfigurationError(f"The FalkorDB server at {shown} refuses what every start asks; see its log.")
-
-
-def _is_of_certificate(error: BaseException | None) -> bool:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return False
