@@ -12,7 +12,7 @@ hash() {
 }
 # Who only reads: queries that the database itself refuses to write with.
 RIGHTS='~* -@all +graph.ro_query +graph.list +info +ping'
-users=/tmp/users.acl
+users="${TMPDIR:-/tmp}/users.acl"
 {
   echo "user default on #$(hash "$PASSWORD") ~* &* +@all"
   if [ -n "${READER_USERNAME:-}" ] && [ -n "${READER_PASSWORD:-}" ]; then
@@ -22,7 +22,7 @@ users=/tmp/users.acl
 unset PASSWORD READER_PASSWORD
 
 # The arguments are those of the embedded database. The image's own would end a query after a second and cut its rows.
-exec redis-server --port 6379 --aclfile "$users" --dir "${DATA:-/data}" --daemonize no --databases 1 \
+exec redis-server --port "${PORT:-6379}" --aclfile "$users" --dir "${DATA:-/data}" --daemonize no --databases 1 \
   --save "" --appendonly yes --appendfsync everysec \
   --auto-aof-rewrite-percentage 100 --auto-aof-rewrite-min-size 8mb \
   --loglevel notice --logfile "" --crash-log-enabled no --slowlog-log-slower-than -1 \

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from graphiti_pkm.config import Settings, environment_name
+from graphiti_pkm.config_names import variables_of
 
 DOCKER = Path(__file__).resolve().parents[1] / "docker"
 ENV_EXAMPLE = DOCKER / ".env.example"
@@ -68,7 +69,13 @@ def env_example() -> str:
             lines.append(f"# In the container: {fixed[variable]}\n# {variable}=\n")
             continue
         lines += [f"# In the profile {of}: {its[variable]}" for of, its in by_profile.items() if variable in its]
-        lines += [f"# The profile {of} starts only with one." for of, needed in REQUIRED.items() if needed == name]
+        lines += [
+            f"# The profile {of} starts only with one, and only under this name."
+            for of, needed in REQUIRED.items()
+            if needed == name
+        ]
+        if others := variables_of(name)[1:]:
+            lines.append(f"# Also: {', '.join(others)}")
         default = field.get_default() if field.default_factory is None else None
         shown = ", ".join(map(str, default)) if isinstance(default, tuple) else default
         if shown not in (None, ""):
