@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
@@ -17,12 +18,16 @@ from graphiti_pkm.config import LoadedSettings, Settings
 from graphiti_pkm.config_keys import OPENAI_KEY, is_loopback, is_openai
 from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.errors import ModelError, PkmError
+from graphiti_pkm.graph.database import Database, Refused
+from graphiti_pkm.graph.opening import opening
 from graphiti_pkm.graph.preflight import preflight
+from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.language_model import language_model
 from graphiti_pkm.models.local import LocalEmbedder
 
+_QUESTION = Query("doctor", "RETURN 1 AS one", {})
 _IDLE_SECONDS = 0.2
 _PATIENCE = 20.0
 
@@ -39,7 +44,7 @@ class Line:
 
 def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -> int:
     """Check everything; 0 if all is well, 1 otherwise. ``asks_model``: the configured one is sent a question."""
-    checks = preflight(loaded.settings.data_dir)
+    checks = preflight(loaded.settings.data_dir, is_embedded=loaded.settings.effective_backend == "embedded")
     can_start = all(check.ok or not check.stops for check in checks)
     lines = [Line(check.name, check.ok, check.detail, check.remedy) for check in checks]
     lines += asyncio.run(_checks(loaded, can_start=can_start, asks_model=asks_model))
@@ -66,6 +71,10 @@ async def _checks(loaded: LoadedSettings, *, can_start: bool, asks_model: bool) 
     lines = [await _journal(loaded), model, await _extraction(loaded, asks_model=asks_model)]
     if not can_start:
         return lines
+    if settings.effective_backend != "embedded":
+        lines.append(await _server(settings))
+        if not lines[-1].ok or not holds_memory(settings.data_dir):
+            return lines
     if holds_memory(settings.data_dir):
         told = {line.remedy for line in lines}
         return lines + await _database(settings, told=told)
@@ -155,6 +164,36 @@ def _unencrypted(url: str) -> str:
     parts = urlsplit(url)
     is_open = parts.scheme == "http" and not is_loopback(parts.hostname or "")
     return "; texts and key go there unencrypted" if is_open else ""
+
+
+async def _server(settings: Settings) -> Line:
+    """The server of the database: asked as its users; on FalkorDB that makes the graph, if it is not there."""
+    of = settings.effective_backend
+    uri, user, graph, password, reader = (
+        getattr(settings, f"{of}_{name}") for name in ("uri", "username", "database", "password", "reader_username")
+    )
+    as_whom = f"as {user or 'its default user'}" if password else "without a password"
+    detail = f"{of} at {uri}, {graph}, {as_whom}{f', reads as {reader}' if reader else ''}"
+    started = time.perf_counter()
+    try:
+        database = await opening(settings).open_database()
+        try:
+            await database.recovering(partial(_ask, database, is_neo4j=of == "neo4j"))
+        finally:
+            await database.close()
+    except (PkmError, Refused) as error:
+        remedy = error.message if isinstance(error, PkmError) else f"{error}; see the log of that server"
+        return Line("server", ok=False, detail=detail, remedy=remedy)
+    return Line("server", ok=True, detail=f"{detail}; answers, {time.perf_counter() - started:.1f} s")
+
+
+async def _ask(database: Database, *, is_neo4j: bool) -> None:
+    await database.attempt(_QUESTION, writing=True)
+    await database.attempt(_QUESTION)
+    if is_neo4j:
+        from graphiti_pkm.graph.neo4j_schema import check_version  # noqa: PLC0415  (others need no driver)
+
+        await check_version(database)
 
 
 async def _database(settings: Settings, *, where: str = "", told: AbstractSet[str] = frozenset()) -> list[Line]:

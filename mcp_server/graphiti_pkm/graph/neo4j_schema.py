@@ -4,7 +4,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.database import Database, Refused
 from graphiti_pkm.graph.neo4j_connection import Neo4jRefused
 from graphiti_pkm.graph.neo4j_cypher import FACTS_FULLTEXT, NODES_FULLTEXT
 from graphiti_pkm.graph.queries_values import Query
@@ -140,7 +140,7 @@ def _name(kind: Embedded) -> str:
     return f"pkm_{kind.label}_{kind.vector}"
 
 
-async def check_version(database: "Neo4jDatabase") -> None:
+async def check_version(database: Database) -> None:
     """Raises ConfigurationError if it is too old."""
     ((row,),) = await database.attempt(_VERSION)
     found = tuple(int(part) for part in row["version"].split("-")[0].split(".")[:2])

@@ -1,0 +1,72 @@
+"""What doctor says of the server that holds the graph."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.falkor import RemoteFalkor
+from tests.neo4j_server import Neo4jAddress
+from tests.ports import free_port
+from tests.requirements import requirement
+
+from graphiti_pkm.cli.doctor import doctor
+from graphiti_pkm.config import load_settings
+
+WORD = "planted-word-5"
+Told = Callable[..., dict[str, dict[str, Any]]]
+
+
+@pytest.fixture
+def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    """Its lines by name, of a directory without a memory."""
+
+    def _told(**settings: object) -> dict[str, dict[str, Any]]:
+        doctor(load_settings({"data_dir": tmp_path / "data", **settings}, {}, tmp_path), as_json=True)
+        out, err = capsys.readouterr()
+        assert WORD not in out + err
+        return {check["name"]: check for check in json.loads(out)["checks"]}
+
+    return _told
+
+
+def test_a_falkordb_server_is_told_with_its_users_and_no_database_of_our_own_is_looked_for(
+    told: Told, falkor_server: RemoteFalkor
+) -> None:
+    lines = told(**falkor_server.settings("doctor_only"))
+    assert lines["server"]["ok"], lines
+    assert "answers" in lines["server"]["detail"]
+    assert "reads as" in lines["server"]["detail"]
+    assert not {"database", "glibc", "libraries"} & set(lines)
+
+
+@pytest.mark.parametrize(("of", "scheme"), [("neo4j", "bolt"), ("falkordb", "redis")])
+def test_a_server_that_is_not_there_is_a_fault(told: Told, of: str, scheme: str) -> None:
+    line = told(**{f"{of}_uri": f"{scheme}://127.0.0.1:{free_port()}", f"{of}_password": WORD})["server"]
+    assert not line["ok"]
+    assert "does not answer" in line["remedy"]
+
+
+@requirement("T53")
+def test_a_falkordb_server_that_refuses_the_password_is_a_fault(
+    told: Told, falkor_server: RemoteFalkor
+) -> None:
+    line = told(**{**falkor_server.settings("doctor_only"), "falkordb_password": WORD})["server"]
+    assert not line["ok"]
+    assert "refuses user or password" in line["remedy"]
+
+
+@requirement("M-86", "T53")
+def test_a_neo4j_server_is_told_and_one_that_refuses_the_password_is_a_fault_that_names_the_setting(
+    told: Told, neo4j_server: Neo4jAddress
+) -> None:
+    given = {"neo4j_uri": neo4j_server.uri, "neo4j_username": neo4j_server.username}
+    line = told(**given, neo4j_password=neo4j_server.password)["server"]
+    assert line["ok"], line
+    assert f"neo4j at {neo4j_server.uri}" in line["detail"]
+    line = told(**given, neo4j_password=WORD)["server"]
+    assert not line["ok"]
+    assert "neo4j_password" in line["remedy"]
+    line = told(**given, neo4j_password=neo4j_server.password, neo4j_database="nowhere")["server"]
+    assert "neo4j_database" in line["remedy"]
