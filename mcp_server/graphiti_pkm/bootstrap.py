@@ -177,6 +177,7 @@ def _assemble(
         extracting = Extracting(context, journal.extractions, reader.extractor, extractions, digesting=digesting)
         committer.on_extractions = extracting.notify
         receipts = Receipts(context, groups, journal.extractions, lambda: extracting.changed.next)
+    shown = receipts or Receipts(context, groups, journal.extractions)
     writing = Writing(context, groups, committer, receipts)
     services = Services(
         writing=writing,
@@ -192,14 +193,8 @@ def _assemble(
         deleting=Deleting(context, groups, committer, erasing),
         forgetting=Forgetting(context, groups, committer, erasing),
         digests=Digests(context, groups, journal.extractions, receipts, committer.on_extractions),
-        status=Status(
-            context,
-            groups,
-            database.attention,
-            database.backend,
-            receipts or Receipts(context, groups, journal.extractions),
-            is_shared=database.is_shared,
-        ),
+        status=Status(context, groups, database.attention, database.backend, shown, is_shared=database.is_shared),
+        stop_waiting=shown.stop_waiting,
     )
     jobs = Jobs(context, committer, erasing)
     recovery = Recovery(context, committer, database)

@@ -1,6 +1,8 @@
 """Streamable HTTP and SSE, with the endpoints a supervisor asks."""
 
+import contextlib
 import socket
+from collections.abc import Generator
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
@@ -12,15 +14,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.draining import Draining, ended_by, on_signal
 from graphiti_pkm.errors import ConfigurationError, PkmError
 from graphiti_pkm.http_access import PROBES, Authenticated, KnownNames, check_host, tokens_of
+from graphiti_pkm.http_draining import Drained
 from graphiti_pkm.toolsets.backend import Backend
 
 SSE_PATH = "/sse"
-_GRACE_SECONDS = 5
+_GRACE_SECONDS = 1
+"""For connections to close, after the calls were waited for."""
 
 
-def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings) -> ASGIApp:
+def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, draining: Draining) -> ASGIApp:
     """The ASGI application of the configured transport.
 
     Raises:
@@ -34,19 +39,33 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings) -
     else:
         path = "/" + settings.path.strip("/")
         app = server.streamable_http_app(streamable_http_path=path, transport_security=security, host=settings.host)
-    app.router.routes.extend(_probes(backend))
+    app.router.routes.extend(_probes(backend, draining))
     served = Authenticated(WithAndWithoutSlash(app) if settings.transport == "http" else app, tokens)
-    return KnownNames(served, settings)
+    return Drained(KnownNames(served, settings), draining)
 
 
-async def serve_http(server: MCPServer[Backend], backend: Backend, settings: Settings) -> None:
-    """Serve until a signal ends it."""
-    app = http_app(server, backend, settings)
+async def serve_http(server: MCPServer[Backend], backend: Backend, settings: Settings, draining: Draining) -> None:
+    """Serve until a signal ends it; calls under way are answered first."""
+    app = http_app(server, backend, settings, draining)
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS)
     with _listen(settings.host, settings.port) as listening:
         # Held here for the whole time: SSE would otherwise start and stop the services with each connection.
         async with backend.open():
-            await uvicorn.Server(config).serve(sockets=[listening])
+            web = _Web(config)
+            with on_signal(draining.begin):
+                async with ended_by(draining, web.stop, settings.drain_seconds):
+                    await web.serve(sockets=[listening])
+
+
+class _Web(uvicorn.Server):
+    """Leaves signals to ``on_signal``: it would raise them again when it is done, and cut off what it still answers."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    def stop(self) -> None:
+        self.should_exit = True
 
 
 class WithAndWithoutSlash:
@@ -62,11 +81,13 @@ class WithAndWithoutSlash:
         await self._app(scope, receive, send)
 
 
-def _probes(backend: Backend) -> list[Route]:
+def _probes(backend: Backend, draining: Draining) -> list[Route]:
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "alive"})
 
     async def ready(_: Request) -> Response:
+        if draining.begun.is_set():
+            return JSONResponse({"ready": False, "reason": "stopping"}, status_code=503)
         if not backend.begin().done():
             return JSONResponse({"ready": False, "reason": "starting"}, status_code=503)
         try:

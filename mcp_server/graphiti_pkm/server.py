@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 
 from graphiti_pkm.config import APP, Settings
+from graphiti_pkm.draining import Draining, on_signal
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.logs import configure_logging
 from graphiti_pkm.stdio import serve_stdio
@@ -34,6 +35,9 @@ class MemoryServer(MCPServer[Backend]):
     def __init__(self, settings: Settings, backend: Backend) -> None:
         self.tools = select(settings)
         self.backend = backend
+        self.draining = Draining()
+        self.draining.on_begin = backend.stop_waiting
+        self._drain_seconds = settings.drain_seconds
         names = [tool.name for tool in self.tools]
 
         @asynccontextmanager
@@ -48,15 +52,16 @@ class MemoryServer(MCPServer[Backend]):
             instructions=build_instructions(names),
             tools=[tool.build(enabled=names, read_only_caller=settings.read_only) for tool in self.tools],
             lifespan=lifespan,
-            middleware=[CallLog(known_tools()), self._narrow],
+            middleware=[CallLog(known_tools()), self.draining, self._narrow],
         )
         for prompt in build_prompts(names):
             self.add_prompt(prompt)
         add_resources(self, read_only_caller=settings.read_only)
 
     async def run_stdio_async(self) -> None:
-        """Serve one client over stdin and stdout."""
-        await serve_stdio(self._lowlevel_server)
+        """Serve one client over stdin and stdout, until either side ends it."""
+        with on_signal(self.draining.begin):
+            await serve_stdio(self._lowlevel_server, self.draining, self._drain_seconds)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Backend, Any] | None = None
@@ -145,7 +150,7 @@ def run(settings: Settings, start: Start) -> None:
         from graphiti_pkm.http import serve_http  # noqa: PLC0415  (stdio answers sooner without a web server)
 
         audit.always()
-        anyio.run(serve_http, server, server.backend, settings)
+        anyio.run(serve_http, server, server.backend, settings, server.draining)
 
 
 def _version() -> str:

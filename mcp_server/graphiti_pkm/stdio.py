@@ -3,22 +3,33 @@ r"""The stdio transport, with an answer also for a request that holds half a sur
 The SDK drops a line that is no valid JSON without an answer, and its parser refuses ``"\ud800"``, which Python and
 JavaScript clients do send; their call would hang until it times out. Such a line is read again with U+0000 in its
 place, which every tool refuses with a message that says what to do.
+
+At its end, be it that of stdin or a signal, the SDK would drop what it has not answered yet: the requests are kept open
+until they are.
 """
 
+import asyncio
+import codecs
+import os
 import re
+import threading
 from collections.abc import AsyncIterable, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from typing import cast
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from graphiti_pkm.draining import CallUnderWay, Draining
 from graphiti_pkm.toolsets.backend import Backend
 
+_CHUNK = 65_536
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair
     r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
@@ -33,29 +44,125 @@ def without_half_pairs(line: str) -> str:
 
 async def serve_stdio(
     server: Server[Backend],
+    draining: Draining,
+    drain_seconds: float,
     stdin: anyio.AsyncFile[str] | None = None,
     stdout: anyio.AsyncFile[str] | None = None,
 ) -> None:
-    """Serve one client until it closes its side."""
-    async with stdio_server(stdin, stdout) as (lines, answers), lines, _read_again(lines) as requests:
-        await server.run(requests, answers, server.create_initialization_options())
+    """Serve one client until it closes its side, or ``draining`` begins; then answer what is under way."""
+    lines = _Stdin(draining) if stdin is None else stdin
+    # The SDK only iterates over it, and its own reading could not be ended by a signal.
+    source = cast("anyio.AsyncFile[str]", lines)
+    async with (
+        stdio_server(source, stdout) as (received, answers),
+        received,
+        _Wire(draining, drain_seconds).between(received, answers) as (requests, replies),
+    ):
+        await server.run(requests, replies, server.create_initialization_options())
 
 
-@asynccontextmanager
-async def _read_again(
-    lines: AsyncIterable[SessionMessage | Exception],
-) -> AsyncIterator[MemoryObjectReceiveStream[SessionMessage | Exception]]:
-    send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+class _Stdin:
+    """Lines of stdin, until it ends or ``draining`` begins; descriptor 0 is left empty for whatever else reads it."""
 
-    async def forward() -> None:
-        async with send:
-            async for item in lines:
-                await send.send(_repaired(item) if isinstance(item, ValidationError) else item)
+    def __init__(self, draining: Draining) -> None:
+        self._draining = draining
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._private = os.dup(0)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
 
-    async with receive, anyio.create_task_group() as tasks:
-        tasks.start_soon(forward)
-        yield receive
-        tasks.cancel_scope.cancel()
+    async def __aiter__(self) -> AsyncIterator[str]:
+        # A daemon, as nothing interrupts a read; and no file object, whose lock it would hold when the program ends.
+        threading.Thread(target=self._read, args=(asyncio.get_running_loop(),), name="stdin", daemon=True).start()
+        begun = asyncio.ensure_future(self._draining.begun.wait())
+        try:
+            while True:
+                line = asyncio.ensure_future(self._lines.get())
+                await asyncio.wait({line, begun}, return_when=asyncio.FIRST_COMPLETED)
+                if not line.done():
+                    line.cancel()
+                    return
+                if (text := line.result()) is None:
+                    return
+                yield text
+        finally:
+            begun.cancel()
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        rest = ""
+        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            while chunk := self._chunk():
+                *whole, rest = (rest + self._decoder.decode(chunk)).split("\n")
+                for line in whole:
+                    loop.call_soon_threadsafe(self._lines.put_nowait, line)
+            if rest:
+                loop.call_soon_threadsafe(self._lines.put_nowait, rest)
+            loop.call_soon_threadsafe(self._lines.put_nowait, None)
+
+    def _chunk(self) -> bytes:
+        try:
+            return os.read(self._private, _CHUNK)
+        except OSError:
+            return b""
+
+
+class _Wire:
+    """Requests on their way in and answers on their way out: the way in closes when all are answered."""
+
+    def __init__(self, draining: Draining, drain_seconds: float) -> None:
+        self._draining = draining
+        self._drain_seconds = drain_seconds
+        self._open: dict[str | int, CallUnderWay] = {}
+
+    @asynccontextmanager
+    async def between(
+        self, received: AsyncIterable[SessionMessage | Exception], answers: WriteStream[SessionMessage]
+    ) -> AsyncIterator[
+        tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+    ]:
+        """The streams to serve between those of a transport."""
+        to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        replies, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+
+        async def forward() -> None:
+            async with to_server:
+                async for item in received:
+                    message = _repaired(item) if isinstance(item, ValidationError) else item
+                    self._begin(message)
+                    await to_server.send(message)
+                await self._draining.finished(self._drain_seconds, quiet=0)
+
+        async def answer() -> None:
+            async with answers, from_server:
+                async for message in from_server:
+                    await answers.send(message)
+                    self._end(message)
+
+        async with requests, anyio.create_task_group() as reading:
+            reading.start_soon(forward)
+            async with anyio.create_task_group() as writing:
+                writing.start_soon(answer)
+                yield requests, replies
+                await replies.aclose()
+            reading.cancel_scope.cancel()
+
+    def _begin(self, item: SessionMessage | Exception) -> None:
+        if isinstance(item, Exception):
+            return
+        if isinstance(item.message, JSONRPCRequest):
+            self._open[item.message.id] = self._draining.start()
+        elif isinstance(item.message, JSONRPCNotification) and item.message.method == "notifications/cancelled":
+            self._close((item.message.params or {}).get("requestId"))  # it is not answered
+
+    def _end(self, message: SessionMessage) -> None:
+        if isinstance(message.message, JSONRPCResponse | JSONRPCError):
+            self._close(message.message.id)
+
+    def _close(self, request: object) -> None:
+        if isinstance(request, str | int) and request in self._open:
+            self._open.pop(request).end()
 
 
 def _repaired(error: ValidationError) -> SessionMessage | Exception:

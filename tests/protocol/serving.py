@@ -21,7 +21,7 @@ from graphiti_pkm.toolsets.backend import Start
 async def served(settings: Settings, start: Start) -> AsyncIterator[str]:
     """A real server on a free loopback port; gives its address."""
     server = build_server(settings, start)
-    app = http_app(server, server.backend, settings)
+    app = http_app(server, server.backend, settings, server.draining)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         web = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
         async with server.backend.open():

@@ -49,7 +49,7 @@ async def wire(world: World) -> AsyncIterator[Wire]:
     stdout = anyio.wrap_file(os.fdopen(from_server[1], "w", encoding="utf-8"))
     server = build_server(world.settings, world.start)
     client = Wire(to_server[1], from_server[0])
-    task = asyncio.create_task(serve_stdio(server._lowlevel_server, stdin, stdout))
+    task = asyncio.create_task(serve_stdio(server._lowlevel_server, server.draining, 5, stdin, stdout))
     yield client
     client.close()
     await task

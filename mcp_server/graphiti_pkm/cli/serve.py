@@ -2,7 +2,6 @@
 
 import gc
 import logging
-import signal
 import sys
 from contextlib import AbstractAsyncContextManager
 from importlib.metadata import version
@@ -22,11 +21,8 @@ def serve(loaded: LoadedSettings) -> int:
     _log.info("starting", extra={"event": _effective(loaded)})
     for note in loaded.notes:
         _log.warning("%s", note)
-    if settings.transport == "stdio":
-        # A read of stdin cannot be interrupted: Ctrl-C would hang until the client goes. Dying at once loses nothing.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        if sys.stdin.isatty():
-            _log.warning("waiting for an MCP client on stdin, which starts this command itself; Ctrl-C ends it")
+    if settings.transport == "stdio" and sys.stdin.isatty():
+        _log.warning("waiting for an MCP client on stdin, which starts this command itself; Ctrl-C ends it")
     run(settings, lambda: _open(settings))
     return 0
 

@@ -50,6 +50,11 @@ class Receipts:
         self._groups = groups
         self._queue = queue
         self._changed = changed
+        self._stopping = asyncio.Event()
+
+    def stop_waiting(self) -> None:
+        """Whoever waits is answered now: the process is about to end. To be called on the event loop."""
+        self._stopping.set()
 
     async def of(self, caller: Caller, receipt: str) -> ExtractionReceipt:
         """How far the episode's latest job is. Raises NotFound, InvalidInput, AmbiguousUuid."""
@@ -64,7 +69,7 @@ class Receipts:
         return self._shown(records[0])
 
     async def wait(self, episode_uuid: str, seconds: float, progress: Progress) -> ExtractionReceipt | None:
-        """The receipt once the job has ended, or after so many seconds as it is then; None if there is none."""
+        """The receipt once the job has ended, or as it is after so many seconds or a ``stop_waiting``; None if none."""
         clock = asyncio.get_running_loop().time
         start = clock()
         told = 0.0
@@ -72,12 +77,12 @@ class Receipts:
             changed = self._changed()
             records = await self._queue.of_episodes([episode_uuid])
             waited = clock() - start
-            if not records or records[0].state in _ENDED or waited >= seconds:
+            if not records or records[0].state in _ENDED or waited >= seconds or self._stopping.is_set():
                 return self._shown(records[0]) if records else None
             if waited >= told:
                 await progress(round(waited, 1), seconds, f"extraction {records[0].state}")
                 told = waited + _TELL_SECONDS
-            await wait_for_any(changed, seconds=min(_LOOK_SECONDS, seconds - waited))
+            await wait_for_any(changed, self._stopping, seconds=min(_LOOK_SECONDS, seconds - waited))
 
     async def sizes(self, group_ids: Sequence[str]) -> dict[str, int]:
         """Jobs of these groups by state, without those of which there are none."""

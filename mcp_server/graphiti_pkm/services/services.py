@@ -1,5 +1,6 @@
 """The use cases as one value: what the MCP edge is given."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,3 +39,5 @@ class Services:
     forgetting: "Forgetting"
     digests: "Digests"
     status: "Status"
+    stop_waiting: Callable[[], None] = lambda: None
+    """Calls that wait for a model are answered now."""

@@ -93,6 +93,11 @@ class Backend:
         except Exception as error:  # start-up runs code of many libraries; its text may hold anything
             raise Unavailable(f"{NOT_INITIALIZED}: an unexpected error, see the server's log.") from error
 
+    def stop_waiting(self) -> None:
+        """Calls that wait for what may take long are answered now, as the process is about to end."""
+        if self._ready is not None and self._ready.done() and not self._failed(self._ready):
+            self._ready.result().stop_waiting()
+
     @staticmethod
     def _failed(ready: "asyncio.Future[Services]") -> bool:
         return ready.cancelled() or ready.exception() is not None

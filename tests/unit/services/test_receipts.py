@@ -40,9 +40,9 @@ class World(ExtractionWorld):
             self.context, self.queue, self.extractor, self.extractions, Pace(jitter=lambda: 0.5)
         )
         committer.on_extractions = self.extracting.notify
-        receipts = Receipts(self.context, groups, self.queue, lambda: self.extracting.changed.next)
-        self.writing = Writing(self.context, groups, committer, receipts)
-        self.status = Status(self.context, groups, receipts=receipts)
+        self.receipts = Receipts(self.context, groups, self.queue, lambda: self.extracting.changed.next)
+        self.writing = Writing(self.context, groups, committer, self.receipts)
+        self.status = Status(self.context, groups, receipts=self.receipts)
         self.progress: list[tuple[float, float, str]] = []
 
     async def add(self, body: str = TEXT, wait: float = 0, caller: Caller = LOCAL, **fields: Any) -> AddMemoryResponse:
@@ -133,6 +133,21 @@ async def test_a_wait_ends_and_the_job_goes_on(world: World) -> None:
     receipt = await world.status.get_status(LOCAL, answer.episode_uuid[:8])
     assert receipt.extraction is not None
     assert receipt.extraction.state == "done"
+
+
+async def test_who_waits_is_answered_when_the_process_is_about_to_end(world: World) -> None:
+    world.extractor.may_answer.clear()
+    first = await world.add()
+    working = asyncio.create_task(world.extracting.run_once())
+    await asyncio.wait_for(world.extractor.asked_for(1), 10)
+    waiting = asyncio.create_task(world.add(wait=10_000, uuid=first.episode_uuid))
+    await asyncio.sleep(0)
+    world.receipts.stop_waiting()
+    answer = await asyncio.wait_for(waiting, 10)
+    assert answer.extraction is not None
+    assert answer.extraction.state == "running"
+    world.extractor.may_answer.set()
+    await working
 
 
 async def test_a_repeat_waits_for_the_job_of_the_first_call(world: World) -> None:

@@ -1,0 +1,125 @@
+"""How a server ends: calls under way are answered and new ones refused; a second signal ends it at once."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from types import FrameType
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+from graphiti_pkm.toolsets.backend import Backend
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_QUIET_SECONDS = 0.3
+"""Without a call for so long nobody is about to send the next one over a connection that is still open."""
+_STANDING = frozenset({"subscriptions/listen"})
+"""Requests whose answer never ends."""
+CALL = "graphiti_pkm.call"
+"""Where the scope of a request holds its ``CallUnderWay``."""
+
+
+class CallUnderWay:
+    """One request that is waited for, until it is over or turns out to stand for good."""
+
+    def __init__(self, draining: "Draining") -> None:
+        self._draining = draining
+        self._counts = True
+
+    def end(self) -> None:
+        """It is waited for no longer."""
+        if self._counts:
+            self._counts = False
+            self._draining.count(-1)
+
+
+class Draining:
+    """Counts calls under way; from ``begin`` on waits for them."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.over = asyncio.Event()
+        """Whatever still stands open ends now."""
+        self.on_begin: Callable[[], None] = lambda: None
+        self._under_way = 0
+        self._idle, self._busy = asyncio.Event(), asyncio.Event()
+        self._idle.set()
+
+    def begin(self) -> None:
+        """Refuse new calls from here on. To be called on the event loop."""
+        self.begun.set()
+        self.on_begin()
+
+    def count(self, more: int) -> None:
+        """So many calls more are under way."""
+        self._under_way += more
+        now, before = (self._busy, self._idle) if self._under_way else (self._idle, self._busy)
+        now.set()
+        before.clear()
+
+    def start(self) -> CallUnderWay:
+        """Another call, to be ended."""
+        self.count(1)
+        return CallUnderWay(self)
+
+    async def finished(self, seconds: float, quiet: float = _QUIET_SECONDS) -> int:
+        """Wait until there was no call for ``quiet`` seconds, ``seconds`` at most; how many are under way then."""
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    await self._idle.wait()
+                    try:
+                        await asyncio.wait_for(self._busy.wait(), quiet)
+                    except TimeoutError:
+                        return self._under_way
+        except TimeoutError:
+            return self._under_way
+
+    async def __call__(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
+        """As middleware of the MCP server: its requests count, over any transport."""
+        if ctx.method in _STANDING:
+            if ctx.request is not None and CALL in ctx.request.scope:
+                ctx.request.scope[CALL].end()
+            return await call_next(ctx)
+        call = self.start()
+        try:
+            return await call_next(ctx)
+        finally:
+            call.end()
+
+
+@contextmanager
+def on_signal(begin: Callable[[], None]) -> Iterator[None]:
+    """Call ``begin`` on the event loop when told to stop; told again, the process ends as if nobody listened."""
+    loop = asyncio.get_running_loop()
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+        loop.call_soon_threadsafe(begin)
+
+    before = {each: signal.signal(each, stop) for each in SIGNALS}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            if signal.getsignal(each) is stop:
+                signal.signal(each, handler)
+
+
+@asynccontextmanager
+async def ended_by(draining: Draining, end: Callable[[], None], seconds: float) -> AsyncIterator[None]:
+    """While serving: once draining has begun, wait for the calls, then ``end``."""
+
+    async def drain() -> None:
+        await draining.begun.wait()
+        await draining.finished(seconds)
+        draining.over.set()
+        end()
+
+    task = asyncio.create_task(drain())
+    try:
+        yield
+    finally:
+        task.cancel()
