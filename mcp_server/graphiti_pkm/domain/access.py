@@ -37,6 +37,11 @@ class Caller(Record):
         return self.principal == LOCAL_PRINCIPAL
 
     @property
+    def sight(self) -> tuple[str, ...]:
+        """What may be seen, for whatever holds of this caller only, as a cursor does: one that sees more is another."""
+        return (self.principal, *self.groups)
+
+    @property
     def name(self) -> str | None:
         """As the operator or a service knows them; an id is no name."""
         known = self.principal.rpartition(":")[2]

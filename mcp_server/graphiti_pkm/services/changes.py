@@ -51,7 +51,7 @@ class Changes(Reader):
         groups = anchor.group_ids if anchor else self._groups.searched(caller, group_ids)
         filters = {
             "tool": "what_changed",
-            "principal": caller.principal,
+            "caller": caller.sight,
             "since": after,
             "until": before,
             "entity": anchor and anchor.uuid,

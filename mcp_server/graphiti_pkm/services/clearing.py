@@ -83,7 +83,7 @@ class Clearing:
             await self._graph.recent_episodes(EpisodeFilter(group_ids=(group,)), Window(limit=1)) for group in sizes
         ]
         held = {group: size.model_dump() for group, size in sizes.items()}
-        return confirmation("clear_graph", caller.principal, held, [page.keys for page in newest])
+        return confirmation("clear_graph", caller.sight, held, [page.keys for page in newest])
 
     def _preview(self, sizes: dict[str, GroupSize], token: str) -> ClearResponse:
         if all(size == _NOTHING for size in sizes.values()):

@@ -46,7 +46,7 @@ class Connections(FactLists):
         relations = await self._relations(anchor.group_ids, [relation]) if relation else ()
         filters = {
             "tool": "get_entity_connections",
-            "principal": caller.principal,
+            "caller": caller.sight,
             "entity": anchor.uuid,
             "groups": anchor.group_ids,
             "as_of": instant,

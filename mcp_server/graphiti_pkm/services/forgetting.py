@@ -270,7 +270,7 @@ class Forgetting:
 
         def work() -> str:
             write = plan.intent(self._context.now()).model_dump(mode="json", exclude={"uuid", "recorded_at"})
-            return confirmation("forget", caller.principal, what, plan.material.mode, write)
+            return confirmation("forget", caller.sight, what, plan.material.mode, write)
 
         return await asyncio.to_thread(work)
 

@@ -47,7 +47,7 @@ class Lookups(Reader):
             searched = searched or await self._groups.visible(caller)
             asked = await self._resolved(searched, episode_uuids)
         searched = searched or (self._groups.one(caller, None),)
-        filters = {"tool": "get_episodes", "principal": caller.principal, "groups": searched, "uuids": asked}
+        filters = {"tool": "get_episodes", "caller": caller.sight, "groups": searched, "uuids": asked}
         start = self._start(cursor, filters)
         page = (
             await self._recent(searched, limit, start) if asked is None else await self._asked(searched, asked, start)
@@ -87,7 +87,7 @@ class Lookups(Reader):
             raise InvalidInput("episode_uuids is empty; search_episodes and get_episodes find episode uuids.")
         visible = await self._groups.visible(caller)
         asked = await self._resolved(visible, episode_uuids)
-        filters = {"tool": "get_episode_entities", "principal": caller.principal, "uuids": asked}
+        filters = {"tool": "get_episode_entities", "caller": caller.sight, "uuids": asked}
         start = self._start(cursor, filters)
         known = await self._graph.get_episodes(asked, visible)
         window = Window(limit=limit + 1, after=start.after)

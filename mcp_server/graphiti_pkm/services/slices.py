@@ -44,7 +44,7 @@ def slice_of(scores: Mapping[str, float], start: Start) -> Slice:
 
 def filters_of(tool: str, caller: Caller, *given: object) -> dict[str, object]:
     """What a cursor is bound to."""
-    return {"tool": tool, "principal": caller.principal, "given": given}
+    return {"tool": tool, "caller": caller.sight, "given": given}
 
 
 def told(what: str, count: int, total: int, *, is_cut: bool) -> str:

@@ -53,7 +53,7 @@ class Sources(Reader):
         limit = SOURCES.check(limit)
         visible = await self._groups.visible(caller)
         whole = await resolve_within(self._graph, visible, "fact", fact_uuid)
-        filters = {"tool": "get_fact_sources", "principal": caller.principal, "fact": whole, "mode": mode}
+        filters = {"tool": "get_fact_sources", "caller": caller.sight, "fact": whole, "mode": mode}
         start = self._start(cursor, filters)
         found = await self._graph.get_facts([whole], visible)
         if not found:

@@ -44,7 +44,7 @@ class Timelines(Reader):
         anchor = await self._anchor(caller, entity_uuid, group_ids)
         filters = {
             "tool": "get_entity_timeline",
-            "principal": caller.principal,
+            "caller": caller.sight,
             "entity": anchor.uuid,
             "groups": anchor.group_ids,
             "order": order,

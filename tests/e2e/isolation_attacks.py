@@ -1,0 +1,200 @@
+"""Every way in which a tool may be asked for what is another's, made from its schema, and what the answers may be."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from mcp_types import CallToolResult, Tool
+from tests.e2e.isolation_world import COMMON, NO_SAGA, NOWHERE, OWN, SAGA, SECRETS, VERAS, Records, Story
+from tests.protocol.support import text
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_SHORT = re.compile(r"\b[0-9a-f]{8}\b")
+_CURSOR = re.compile(r'(?<=next_cursor)[\\": ]+[A-Za-z0-9_-]+')
+_UPTIME = re.compile(r'(?<=uptime_seconds)[\\": ]+[0-9]+')
+_HARMLESS = frozenset(
+    """
+    episode_body name source source_description reference_time entities excluded_entity_types update_communities
+    custom_extraction_instructions wait_seconds query names max_nodes entity_types status cursor confirm max_facts
+    edge_types valid_at_after valid_at_before invalid_at_after invalid_at_before kind as_of known_at max_episodes
+    valid_after valid_before neighbours max_connections include_invalidated direction relation order max_content_chars
+    content_offset max_entities mode limit since until kinds reason invalid_at episodes max_hops max_paths hops
+    source_node_name edge_name fact target_node_name
+    """.split()  # noqa: SIM905  (a list of words reads better)
+)
+"""Parameters of today's tools that name no record, group or saga; cursors and confirmations are tried by themselves."""
+_TOKEN = re.compile(r"\b[0-9a-f]{12}\b")
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One call with something of hers, and the same one with what nobody has."""
+
+    arguments: dict[str, Any]
+    control: dict[str, Any]
+    pairs: tuple[tuple[str, str], ...] = ()
+    """What of hers stands in the one, and in its place in the other."""
+
+    def sent(self) -> str:
+        """All that the attacker knew."""
+        return json.dumps([self.arguments, [_spelt(pair[0]) for pair in self.pairs]])
+
+    def differences(self, got: CallToolResult, control: CallToolResult) -> tuple[str, str]:
+        """Both answers byte for byte, but for what was sent, and for a cursor, which holds the time of its page."""
+        return exact(got, [pair[0] for pair in self.pairs]), exact(control, [pair[1] for pair in self.pairs])
+
+
+def arguments_of(tool: str, own: Records) -> dict[str, Any]:
+    """A call that is as it should be. A tool that is not here fails the tests: a new one has to be added."""
+    entity, fact, episode = own.entity, own.fact, own.episode
+    return {
+        "add_memory": {"episode_body": "Entry.", "group_id": own.group},
+        "search_nodes": {"query": "person", "max_nodes": 1, "group_ids": own.group},
+        "search_memory_facts": {"query": "person", "max_facts": 1, "group_ids": own.group},
+        "search_episodes": {"query": "person", "max_episodes": 1, "group_ids": own.group},
+        "get_entity_connections": {"entity_uuid": entity, "max_connections": 1},
+        "get_entity_timeline": {"entity_uuid": entity, "max_episodes": 1},
+        "get_episodes": {"max_episodes": 1, "group_ids": own.group},
+        "get_episode_entities": {"episode_uuids": [episode], "max_entities": 1},
+        "get_entity_edge": {"uuid": fact},
+        "get_fact_sources": {"fact_uuid": fact, "limit": 1},
+        "what_changed": {"since": "2020", "limit": 1, "group_ids": own.group},
+        "retire_fact": {"fact_uuid": fact, "reason": "so it is"},
+        "restore_fact": {"fact_uuid": fact, "reason": "so it is"},
+        "delete_episode": {"uuid": episode},
+        "delete_entity_edge": {"uuid": fact},
+        "forget": {"entity_uuid": entity},
+        "get_status": {},
+        "find_entity_path": {"source_uuid": entity, "target_uuid": entity},
+        "get_entity_subgraph": {"entity_uuid": entity},
+        "add_triplet": {
+            "source_node_name": "Tom",
+            "edge_name": "KNOWS",
+            "fact": OWN,
+            "target_node_name": "Heron",
+            "group_id": own.group,
+        },
+        "clear_graph": {"group_ids": own.group},
+        "summarize_saga": {"saga_name": NO_SAGA, "group_id": own.group},
+        "build_communities": {"group_ids": own.group},
+    }[tool]
+
+
+class Attacks:
+    """The attacks on one tool by the one who has ``own``; a parameter that nobody has thought of fails."""
+
+    def __init__(self, tool: Tool, own: Records, hers: Records) -> None:
+        self._tool = tool.name
+        self._properties = tool.input_schema["properties"]
+        self._base = arguments_of(tool.name, own)
+        self._hers = hers
+        self._groups = [name for name in self._properties if name in {"group_id", "group_ids"}]
+
+    def all(self) -> Iterator[Attack]:
+        """Every parameter that names a record, a group or a saga, with hers and with what nobody has."""
+        for parameter in self._properties:
+            if parameter in self._groups:
+                yield self._with(**{parameter: (self._hers.group, NOWHERE)})
+                stored = [stored_group(principal, self._hers.group) for principal in ("vera", "nobody")]
+                yield self._with(**{parameter: (stored[0], stored[1])})
+            elif parameter in {"saga", "saga_name"}:
+                yield self._with(**{parameter: (SAGA, NO_SAGA)})
+            elif "uuid" in parameter or parameter in {"receipt", "replaced_by"}:
+                yield from self._by_uuid(parameter)
+            elif parameter == "facts":
+                yield self._by_replacing()
+            else:
+                assert parameter in _HARMLESS, f"{self._tool} has a new parameter {parameter}: what may it name?"
+
+    def _by_uuid(self, parameter: str) -> Iterator[Attack]:
+        for uuid in self._hers.all().values():
+            nobodys = str(uuid4())
+            for spelt in (str, str.upper, _without_hyphens, _start):
+                yield self._with(**{parameter: (spelt(uuid), spelt(nobodys))})
+            if self._tool != "forget":  # where one thing at a time is named
+                for group in self._groups:
+                    yield self._with(**{parameter: (uuid, nobodys), group: (self._hers.group, NOWHERE)})
+            if isinstance(own := self._base.get(parameter), list):
+                sent = [{**self._base, parameter: [*own, one]} for one in (uuid, nobodys)]
+                yield Attack(sent[0], sent[1], ((uuid, nobodys),))
+
+    def _by_replacing(self) -> Attack:
+        """A fact of hers as what a new one replaces; the facts are two, since a second time it would be known."""
+        pair = (self._hers.fact, str(uuid4()))
+        told = [("Anton", "Freising"), ("Berta", "Potsdam")]
+        facts = [
+            {"source": source, "relation": "VISITED", "target": target, "fact": f"{source} was there.", "replaces": one}
+            for one, (source, target) in zip(pair, told, strict=True)
+        ]
+        sent = [{**self._base, "facts": [fact]} for fact in facts]
+        return Attack(sent[0], sent[1], (pair,))
+
+    def _with(self, **values: tuple[str, str]) -> Attack:
+        rest = {key: value for key, value in self._base.items() if key not in values}
+        if self._tool == "forget":
+            rest = {"query": "Tom"} if "group_id" in values else {}
+        sent = [{**rest, **{key: self._put(key, pair[place]) for key, pair in values.items()}} for place in (0, 1)]
+        return Attack(sent[0], sent[1], tuple(values.values()))
+
+    def _put(self, parameter: str, value: str) -> Any:
+        return [value] if '"array"' in json.dumps(self._properties[parameter]) else value
+
+
+def stored_group(principal: str, group: str) -> str:
+    """The id under which a principal's group is stored, which no answer shows and no argument may be."""
+    return f"{hashlib.sha256(principal.encode()).hexdigest()[:32]}_{group}"
+
+
+def exact(result: CallToolResult, asked: Sequence[str]) -> str:
+    """Content, structure and code of an answer, with one word for whatever was asked, however it is spelt back."""
+    told = json.dumps(result.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
+    for form in sorted({form for one in asked for form in _spelt(one)}, key=len, reverse=True):
+        told = told.replace(form, "ASKED")
+    return _UPTIME.sub("UPTIME", _CURSOR.sub("CURSOR", told))
+
+
+def shape(result: CallToolResult, sent: dict[str, Any]) -> str:
+    """An answer without what was sent, without uuids, and without numbers."""
+    told = text(result)
+    for value in sorted((one for one in _leaves(sent) if isinstance(one, str)), key=len, reverse=True):
+        if value not in {"", COMMON}:
+            told = told.replace(value, "SENT")
+    return re.sub(r"\d+", "N", _TOKEN.sub("TOKEN", _SHORT.sub("UUID", _UUID.sub("UUID", told))))
+
+
+def leaked(told: str, sent: str, story: Story) -> set[str]:
+    """What of hers an answer holds that was not sent: her words, her group, and whole uuids."""
+    words = {word for word in (*SECRETS, VERAS, SAGA) if word in told and word not in sent}
+    return words | {uuid for uuid in story.uuids if uuid in told and uuid not in sent}
+
+
+def _spelt(asked: str) -> list[str]:
+    """How an answer may repeat it."""
+    try:
+        whole = str(UUID(asked))
+    except ValueError:
+        return [asked, asked.lower()]
+    return [asked, whole, whole[:8]]
+
+
+def _start(uuid: str) -> str:
+    return uuid[:8]
+
+
+def _without_hyphens(uuid: str) -> str:
+    return uuid.replace("-", "")
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from _leaves(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _leaves(one)
+    else:
+        yield value
