@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
-from functools import partial
 from urllib.parse import urlsplit
 
 from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
@@ -18,16 +17,14 @@ from graphiti_pkm.config import LoadedSettings, Settings
 from graphiti_pkm.config_keys import OPENAI_KEY, is_loopback, is_openai
 from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.errors import ModelError, PkmError
-from graphiti_pkm.graph.database import Database, Refused
+from graphiti_pkm.graph.database import Refused
 from graphiti_pkm.graph.opening import opening
 from graphiti_pkm.graph.preflight import preflight
-from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.language_model import language_model
 from graphiti_pkm.models.local import LocalEmbedder
 
-_QUESTION = Query("doctor", "RETURN 1 AS one", {})
 _IDLE_SECONDS = 0.2
 _PATIENCE = 20.0
 
@@ -56,7 +53,7 @@ def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -
             "env_file": loaded.env_file,
             "config_file": loaded.config_file,
             "notes": (*loaded.warnings, *loaded.notes),
-            "settings": {name: {"value": value, "origin": origin} for name, value, origin in _settings(loaded)},
+            "settings": {name: {"value": value, "origin": origin} for name, value, origin in loaded.effective()},
         })  # fmt: skip
     else:
         _print_checks(lines)
@@ -178,22 +175,14 @@ async def _server(settings: Settings) -> Line:
     try:
         database = await opening(settings).open_database()
         try:
-            await database.recovering(partial(_ask, database, is_neo4j=of == "neo4j"))
+            notes = await database.examine()
         finally:
             await database.close()
     except (PkmError, Refused) as error:
         remedy = error.message if isinstance(error, PkmError) else f"{error}; see the log of that server"
         return Line("server", ok=False, detail=detail, remedy=remedy)
-    return Line("server", ok=True, detail=f"{detail}; answers, {time.perf_counter() - started:.1f} s")
-
-
-async def _ask(database: Database, *, is_neo4j: bool) -> None:
-    await database.attempt(_QUESTION, writing=True)
-    await database.attempt(_QUESTION)
-    if is_neo4j:
-        from graphiti_pkm.graph.neo4j_schema import check_version  # noqa: PLC0415  (others need no driver)
-
-        await check_version(database)
+    answers = f"{detail}; answers, {time.perf_counter() - started:.1f} s"
+    return Line("server", ok=not notes, detail=answers, remedy=" ".join(notes))
 
 
 async def _database(settings: Settings, *, where: str = "", told: AbstractSet[str] = frozenset()) -> list[Line]:
@@ -227,16 +216,11 @@ def _print_settings(loaded: LoadedSettings) -> None:
         say(f"YAML used: {loaded.config_file}")
     for note in (*loaded.warnings, *loaded.notes):
         say(f"    {note}")
-    rows = [(name, _shown(value), origin) for name, value, origin in _settings(loaded)]
+    rows = [(name, _shown(value), origin) for name, value, origin in loaded.effective()]
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     say("Settings, with where each comes from:")
     for name, value, origin in rows:
         say(f"    {name:<{names}}  {value:<{values}}  {origin}".rstrip())
-
-
-def _settings(loaded: LoadedSettings) -> Iterator[tuple[str, object, str]]:
-    for name, value in loaded.settings.model_dump(mode="json").items():
-        yield name, value, loaded.origins[name]
 
 
 def _shown(value: object) -> str:

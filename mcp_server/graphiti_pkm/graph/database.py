@@ -68,6 +68,15 @@ class Database(Protocol):
 
     async def close(self) -> None: ...
 
+    async def examine(self) -> list[str]:
+        """See that this database can be used; builds nothing in it. What its keeper should know, a sentence each.
+
+        Raises:
+            ConfigurationError: it cannot be used; says why and what to do.
+            Unavailable: it does not answer.
+        """
+        ...
+
     async def prepare(self) -> None:
         """Indexes and constraints built where missing, also in a graph of an older version; cheap when all is there.
 

@@ -122,10 +122,16 @@ class FalkorDatabase:
             return False
         return not int(state.get("rdb_changes_since_last_save", 1))
 
+    async def examine(self) -> list[str]:
+        if self.link.address.is_ours:
+            await self.command("PING")
+            return []
+        self.keeping, self.has_snapshots, notes = await falkor_server.require(self.link, self.name)
+        return notes
+
     async def prepare(self) -> None:
         if not self.link.address.is_ours:
-            self.keeping, self.has_snapshots, notes = await falkor_server.require(self.link, self.name)
-            for note in notes:
+            for note in await self.examine():
                 self.note(note)
         await self.recovering(partial(falkor_schema.ensure, self))
 

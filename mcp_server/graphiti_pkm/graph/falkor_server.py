@@ -39,6 +39,12 @@ _CUT = (
 )
 
 
+_READER_WRITES = (
+    "The user of falkordb_reader_username may write, so the database does not keep readers from it. As its "
+    f"administrator: ACL SETUSER <user> resetkeys ~* -@all {READER_COMMANDS}."
+)
+
+
 class Keeping(Enum):
     """What a server keeps on disk, with what is to be said about it."""
 
@@ -59,7 +65,7 @@ class Serving(NamedTuple):
     keeping: Keeping
     has_snapshots: bool
     """Whether it saves its data beside an append-only file, as far as we may know."""
-    notes: tuple[str, ...]
+    notes: list[str]
     """For whoever runs it."""
 
 
@@ -86,21 +92,26 @@ async def require(link: "FalkorLink", graph_name: str) -> Serving:
     keeping = Keeping.APPEND_ONLY if int(info.get("aof_enabled", 0)) else Keeping.NOTHING
     if keeping is Keeping.NOTHING and has_snapshots:
         keeping = Keeping.SNAPSHOTS
-    return Serving(keeping, has_snapshots, tuple(filter(None, (keeping.value, _CUT if rows < _ASKED_ROWS else ""))))
+    notes = [keeping.value] if keeping.value else []
+    if rows < _ASKED_ROWS:
+        notes.append(_CUT)
+    if link.reader is not link.writer and await _may_write(link.reader, graph_name):
+        notes.append(_READER_WRITES)
+    return Serving(keeping, has_snapshots, notes)
 
 
-async def may_write(reader: "Redis", graph_name: str) -> list[str]:
-    """The commands that a reader should be refused and is not; each is tried in a form that changes nothing."""
-    allowed = []
-    for words in (("GRAPH.QUERY", graph_name, "RETURN 1"), ("DEL", "graphiti-pkm:nobody"), ("CONFIG", "GET", "save")):
+async def _may_write(reader: "Redis", graph_name: str) -> bool:
+    """Whether any way to change something is open; each is tried in a form that changes nothing."""
+    nobody = f"graphiti-pkm:{graph_name}:nobody"
+    for words in (("GRAPH.QUERY", graph_name, "RETURN 1"), ("DEL", nobody), ("PEXPIRE", nobody, 1), ("ACL", "USERS")):
         try:
             await reader.execute_command(*words)  # type: ignore[no-untyped-call]
         except NoPermissionError:
             continue
         except ResponseError:
             pass
-        allowed.append(words[0])
-    return allowed
+        return True
+    return False
 
 
 async def _has_snapshots(writer: "Redis") -> bool:

@@ -21,7 +21,7 @@ from graphiti_pkm.graph.database import Refused
 from graphiti_pkm.graph.neo4j_connection import LOST, Neo4jRefused, open_driver
 from graphiti_pkm.graph.neo4j_cypher import parameters, plain, translated
 from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.vector_indexes import Built, Embedded
+from graphiti_pkm.graph.vector_indexes import ALL, Built, Embedded
 
 if TYPE_CHECKING:
     from graphiti_pkm.graph.neo4j_driver import OneGraphNeo4jDriver
@@ -35,6 +35,7 @@ _FIRST_PAUSE = 0.02
 _MOST_AT_ONCE = 8
 """Queries of one call on connections of their own."""
 
+_PING = Query("ping", "RETURN 1 AS one", {})
 _GONE = "The database does not answer. Try again in a moment; get_status says when it is back."
 
 _Answer = TypeVar("_Answer")
@@ -100,7 +101,7 @@ class Neo4jDatabase:
 
     async def is_durable(self, timeout_ms: int) -> bool:  # noqa: ARG002 a commit needs no waiting
         """What was answered is committed, and Neo4j syncs its log with every commit."""
-        await self.read(Query("ping", "RETURN 1 AS one", {}))
+        await self.read(_PING)
         return True
 
     def driver(self) -> "OneGraphNeo4jDriver":
@@ -113,6 +114,12 @@ class Neo4jDatabase:
         await self._writer.close()
         if self._reader is not self._writer:
             await self._reader.close()
+
+    async def examine(self) -> list[str]:
+        await self.recovering(partial(self.attempt, _PING, writing=True))
+        await self.recovering(partial(self.attempt, _PING))
+        await self.recovering(partial(neo4j_schema.check_version, self))
+        return []
 
     async def prepare(self) -> None:
         try:
@@ -130,6 +137,8 @@ class Neo4jDatabase:
                 pass
         except Refused:
             raise Unavailable("The graph could not be cleared; a part of it may be gone.") from None
+        for kind in ALL:
+            await self.drop_vector_index(kind)
         await self.prepare()
 
     async def erase(self) -> bool:

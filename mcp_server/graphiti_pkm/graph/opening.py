@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 DEFAULT_GRAPH = "memory"
-_NEO4J_KEEPS = (
-    " Neo4j writes over the space that they took and prunes its transaction logs in its own time; other servers on this "
-    "database have journals of their own."
-)
+_NEO4J, _FALKORDB = "Neo4j", "FalkorDB server"
+_KEPT_BY = {
+    _FALKORDB: " Other servers on this database have journals of their own.",
+    _NEO4J: " Neo4j writes over the space that they took and prunes its transaction logs in its own time; other "
+    "servers on this database have journals of their own.",
+}
 DATABASE_CONNECTIONS = 24
 
 
@@ -80,9 +82,6 @@ class Host(Protocol):
 class RemoteHost:
     """Of a database that runs elsewhere, by somebody else's hand: nothing of it is ours to start, repair or sweep."""
 
-    def __init__(self, remainder: str = "") -> None:
-        self._remainder = remainder
-
     is_shared = True
 
     def __init__(self, backend: str) -> None:
@@ -111,7 +110,7 @@ class RemoteHost:
         return True
 
     def remainder(self) -> str:
-        return self._remainder
+        return _KEPT_BY.get(self.backend, "")
 
     async def info(self) -> DatabaseInfo | None:
         return None
@@ -220,7 +219,7 @@ def _falkor_server(settings: Settings) -> Opening:
         if settings.falkordb_reader_username
         else None
     )
-    host = RemoteHost("FalkorDB server")
+    host = RemoteHost(_FALKORDB)
     opens = OpenFalkorServer(
         writer, settings.falkordb_database, reader, started_anew, host.note, settings.database_connections
     )
@@ -237,5 +236,5 @@ def _neo4j(settings: Settings) -> Opening:
         database: Database = module.open_neo4j(settings, is_back)
         return database
 
-    opened = Opening(RemoteHost("Neo4j"), open_database)
+    opened = Opening(RemoteHost(_NEO4J), open_database)
     return opened
