@@ -7,10 +7,10 @@ No settings library: none reports where each value came from, and their import c
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from pydantic import ConfigDict, SecretStr, ValidationError
 
@@ -32,6 +32,7 @@ __all__ = [
 TELEMETRY = "GRAPHITI_TELEMETRY_ENABLED"
 """Graphiti's own variable; it reports to its makers unless this says no."""
 _SEEN = "{}: every process of this machine sees a command line; {} in the environment or in .env is not seen"
+_DESCRIBED = frozenset({"entity_types", "edge_types"})
 _LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types", "allowed_hosts"})
 
 
@@ -63,6 +64,11 @@ class LoadedSettings:
     """What was given and is not used, one line each."""
     warnings: tuple[str, ...] = ()
     """What was given in a way that is better not used, one line each."""
+
+    def effective(self) -> Iterator[tuple[str, Any, str]]:
+        """Name, value and origin of each setting, for people: secrets masked, of types the names."""
+        for name, value in self.settings.model_dump(mode="json").items():
+            yield name, [one["name"] for one in value] if name in _DESCRIBED else value, self.origins[name]
 
 
 def silence_dependencies() -> None:
@@ -116,7 +122,7 @@ def load_settings(
         raise ConfigurationError(_explain(error, origins)) from None
     for name in settings.model_fields_set.difference(values):  # user and password may stand in an address
         origins[name] = origins.get(f"{name.partition('_')[0]}_uri", DEFAULT)
-    notes = [*sources.yaml.notes, *unused_databases(settings, values)]
+    notes = [*sources.unknown(Settings.model_fields), *sources.yaml.notes, *unused_databases(settings, values)]
     for of, is_used in (("llm", bool(settings.llm_model)), ("embedding", settings.embedding_mode == "api")):
         if is_used:
             key, file, url = (getattr(settings, f"{of}_{name}") for name in ("api_key", "api_key_file", "base_url"))

@@ -1,15 +1,17 @@
 """What each level gives to a setting: flags, environment, ``.env``, YAML, in this order."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
 from graphiti_pkm.config_foreign import FOREIGN_CONFIG, Variables, is_foreign_config, with_foreign_variables
-from graphiti_pkm.config_names import environment_name, one_of, variables_of
+from graphiti_pkm.config_names import ENV_PREFIX, environment_name, one_of, variables_of
 
 FLAG, DEFAULT = "flag", "default"
+CONFIG = "config"
+"""Not a setting, but named like one: the YAML file."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,14 @@ class Sources:
         levels.append((self.yaml.values.get(setting), self.yaml.origins.get(setting, "")))
         return next(((value, origin) for value, origin in levels if value is not None), (None, DEFAULT))
 
+    def unknown(self, settings: Collection[str]) -> Iterator[str]:
+        """Variables that are called as ours are and are none, a line each."""
+        known = {environment_name(name) for name in (*settings, CONFIG)}
+        for level, _, prefix in self.variables.levels():
+            for name in level:
+                if name.startswith(ENV_PREFIX) and name not in known:
+                    yield f"{prefix}{name}: not used, there is no such setting"
+
 
 def read_sources(
     settings: Collection[str],
@@ -55,7 +65,7 @@ def read_sources(
         used,
     )
     merged = variables.merged()
-    config_file = config_file or _path(merged.get(environment_name("config")))
+    config_file = config_file or _path(merged.get(environment_name(CONFIG)))
     if config_file is None and is_foreign_config(foreign := _path(merged.get(FOREIGN_CONFIG))):
         config_file = foreign
     elsewhere = {

@@ -4,6 +4,7 @@ import pytest
 from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings, environment_name, load_settings
+from graphiti_pkm.config_names import variables_of
 from graphiti_pkm.errors import ConfigurationError
 
 
@@ -29,6 +30,7 @@ def test_lists_are_separated_by_commas_or_spaces() -> None:
     assert loaded.settings.tools == ("search_nodes", "get_status")
 
 
+@requirement("M-93")
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
@@ -41,11 +43,11 @@ def test_lists_are_separated_by_commas_or_spaces() -> None:
     ],
 )
 def test_a_value_that_does_not_fit_names_setting_origin_and_what_fits(field: str, value: str, said: str) -> None:
-    with pytest.raises(ConfigurationError) as raised:
-        load_settings({}, {environment_name(field): value}, Path("/nowhere"))
-    assert field in raised.value.message
-    assert environment_name(field) in raised.value.message
-    assert said in raised.value.message
+    for name in variables_of(field):
+        with pytest.raises(ConfigurationError) as raised:
+            load_settings({}, {name: value}, Path("/nowhere"))
+        assert f"{field} (from {name})" in raised.value.message
+        assert said in raised.value.message
 
 
 def test_an_unknown_yaml_key_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
@@ -67,7 +69,16 @@ def test_every_setting_has_a_help_text() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
-@requirement("T52")
+def test_a_variable_that_is_called_as_ours_and_is_none_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("GRAPHITI_PKM_NEO4J_PASWORD=planted\n")
+    loaded = load_settings({}, {"GRAPHITI_PKM_PROT": "1", "GRAPHITI_PKM_CONFIG": ""}, tmp_path)
+    assert loaded.notes == (
+        "GRAPHITI_PKM_PROT: not used, there is no such setting",
+        f"{tmp_path / '.env'}: GRAPHITI_PKM_NEO4J_PASWORD: not used, there is no such setting",
+    )
+
+
+@requirement("M-81", "T52")
 def test_the_nearest_dotenv_upwards_is_used_and_named(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("GRAPHITI_PKM_PERSON=Ada\n")
     below = tmp_path / "a" / "b"
@@ -77,7 +88,7 @@ def test_the_nearest_dotenv_upwards_is_used_and_named(tmp_path: Path) -> None:
     assert loaded.env_file == tmp_path / ".env"
 
 
-@requirement("T52")
+@requirement("M-81", "T52")
 def test_a_named_env_file_is_used_instead_and_must_exist(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("GRAPHITI_PKM_PERSON=Ada\n")
     named = tmp_path / "other.env"

@@ -5,7 +5,6 @@ Where there is no memory yet it makes none: the database is tried in a directory
 
 import asyncio
 import time
-from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit

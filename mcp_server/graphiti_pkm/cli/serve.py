@@ -19,7 +19,7 @@ def serve(loaded: LoadedSettings) -> int:
     settings = loaded.settings
     configure_logging(settings.log_level, settings.log_format)
     _log.info("starting", extra={"event": _effective(loaded)})
-    for note in loaded.notes:
+    for note in (*loaded.warnings, *loaded.notes):
         _log.warning("%s", note)
     if settings.transport == "stdio" and sys.stdin.isatty():
         _log.warning("waiting for an MCP client on stdin, which starts this command itself; Ctrl-C ends it")
@@ -28,11 +28,9 @@ def serve(loaded: LoadedSettings) -> int:
 
 
 def _effective(loaded: LoadedSettings) -> dict[str, object]:
-    """What an operator asks first of a log; JSON of settings masks what is secret."""
+    """What an operator asks first of a log."""
     changed = {
-        name: {"value": value, "origin": loaded.origins[name]}
-        for name, value in loaded.settings.model_dump(mode="json").items()
-        if loaded.origins[name] != "default"
+        name: {"value": value, "origin": origin} for name, value, origin in loaded.effective() if origin != "default"
     }
     return {
         "version": version("graphiti-pkm"),

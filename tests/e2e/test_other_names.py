@@ -1,0 +1,60 @@
+"""A server that is told everything by the names of other servers of its kind."""
+
+import socket
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.e2e.support import COMMAND, call, environment, free_port, over_http, until
+from tests.requirements import requirement
+
+
+@requirement("M-91", "M-92", "M-94")
+@pytest.mark.parametrize("way", ["environment", "flags"])
+async def test_transport_address_port_and_path_are_those_that_were_named(way: str, data_dir: Path) -> None:
+    port = free_port()
+    named = {
+        "NEO4J_TRANSPORT": "http",
+        "NEO4J_MCP_SERVER_HOST": "127.0.0.1",
+        "NEO4J_MCP_SERVER_PORT": str(port),
+        "NEO4J_MCP_SERVER_PATH": "/memory/",
+    }
+    flags = [
+        "--transport",
+        "http",
+        "--server-host",
+        "127.0.0.1",
+        "--server-port",
+        str(port),
+        "--server-path",
+        "/memory/",
+    ]
+    log = data_dir.parent / "log"
+    with (
+        log.open("wb") as stderr,
+        subprocess.Popen(  # noqa: ASYNC220  (it is only started here)
+            [COMMAND, "serve", *(flags if way == "flags" else [])],
+            env=environment(data_dir=data_dir) | (named if way == "environment" else {}),
+            stdin=subprocess.DEVNULL,
+            stdout=stderr,
+            stderr=stderr,
+        ) as server,
+    ):
+        try:
+            until(lambda: _answers("127.0.0.1", port) or server.poll() is not None, "the server to listen")
+            assert server.poll() is None, log.read_text()
+            assert httpx2.get(f"http://127.0.0.1:{port}/health").json() == {"status": "alive"}
+            for path in ("/memory", "/memory/"):
+                async with over_http(f"http://127.0.0.1:{port}{path}") as client:
+                    assert await call(client, "get_status")
+            assert httpx2.post(f"http://127.0.0.1:{port}/mcp", json={}).status_code == httpx2.codes.NOT_FOUND
+            assert not _answers("127.0.0.2", port)
+        finally:
+            server.terminate()
+
+
+def _answers(host: str, port: int) -> bool:
+    with closing(socket.socket()) as client:
+        return client.connect_ex((host, port)) == 0
