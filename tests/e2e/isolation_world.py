@@ -47,6 +47,8 @@ class Story:
     """Who has what, and the header that each token is sent in."""
 
     headers: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, Token] = field(default_factory=dict)
+    file: Path = Path()
     vera: Records = field(default_factory=lambda: Records(VERAS))
     own: dict[str, Records] = field(
         default_factory=lambda: {"new": Records(COMMON, str(uuid4()), str(uuid4()), str(uuid4()))}
@@ -59,18 +61,28 @@ class Story:
 
     def issue(self, directory: Path) -> None:
         """Tokens: hers, one of a stranger, one of her own that is held to a group, and others."""
-        made = []
+        self.file = directory / "tokens.json"
         for name, fields in {
             "vera": {"principal": "vera"},
             "eve": {"principal": "eve"},
             "held": {"principal": "vera", "groups": (COMMON,)},
             "local": {"principal": "local"},
             "new": {"principal": "new"},
+            "gone": {"principal": "gone"},
+            "carl": {"principal": "carl"},
+            "dora": {"principal": "dora"},
+            "service": {"principal": "service", "may_impersonate": True},
         }.items():
             secret = new_secret()
             self.headers[name] = f"Bearer {secret}"
-            made.append(Token.model_validate({"hash": hash_of(secret), "created": datetime.now(UTC), **fields}))
-        write_tokens(directory / "tokens.json", made)
+            values = {"hash": hash_of(secret), "created": datetime.now(UTC), "tier": "curator", **fields}
+            self.tokens[name] = Token.model_validate(values)
+        write_tokens(self.file, list(self.tokens.values()))
+
+    def revoke(self, name: str) -> None:
+        """From now on."""
+        self.tokens[name] = self.tokens[name].model_copy(update={"revoked": datetime.now(UTC)})
+        write_tokens(self.file, list(self.tokens.values()))
 
     async def tell_hers(self, client: Client) -> None:
         """Notes with facts and a saga, of which a model has read all."""

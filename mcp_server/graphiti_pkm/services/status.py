@@ -88,7 +88,9 @@ class Status:
             backend=self._backend,
             search=f"{_WORDS}: {problem}"
             if problem
-            else await self._search(jobs.get("queued", 0) + jobs.get("running", 0)),
+            else await self._search(jobs.get("queued", 0) + jobs.get("running", 0))
+            if caller.is_local
+            else _BOTH,  # indexes are made for what all have written together
             model=embedder.model if has_model else None,
             dimension=embedder.dimension if has_model else None,
             groups={self._groups.public(group): size_in_words(size) for group, size in (sizes or {}).items()},

@@ -38,6 +38,8 @@ async def test_an_index_for_meaning_that_is_being_built_shows_how_far_it_is() ->
     answer = await world.status.get_status(world.caller)
     assert answer.search.startswith("full text and meaning; indexes for meaning are being built (facts 43%)")
     assert answer.status == "ok"
+    other = await world.status.get_status(Caller(principal="anna"))  # who learns nothing of how much others wrote
+    assert other.search == "full text and meaning"
     world.graph.indexes = (VectorIndex(name="facts", percent=100),)
     assert (await world.status.get_status(world.caller)).search == "full text and meaning"
 
