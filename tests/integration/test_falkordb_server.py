@@ -12,14 +12,13 @@ import pytest
 import redis
 from tests.builders import GROUP, a_passage, a_write, an_episode
 from tests.falkor import PASSWORD, READER, WRITER, FalkorServer, RemoteFalkor, falkor_database
+from tests.integration.falkordb_remote import opened, refusal
 
-from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.queries import EpisodeFilter
 from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.graph import falkor_server as requirements_of_a_server
 from graphiti_pkm.graph.falkor_erasing import DENIED
 from graphiti_pkm.graph.falkor_server import Keeping
-from graphiti_pkm.graph.opening import Opening, opening
 from graphiti_pkm.graph.store import GraphStore
 
 NO_FILE = ("--appendonly", "no")
@@ -44,21 +43,6 @@ def remote(directory: Path, *arguments: str) -> Iterator[RemoteFalkor]:
     server = RemoteFalkor(directory, arguments)
     with running(server):
         yield server
-
-
-def opened(directory: Path, settings: dict[str, Any]) -> tuple[GraphStore, Opening]:
-    found = opening(Settings(data_dir=directory / "data", **settings))
-    return GraphStore(found.open_database), found
-
-
-async def refusal(directory: Path, settings: dict[str, Any], error: type[Exception] = ConfigurationError) -> str:
-    """What a start is told."""
-    store, _ = opened(directory, settings)
-    with pytest.raises(error) as caught:
-        await store.groups()
-    assert PASSWORD not in str(caught.value) + repr(caught.value)
-    await store.close()
-    return str(caught.value)
 
 
 async def test_a_reader_really_cannot_write(falkor_server: RemoteFalkor, falkor_server_graph: GraphStore) -> None:
