@@ -5,10 +5,10 @@ from datetime import UTC
 from typing import Any
 
 import pytest
+from graphiti_core.driver.driver import GraphDriver
 from graphiti_core.edges import EntityEdge, EpisodicEdge
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 from tests.builders import GROUP, RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, at, new_uuid
-from tests.falkor import falkor_database, graph_name
 
 from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.queries import EpisodeFilter, FactFilter, Window
@@ -21,9 +21,24 @@ FACTS = FactFilter(group_ids=(GROUP,), now=at(2026, 6))
 PAGE = Window(limit=100)
 
 
+@pytest.fixture(params=["falkor", "neo4j"])
+def store(request: pytest.FixtureRequest) -> GraphStore:
+    """On each kind of database."""
+    found: GraphStore = request.getfixturevalue(f"{request.param}_graph")
+    return found
+
+
 @pytest.fixture
-async def driver(falkor_graph: GraphStore) -> AsyncIterator[OneGraphDriver]:
+async def driver(store: GraphStore) -> AsyncIterator[GraphDriver]:
+    driver = await store.driver()
+    yield driver
+    await driver.close()
+
+
+@pytest.fixture
+async def falkor_driver(falkor_graph: GraphStore) -> AsyncIterator[OneGraphDriver]:
     driver = await falkor_graph.driver()
+    assert isinstance(driver, OneGraphDriver)
     yield driver
     await driver.close()
 
@@ -48,15 +63,13 @@ def an_edge(source: EntityNode, target: EntityNode, **fields: Any) -> EntityEdge
     return EntityEdge(**{**values, **fields})
 
 
-async def test_facts_of_graphiti_with_attributes_unknown_to_us_are_read(
-    falkor_graph: GraphStore, driver: OneGraphDriver
-) -> None:
+async def test_facts_of_graphiti_with_attributes_unknown_to_us_are_read(store: GraphStore, driver: GraphDriver) -> None:
     sarah, tom = a_node("Sarah", attributes={"age": 41}), a_node("Tom", labels=[])
     edge = an_edge(sarah, tom, attributes={"weight": 0.5, "kind": "strange", "value": 7, "tags": ["a", "b"]})
     for one in (sarah, tom, edge):
         await one.save(driver)
 
-    page = await falkor_graph.connections(tom.uuid, FACTS, PAGE)
+    page = await store.connections(tom.uuid, FACTS, PAGE)
     assert page.total == 1
     (fact,) = page.facts
     assert (fact.source_name, fact.relation, fact.target_name) == ("Sarah", "MANAGES", "Tom")
@@ -64,26 +77,24 @@ async def test_facts_of_graphiti_with_attributes_unknown_to_us_are_read(
     assert fact.attributes == {"weight": 0.5, "kind": "strange", "value": 7, "tags": ["a", "b"]}
     assert page.keys[0][0] == 1
 
-    first, second = await falkor_graph.get_entities([sarah.uuid, tom.uuid], [GROUP])
+    first, second = await store.get_entities([sarah.uuid, tom.uuid], [GROUP])
     assert (first.label, first.attributes, second.label) == ("Person", {"age": 41}, None)
 
 
-async def test_an_entity_of_graphiti_is_known_by_its_name(falkor_graph: GraphStore, driver: OneGraphDriver) -> None:
+async def test_an_entity_of_graphiti_is_known_by_its_name(store: GraphStore, driver: GraphDriver) -> None:
     sarah, other = a_node("Sarah Miller"), a_node("Sarah Miller", group_id="other")
     for one in (sarah, other):
         await one.save(driver)
     key = name_key(GROUP, "sarah-miller")
-    found = await falkor_graph.get_names([key, name_key(GROUP, "Sarah")])
+    found = await store.get_names([key, name_key(GROUP, "Sarah")])
     assert {name.entity_uuid for name in found.values()} == {sarah.uuid}
     assert list(found) == [key]
     ours = an_entity("Tom")
-    await falkor_graph.apply(a_write(ours, a_name(ours)), {})
-    assert await falkor_graph.get_names([key]) == found
+    await store.apply(a_write(ours, a_name(ours)), {})
+    assert await store.get_names([key]) == found
 
 
-async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(
-    falkor_graph: GraphStore, driver: OneGraphDriver
-) -> None:
+async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(store: GraphStore, driver: GraphDriver) -> None:
     sarah = a_node("Sarah")
     note = EpisodicNode(
         name="Note",
@@ -104,31 +115,30 @@ async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(
     for mention in mentions:
         await mention.save(driver)
     ours = an_episode(uuid=note.uuid)
-    await falkor_graph.apply(a_write(a_mention(ours, an_entity(uuid=sarah.uuid))), {})
+    await store.apply(a_write(a_mention(ours, an_entity(uuid=sarah.uuid))), {})
 
-    page = await falkor_graph.timeline(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), PAGE)
+    page = await store.timeline(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), PAGE)
     assert (page.total, len(page.episodes)) == (1, 1)
     assert (page.episodes[0].content, page.episodes[0].source) == ("Sarah came.", "message")
-    assert (await falkor_graph.timeline_summary(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), UTC)).total == 1
-    assert await falkor_graph.entity_support([sarah.uuid]) == {sarah.uuid: (1, 0)}
+    assert (await store.timeline_summary(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), UTC)).total == 1
+    assert await store.entity_support([sarah.uuid]) == {sarah.uuid: (1, 0)}
 
 
-async def test_the_groups_of_a_graph_that_graphiti_filled_are_seen(falkor_graph: GraphStore) -> None:
-    await falkor_graph.ready()
-    database = await falkor_database(falkor_graph)
-    await database.command("GRAPH.DELETE", graph_name(falkor_graph))
+async def test_the_groups_of_a_graph_that_graphiti_filled_are_seen(store: GraphStore) -> None:
+    database = await store._db()
+    await database.write(Query("empty", "MATCH (n) DETACH DELETE n", {}))
     text = "CREATE (:Entity {uuid: 'a', group_id: 'old'}), (:Episodic {uuid: 'b', group_id: 'older'})"
     await database.write(Query("foreign", text, {}))
-    adopting = GraphStore(falkor_graph._open_database)
+    adopting = GraphStore(store._open_database)
     assert await adopting.groups() == ["old", "older"]
     await adopting.close()
 
 
-async def test_graphiti_reads_what_we_wrote(falkor_graph: GraphStore, driver: OneGraphDriver) -> None:
+async def test_graphiti_reads_what_we_wrote(store: GraphStore, driver: GraphDriver) -> None:
     sarah, tom = an_entity("Sarah", label="Person", attributes={"age": 41}), an_entity("Tom")
     episode = an_episode("Sarah manages Tom.")
     fact = a_fact(sarah, tom, "MANAGES", valid_at=at(2025), episodes=(episode.uuid,), value="daily")
-    await falkor_graph.apply(a_write(episode, sarah, tom, fact, a_mention(episode, sarah)), {})
+    await store.apply(a_write(episode, sarah, tom, fact, a_mention(episode, sarah)), {})
 
     node = await EntityNode.get_by_uuid(driver, sarah.uuid)
     assert (node.name, set(node.labels), node.attributes) == ("Sarah", {"Entity", "Person"}, {"age": 41})
@@ -139,34 +149,32 @@ async def test_graphiti_reads_what_we_wrote(falkor_graph: GraphStore, driver: On
     assert (note.content, note.entity_edges) == (episode.content, [fact.uuid])
 
 
-async def test_a_fact_that_graphiti_saves_again_keeps_what_is_ours(
-    falkor_graph: GraphStore, driver: OneGraphDriver
-) -> None:
+async def test_a_fact_that_graphiti_saves_again_keeps_what_is_ours(store: GraphStore, driver: GraphDriver) -> None:
     sarah = an_entity("Sarah")
     fact = a_fact(sarah, sarah, "HAS_SLEEP", kind="reading", measure="sleep", value="6.5", unit="h", quote="6.5 h")
-    await falkor_graph.apply(a_write(sarah, fact), {})
+    await store.apply(a_write(sarah, fact), {})
     edge = await EntityEdge.get_by_uuid(driver, fact.uuid)
     edge.fact_embedding = [0.6, 0.8]
     await edge.save(driver)
-    assert await falkor_graph.get_facts([fact.uuid], [GROUP]) == [fact]
-    assert list(await falkor_graph.search_facts(["sleep"], FACTS, 10)) == [fact.uuid]
+    assert await store.get_facts([fact.uuid], [GROUP]) == [fact]
+    assert list(await store.search_facts(["sleep"], FACTS, 10)) == [fact.uuid]
 
 
-async def test_the_driver_keeps_every_group_in_one_graph(driver: OneGraphDriver) -> None:
+async def test_the_driver_keeps_every_group_in_one_graph(driver: GraphDriver) -> None:
     assert driver.clone("other") is driver
     assert driver._init_task is None
 
 
-async def test_the_driver_is_silent(driver: OneGraphDriver, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_driver_is_silent(driver: GraphDriver, capsys: pytest.CaptureFixture[str]) -> None:
     await driver.health_check()
     assert capsys.readouterr() == ("", "")
 
 
-async def test_the_driver_refuses_nul_instead_of_dropping_it(driver: OneGraphDriver) -> None:
+async def test_the_driver_refuses_nul_instead_of_dropping_it(falkor_driver: OneGraphDriver) -> None:
     with pytest.raises(InvalidInput):
-        await driver.execute_query("RETURN $text", text="a\x00b")
+        await falkor_driver.execute_query("RETURN $text", text="a\x00b")
 
 
-def test_full_text_of_graphiti_asks_for_words_and_no_group(driver: OneGraphDriver) -> None:
-    assert driver.build_fulltext_query("will may-be (C++)", ["with-hyphen"]) == "(will | may | be | C)"
-    assert driver.build_fulltext_query("?!", [new_uuid()]) == ""
+def test_full_text_of_graphiti_asks_for_words_and_no_group(falkor_driver: OneGraphDriver) -> None:
+    assert falkor_driver.build_fulltext_query("will may-be (C++)", ["with-hyphen"]) == "(will | may | be | C)"
+    assert falkor_driver.build_fulltext_query("?!", [new_uuid()]) == ""

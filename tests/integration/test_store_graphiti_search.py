@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from graphiti_core import Graphiti
 from graphiti_core.cross_encoder.client import CrossEncoderClient
+from graphiti_core.driver.driver import GraphDriver
 from graphiti_core.driver.falkordb_driver import FalkorDriver
 from graphiti_core.edges import EntityEdge
 from graphiti_core.embedder import EmbedderClient
@@ -53,15 +54,22 @@ class Unused(EmbedderClient, CrossEncoderClient, LLMClient):
         raise AssertionError("nothing is generated here")
 
 
+@pytest.fixture(params=["falkor", "neo4j"])
+def store(request: pytest.FixtureRequest) -> GraphStore:
+    """On each kind of database."""
+    found: GraphStore = request.getfixturevalue(f"{request.param}_graph")
+    return found
+
+
 @pytest.fixture
-async def driver(falkor_graph: GraphStore) -> AsyncIterator[OneGraphDriver]:
-    driver = await falkor_graph.driver()
+async def driver(store: GraphStore) -> AsyncIterator[GraphDriver]:
+    driver = await store.driver()
     yield driver
     await driver.close()
 
 
 @pytest.fixture
-def graphiti(driver: OneGraphDriver) -> Graphiti:
+def graphiti(driver: GraphDriver) -> Graphiti:
     unused = Unused()
     return Graphiti(graph_driver=driver, llm_client=unused, embedder=unused, cross_encoder=unused)
 
@@ -82,19 +90,17 @@ def _array(values: list[float]) -> Vector:
 
 @pytest.mark.parametrize("group", [HYPHENS, UUID_LIKE, PLAIN])
 async def test_only_the_groups_asked_for_are_found_whatever_their_spelling(
-    falkor_graph: GraphStore, graphiti: Graphiti, group: str
+    store: GraphStore, graphiti: Graphiti, group: str
 ) -> None:
-    theirs = {name: await given(falkor_graph, name) for name in (HYPHENS, UUID_LIKE, PLAIN)}
+    theirs = {name: await given(store, name) for name in (HYPHENS, UUID_LIKE, PLAIN)}
     found = await graphiti.search_("bridges Sarah", COMBINED_HYBRID_SEARCH_RRF, [group], query_vector=AHEAD)
     assert [edge.uuid for edge in found.edges] == [theirs[group]["edge"]]
     assert [node.uuid for node in found.nodes] == [theirs[group]["node"]]
     assert [episode.uuid for episode in found.episodes] == [theirs[group]["episode"]]
 
 
-async def test_several_groups_are_ranked_as_one_and_none_means_all(
-    falkor_graph: GraphStore, graphiti: Graphiti
-) -> None:
-    theirs = {name: await given(falkor_graph, name) for name in (HYPHENS, UUID_LIKE, PLAIN)}
+async def test_several_groups_are_ranked_as_one_and_none_means_all(store: GraphStore, graphiti: Graphiti) -> None:
+    theirs = {name: await given(store, name) for name in (HYPHENS, UUID_LIKE, PLAIN)}
     two = await graphiti.search_("bridges", EDGE_HYBRID_SEARCH_RRF, [HYPHENS, PLAIN], query_vector=AHEAD)
     assert {edge.uuid for edge in two.edges} == {theirs[HYPHENS]["edge"], theirs[PLAIN]["edge"]}
     every = await graphiti.search_("bridges", COMBINED_HYBRID_SEARCH_RRF, None, query_vector=AHEAD)
@@ -103,8 +109,8 @@ async def test_several_groups_are_ranked_as_one_and_none_means_all(
     assert {episode.uuid for episode in every.episodes} == {one["episode"] for one in theirs.values()}
 
 
-async def test_words_find_what_the_meaning_is_far_from(falkor_graph: GraphStore, graphiti: Graphiti) -> None:
-    mine = await given(falkor_graph, HYPHENS, cosine_with=[-0.6, -0.8])
+async def test_words_find_what_the_meaning_is_far_from(store: GraphStore, graphiti: Graphiti) -> None:
+    mine = await given(store, HYPHENS, cosine_with=[-0.6, -0.8])
     for query, recipe, kind in (("likes", EDGE_HYBRID_SEARCH_RRF, "edges"), ("sarah", NODE_HYBRID_SEARCH_RRF, "nodes")):
         found = await graphiti.search_(query, recipe, [HYPHENS], query_vector=AHEAD)
         assert [one.uuid for one in getattr(found, kind)] == [mine[kind.removesuffix("s")]]
@@ -112,28 +118,28 @@ async def test_words_find_what_the_meaning_is_far_from(falkor_graph: GraphStore,
     assert (nothing.edges, nothing.nodes, nothing.episodes) == ([], [], [])
 
 
-async def test_what_is_found_can_be_saved_again_and_loses_nothing(falkor_graph: GraphStore, graphiti: Graphiti) -> None:
+async def test_what_is_found_can_be_saved_again_and_loses_nothing(store: GraphStore, graphiti: Graphiti) -> None:
     """``add_episode`` ends the facts it finds, and saves what it has read."""
-    mine = await given(falkor_graph, HYPHENS)
-    before = await falkor_graph.get_facts([mine["edge"]], [HYPHENS])
+    mine = await given(store, HYPHENS)
+    before = await store.get_facts([mine["edge"]], [HYPHENS])
     found = await graphiti.search_("bridges", EDGE_HYBRID_SEARCH_RRF, [HYPHENS], query_vector=AHEAD)
     (edge,) = found.edges
     assert isinstance(edge, EntityEdge)
     assert (edge.fact, edge.source_node_uuid, edge.valid_at) == ("Sarah likes bridges.", mine["node"], at(2025))
     await edge.load_fact_embedding(graphiti.driver)
     await edge.save(graphiti.driver)
-    assert await falkor_graph.get_facts([mine["edge"]], [HYPHENS]) == before
+    assert await store.get_facts([mine["edge"]], [HYPHENS]) == before
     again = await graphiti.search_("bridges", EDGE_HYBRID_SEARCH_RRF, [HYPHENS], query_vector=ASIDE)
     assert [one.uuid for one in again.edges] == [mine["edge"]]
 
 
-async def test_reranking_for_diversity_works_on_what_is_found(falkor_graph: GraphStore, graphiti: Graphiti) -> None:
-    mine = await given(falkor_graph, HYPHENS)
+async def test_reranking_for_diversity_works_on_what_is_found(store: GraphStore, graphiti: Graphiti) -> None:
+    mine = await given(store, HYPHENS)
     found = await graphiti.search_("bridges", EDGE_HYBRID_SEARCH_MMR, [HYPHENS], query_vector=AHEAD)
     assert [edge.uuid for edge in found.edges] == [mine["edge"]]
 
 
-async def test_communities_are_searched_by_graphiti_itself(driver: OneGraphDriver, graphiti: Graphiti) -> None:
+async def test_communities_are_searched_by_graphiti_itself(driver: GraphDriver, graphiti: Graphiti) -> None:
     for group in (HYPHENS, PLAIN):
         community = CommunityNode(name="Bridges", group_id=group, name_embedding=AHEAD, created_at=RECORDED)
         await community.save(driver)
@@ -184,7 +190,7 @@ def a_date(operator: ComparisonOperator, date: datetime | None = None) -> DateFi
     ],
 )
 async def test_filters_mean_the_same_by_words_and_by_meaning(
-    falkor_graph: GraphStore, graphiti: Graphiti, wanted: SearchFilters, found: set[str]
+    store: GraphStore, graphiti: Graphiti, wanted: SearchFilters, found: set[str]
 ) -> None:
     sarah, tom = (an_entity(name, group_id=HYPHENS, label=label) for name, label in (("S", "Person"), ("T", "Place")))
     told = [
@@ -193,33 +199,31 @@ async def test_filters_mean_the_same_by_words_and_by_meaning(
         a_fact(sarah, tom, "RETIRED", text="bridge late", valid_at=at(2026)),
         a_fact(sarah, sarah, text="bridge unknown"),
     ]
-    await falkor_graph.apply(a_write(sarah, tom, *told, group_id=HYPHENS), {one.uuid: _array(AHEAD) for one in told})
+    await store.apply(a_write(sarah, tom, *told, group_id=HYPHENS), {one.uuid: _array(AHEAD) for one in told})
     near = await search_utils.edge_similarity_search(graphiti.driver, AHEAD, None, None, wanted, [HYPHENS], 10)
     worded = await search_utils.edge_fulltext_search(graphiti.driver, "bridge", wanted, [HYPHENS], 10)
     assert {edge.fact.removeprefix("bridge ") for edge in near} == found
     assert {edge.fact.removeprefix("bridge ") for edge in worded} == found
 
 
-async def test_a_date_filter_without_a_date_is_refused(driver: OneGraphDriver) -> None:
+async def test_a_date_filter_without_a_date_is_refused(driver: GraphDriver) -> None:
     wanted = SearchFilters(valid_at=[[a_date(Op.less_than)]])
     with pytest.raises(InvalidInput, match="valid_at"):
         await search_utils.edge_fulltext_search(driver, "bridge", wanted, [HYPHENS])
 
 
-async def test_facts_between_two_entities_are_found_by_meaning(
-    falkor_graph: GraphStore, driver: OneGraphDriver
-) -> None:
+async def test_facts_between_two_entities_are_found_by_meaning(store: GraphStore, driver: GraphDriver) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     there, back = a_fact(sarah, tom), a_fact(tom, sarah)
-    await falkor_graph.apply(a_write(sarah, tom, there, back), {one.uuid: _array(AHEAD) for one in (there, back)})
+    await store.apply(a_write(sarah, tom, there, back), {one.uuid: _array(AHEAD) for one in (there, back)})
     near = await search_utils.edge_similarity_search(driver, AHEAD, sarah.uuid, tom.uuid, EVERYTHING, ["t1"], 10)
     assert [edge.uuid for edge in near] == [there.uuid]
 
 
 @pytest.mark.parametrize("min_score", [0.0, 0.5, 0.6, 0.79, 0.9])
-async def test_scores_are_cut_where_graphitis_own_scan_cuts_them(
-    falkor_graph: GraphStore, driver: OneGraphDriver, min_score: float
-) -> None:
+async def test_scores_are_cut_where_graphitis_own_scan_cuts_them(falkor_graph: GraphStore, min_score: float) -> None:
+    driver = await falkor_graph.driver()
+    assert isinstance(driver, OneGraphDriver)
     sarah = an_entity("Sarah", group_id=PLAIN)
     vectors = [[1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0], [-0.6, 0.8], [-1.0, 0.0]]
     told: list[Fact] = [a_fact(sarah, sarah, text=str(vector)) for vector in vectors]
@@ -233,14 +237,15 @@ async def test_scores_are_cut_where_graphitis_own_scan_cuts_them(
         stock, [1.0, 0.0], None, None, EVERYTHING, [PLAIN], 10, min_score
     )
     assert [edge.uuid for edge in ours] == [edge.uuid for edge in theirs]
+    await driver.close()
 
 
-async def test_a_large_group_is_searched_through_its_index(falkor_graph: GraphStore, driver: OneGraphDriver) -> None:
-    world = VectorWorld(falkor_graph)
+async def test_a_large_group_is_searched_through_its_index(store: GraphStore, driver: GraphDriver) -> None:
+    world = VectorWorld(store)
     await world.fill(LARGE, SIZE)
     await world.fill(SMALL, 30)
-    await falkor_graph.tend_vector_indexes()
-    await until_built(falkor_graph, all_built)
+    await store.tend_vector_indexes()
+    await until_built(store, all_built)
     query = world.vector()
     large, small = ([one for one in world.facts if one.group_id == group] for group in (LARGE, SMALL))
     found = await search_utils.edge_similarity_search(driver, list(query), None, None, EVERYTHING, [LARGE], 10, 0.0)

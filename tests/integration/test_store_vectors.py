@@ -41,15 +41,36 @@ def another_store(first: GraphStore) -> GraphStore:
 
 @pytest.fixture
 async def world(falkor_graph: GraphStore) -> VectorWorld:
-    made = VectorWorld(falkor_graph)
-    await made.fill(LARGE, SIZE)
-    await made.fill(SMALL, FEW)
-    return made
+    return await _filled(falkor_graph)
 
 
 @pytest.fixture
 async def indexed(world: VectorWorld) -> VectorWorld:
     """With indexes that are complete and known."""
+    return await _indexed(world)
+
+
+@pytest.fixture(params=["falkor", "neo4j"])
+def store(request: pytest.FixtureRequest) -> GraphStore:
+    """On each kind of database."""
+    found: GraphStore = request.getfixturevalue(f"{request.param}_graph")
+    return found
+
+
+@pytest.fixture
+async def each(store: GraphStore) -> VectorWorld:
+    """As ``indexed``, on each kind of database."""
+    return await _indexed(await _filled(store))
+
+
+async def _filled(store: GraphStore) -> VectorWorld:
+    made = VectorWorld(store)
+    await made.fill(LARGE, SIZE)
+    await made.fill(SMALL, FEW)
+    return made
+
+
+async def _indexed(world: VectorWorld) -> VectorWorld:
     await world.store.tend_vector_indexes()
     await until_built(world.store, all_built)
     return world
@@ -64,32 +85,32 @@ async def test_no_index_is_made_while_no_group_exceeds_the_threshold(falkor_grap
     assert len(await falkor_graph.nearest_facts(world.vector(), facts("g1"), 10)) == 10
 
 
-async def test_searches_of_a_large_group_find_what_an_exact_search_finds(indexed: VectorWorld) -> None:
+async def test_searches_of_a_large_group_find_what_an_exact_search_finds(each: VectorWorld) -> None:
     hits = {ENTITIES: 0, FACTS: 0}
     for _ in range(QUERIES):
-        query = indexed.vector()
-        found = list(await indexed.store.nearest_entities(query, entities(), 10))
-        hits[ENTITIES] += len({*found} & {*indexed.nearest(indexed.large(indexed.entities), query, 10)})
-        told = list(await indexed.store.nearest_facts(query, facts(), 10))
-        hits[FACTS] += len({*told} & {*indexed.nearest(indexed.large(indexed.facts), query, 10)})
+        query = each.vector()
+        found = list(await each.store.nearest_entities(query, entities(), 10))
+        hits[ENTITIES] += len({*found} & {*each.nearest(each.large(each.entities), query, 10)})
+        told = list(await each.store.nearest_facts(query, facts(), 10))
+        hits[FACTS] += len({*told} & {*each.nearest(each.large(each.facts), query, 10)})
     assert all(count >= 0.97 * 10 * QUERIES for count in hits.values())
-    assert indexed.watched.answered == ["entities", "facts"] * QUERIES
+    assert each.watched.answered == ["entities", "facts"] * QUERIES
 
 
-async def test_hits_of_an_index_are_scored_exactly_and_ordered(indexed: VectorWorld) -> None:
-    query = indexed.vector()
-    found = await indexed.store.nearest_facts(query, facts(), 10)
-    assert indexed.watched.answered == ["facts"]
-    cosines = [sum(a * b for a, b in zip(query, indexed.vectors[uuid], strict=True)) for uuid in found]
+async def test_hits_of_an_index_are_scored_exactly_and_ordered(each: VectorWorld) -> None:
+    query = each.vector()
+    found = await each.store.nearest_facts(query, facts(), 10)
+    assert each.watched.answered == ["facts"]
+    cosines = [sum(a * b for a, b in zip(query, each.vectors[uuid], strict=True)) for uuid in found]
     assert list(found.values()) == pytest.approx(cosines, abs=1e-4)
     assert list(found.values()) == sorted(found.values(), reverse=True)
 
 
-async def test_an_episode_is_found_by_its_best_passage_through_an_index(indexed: VectorWorld) -> None:
-    passage = indexed.passages[17]
-    query = indexed.vectors[passage.uuid]
-    found = await indexed.store.nearest_episodes(query, episodes(), 10)
-    assert indexed.watched.answered == ["passages"]
+async def test_an_episode_is_found_by_its_best_passage_through_an_index(each: VectorWorld) -> None:
+    passage = each.passages[17]
+    query = each.vectors[passage.uuid]
+    found = await each.store.nearest_episodes(query, episodes(), 10)
+    assert each.watched.answered == ["passages"]
     assert next(iter(found)) == passage.episode_uuid
     assert len(found) == 10
 
@@ -125,21 +146,21 @@ async def test_what_is_written_while_an_index_is_built_and_after_is_found(world:
     assert world.watched.answered == ["facts", "facts"]
 
 
-async def test_a_new_vector_takes_the_place_of_the_old_one_in_an_index(indexed: VectorWorld) -> None:
-    entity = indexed.entities[5]
-    old, new = indexed.vectors[entity.uuid], array("f", [-value for value in indexed.vectors[entity.uuid]])
-    await indexed.store.apply(a_write(entity, group_id=LARGE), {entity.uuid: new})
-    assert next(iter(await indexed.store.nearest_entities(new, entities(), 10))) == entity.uuid
-    assert entity.uuid not in await indexed.store.nearest_entities(old, entities(), 10)
-    assert indexed.watched.answered == ["entities", "entities"]
+async def test_a_new_vector_takes_the_place_of_the_old_one_in_an_index(each: VectorWorld) -> None:
+    entity = each.entities[5]
+    old, new = each.vectors[entity.uuid], array("f", [-value for value in each.vectors[entity.uuid]])
+    await each.store.apply(a_write(entity, group_id=LARGE), {entity.uuid: new})
+    assert next(iter(await each.store.nearest_entities(new, entities(), 10))) == entity.uuid
+    assert entity.uuid not in await each.store.nearest_entities(old, entities(), 10)
+    assert each.watched.answered == ["entities", "entities"]
 
 
-async def test_filters_count_before_the_limit_also_through_an_index(indexed: VectorWorld) -> None:
-    query = indexed.vector()
+async def test_filters_count_before_the_limit_also_through_an_index(each: VectorWorld) -> None:
+    query = each.vector()
     wanted = facts(valid_after=at(2022), valid_before=at(2023))
-    fitting = [record for record in indexed.large(indexed.facts) if record.valid_at == at(2022)]  # type: ignore[union-attr]
-    assert list(await indexed.store.nearest_facts(query, wanted, 10)) == indexed.nearest(fitting, query, 10)
-    assert indexed.watched.answered == ["facts"]
+    fitting = [record for record in each.large(each.facts) if record.valid_at == at(2022)]  # type: ignore[union-attr]
+    assert list(await each.store.nearest_facts(query, wanted, 10)) == each.nearest(fitting, query, 10)
+    assert each.watched.answered == ["facts"]
 
 
 async def test_what_a_filter_leaves_too_little_of_is_scanned(indexed: VectorWorld) -> None:
@@ -199,11 +220,11 @@ async def test_processes_that_tend_together_build_each_index_once(
         await store.close()
 
 
-async def test_clearing_the_graph_forgets_its_indexes(indexed: VectorWorld) -> None:
-    await indexed.store.clear()
-    assert await indexed.store.vector_indexes() == ()
-    assert await indexed.store.nearest_facts(indexed.vector(), facts(), 10) == {}
-    assert indexed.watched.answered == []
+async def test_clearing_the_graph_forgets_its_indexes(each: VectorWorld) -> None:
+    await each.store.clear()
+    assert await each.store.vector_indexes() == ()
+    assert await each.store.nearest_facts(each.vector(), facts(), 10) == {}
+    assert each.watched.answered == []
 
 
 @requirement("C51", "T42")
