@@ -22,7 +22,8 @@ from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.extraction import Budget, ModelLedger, Usage
 from graphiti_pkm.domain.records import ExtractJob
 from graphiti_pkm.errors import BudgetSpent, ModelError, ModelNonsense, ModelRefused, ModelUnavailable
-from graphiti_pkm.models.graphiti_clients import JobClient, NoReranker
+from graphiti_pkm.graph.pipeline_clients import NoReranker
+from graphiti_pkm.models.graphiti_clients import JobClient
 from graphiti_pkm.models.language_model import ModelOnDemand, language_model
 
 DAY = "2026-03-01"
@@ -515,9 +516,8 @@ async def test_a_storm_over_many_jobs_ends_with_every_answer_paid_for_once(
     assert set(answered.values()) == {1}
 
 
-async def test_no_reranker_sends_nothing_to_anybody() -> None:
-    with pytest.raises(RuntimeError, match="no reranker"):
-        await NoReranker().rank("q", ["a"])
+async def test_no_reranker_leaves_what_it_is_given_in_its_order() -> None:
+    assert await NoReranker().rank("q", ["b", "a"]) == [("b", 0.0), ("a", 0.0)]
 
 
 class Other(BaseModel):

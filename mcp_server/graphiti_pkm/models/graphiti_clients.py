@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, Literal
 
-from graphiti_core.cross_encoder.client import CrossEncoderClient
 from graphiti_core.llm_client.config import LLMConfig, ModelSize
 from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 from graphiti_core.prompts.models import Message
@@ -278,10 +277,3 @@ def _repair(said: Said, problem: Unusable) -> list[dict[str, str]]:
     if not said.text.strip():
         return [asked]
     return [{"role": "assistant", "content": said.text[:_MOST_QUOTED]}, asked]
-
-
-class NoReranker(CrossEncoderClient):
-    """There is none: Graphiti's own default would send texts to OpenAI."""
-
-    async def rank(self, query: str, passages: list[str]) -> list[tuple[str, float]]:  # noqa: ARG002  (Graphiti's)
-        raise RuntimeError("no reranker is configured, and nothing here asks for one")
