@@ -14,7 +14,7 @@ from tests.docker_check.tools import DOCKER, ROOT
 from tests.e2e.support import call, over_http
 from tests.protocol.support import DEFAULT_TOOLS
 
-_SNIPPET = ROOT / "examples" / "clients" / "http.json"
+_SNIPPET = ROOT / "examples" / "clients" / "claude-code-http.json"
 _USER = "66f0c2a1b5d4e3f2a1b0c9d8"
 URL = "http://127.0.0.1:8000"
 

@@ -15,12 +15,14 @@ from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
 from tests.docker_env import fixed_by_compose
+from tests.e2e.npm_clients import SOURCES, installed
 from tests.e2e.support import COMMAND, call, environment, over_http, run, serving
 from tests.protocol.support import DEFAULT_TOOLS, error_of
 from tests.requirements import requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIENTS = ROOT / "examples" / "clients"
+THERE = "127.0.0.1:8000"
 LIBRECHAT_IN_CONTAINERS = ROOT / "docker" / "librechat.yaml"
 FILES = sorted(path.name for path in CLIENTS.iterdir())
 FIRST, SECOND = "66f0c2a1b5d4e3f2a1b0c9d8", "66f0c2a1b5d4e3f2a1b0c9d9"
@@ -35,14 +37,33 @@ def server_of(text: str) -> Any:
     return servers["memory"]
 
 
+def words_of(file: str) -> list[str]:
+    """The command line of a script of one line."""
+    return shlex.split((CLIENTS / file).read_text(encoding="utf-8"))
+
+
 def command_of(file: str) -> list[str]:
     """What a client that reads this file starts; none if it connects to a port."""
-    text = (CLIENTS / file).read_text(encoding="utf-8")
     if file.endswith(".sh"):
-        _, _, started = text.partition(" -- ")
-        return shlex.split(started)
-    server = server_of(text)
+        words = words_of(file)
+        return words[words.index("--") + 1 :] if "--" in words else []
+    server = server_of((CLIENTS / file).read_text(encoding="utf-8"))
     return [server["command"], *server["args"]] if "command" in server else []
+
+
+def http_server_of(file: str, url: str) -> dict[str, Any]:
+    """The server that a client connects to over HTTP by this file, at another address."""
+    text = (CLIENTS / file).read_text(encoding="utf-8")
+    assert THERE in text
+    if not file.endswith(".sh"):
+        found: dict[str, Any] = server_of(text.replace(f"//{THERE}", f"//{url.removeprefix('http://')}"))
+        return found
+    words = words_of(file)
+    assert words[:6] == ["claude", "mcp", "add", "--transport", "http", "memory"]
+    address, option, header = words[6:]
+    assert option == "--header"
+    name, _, value = header.partition(": ")
+    return {"url": address.replace(f"http://{THERE}", url), "headers": {name: value}}
 
 
 def headers_of(server: Mapping[str, Any], **filled: str) -> dict[str, str]:
@@ -53,14 +74,17 @@ def headers_of(server: Mapping[str, Any], **filled: str) -> dict[str, str]:
     return headers
 
 
-STDIO = [file for file in FILES if command_of(file)]
-HTTP = [file for file in FILES if not command_of(file)]
+STDIO = [file for file in FILES if command_of(file)[:1] == ["graphiti-pkm"]]
+BRIDGED = [file for file in FILES if command_of(file) and file not in STDIO]
+WITH_TOKEN = [file for file in FILES if not command_of(file) and file != "librechat-http.yaml"]
+NAMED = ("claude-desktop", "claude-code", "cursor", "vscode", "librechat")
 
 
 def test_there_is_a_snippet_for_every_client_named_in_the_readme() -> None:
-    assert [len(STDIO), len(HTTP)] == [5, 3]
-    for client in ("claude-desktop", "claude-code", "cursor", "vscode", "librechat"):
-        assert any(file.startswith(client) for file in STDIO)
+    for client in NAMED:
+        assert any(file.startswith(client) for file in STDIO), client
+        assert any(file.startswith(client) for file in WITH_TOKEN + BRIDGED), client
+    assert [len(STDIO), len(WITH_TOKEN), BRIDGED] == [5, 5, ["claude-desktop-http.json"]]
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -97,14 +121,46 @@ async def test_librechats_snippet_reaches_a_server_without_tokens(data_dir: Path
             assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
 
 
-@pytest.mark.parametrize("file", [file for file in HTTP if not file.startswith("librechat")])
+@pytest.mark.parametrize("file", WITH_TOKEN)
 async def test_a_snippet_for_http_reaches_a_server_with_its_token(file: str, data_dir: Path) -> None:
-    token = json.loads(run("tokens", "create", "anna", "--json", data_dir=data_dir).stdout)["token"]
+    is_service = file.startswith("librechat")
+    name = ["librechat", "--may-impersonate"] if is_service else ["anna"]
+    token = json.loads(run("tokens", "create", *name, "--json", data_dir=data_dir).stdout)["token"]
+    places = {"${MEMORY_TOKEN}": token, "{{LIBRECHAT_USER_ID}}": FIRST} if is_service else {"TOKEN": token}
+    if file.startswith("vscode"):
+        (asked,) = json.loads((CLIENTS / file).read_text(encoding="utf-8"))["inputs"]
+        assert (asked["type"], asked["password"]) == ("promptString", True)
+        places = {f"${{input:{asked['id']}}}": token}
     with serving(data_dir) as served:
-        text = (CLIENTS / file).read_text(encoding="utf-8")
-        server = server_of(text.replace("http://127.0.0.1:8000", served.url))
+        server = http_server_of(file, served.url)
         assert server["url"] == served.endpoint
-        async with over_http(server["url"], **headers_of(server, TOKEN=token)) as client:
+        headers = headers_of(server, **places)
+        assert token in headers["Authorization"]
+        async with over_http(server["url"], **headers) as client:
+            assert (await call(client, "get_status"))["status"] == "ok"
+
+
+@pytest.mark.timeout(300)  # the first run installs it
+@pytest.mark.parametrize("file", BRIDGED)
+async def test_a_client_that_only_starts_programs_reaches_it_with_its_token(
+    file: str, data_dir: Path, tmp_path: Path
+) -> None:
+    node = installed()
+    npx, yes, package, *arguments = command_of(file)
+    name, _, version = package.partition("@")
+    wanted = json.loads((SOURCES / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    assert [npx, yes, version] == ["npx", "-y", wanted[name]]
+    given = server_of((CLIENTS / file).read_text(encoding="utf-8"))["env"]
+    token = json.loads(run("tokens", "create", "anna", "--json", data_dir=data_dir).stdout)["token"]
+    with serving(data_dir) as served, (tmp_path / "log").open("w") as log:
+        parameters = StdioServerParameters(
+            command=str(node / "node_modules" / ".bin" / name),
+            args=[argument.replace(f"http://{THERE}", served.url) for argument in arguments],
+            env={**os.environ, "MCP_REMOTE_CONFIG_DIR": str(tmp_path / "mcp-remote")}
+            | {variable: value.replace("TOKEN", token) for variable, value in given.items()},
+        )
+        async with Client(stdio_client(parameters, errlog=log)) as client:
+            assert len((await client.list_tools()).tools) == DEFAULT_TOOLS
             assert (await call(client, "get_status"))["status"] == "ok"
 
 
