@@ -175,6 +175,12 @@ def free_port() -> int:
         return int(listening.getsockname()[1])
 
 
+def listens(host: str, port: int) -> bool:
+    """Whether anybody takes connections there."""
+    with socket.socket() as client:
+        return client.connect_ex((host, port)) == 0
+
+
 def _alive(served: Served) -> bool:
     assert served.process.poll() is None, served.log.read_text()[-2000:]
     try:

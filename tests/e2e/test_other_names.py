@@ -1,13 +1,11 @@
 """A server that is told everything by the names of other servers of its kind."""
 
-import socket
 import subprocess
-from contextlib import closing
 from pathlib import Path
 
 import httpx2
 import pytest
-from tests.e2e.support import COMMAND, call, environment, free_port, over_http, until
+from tests.e2e.support import COMMAND, call, environment, free_port, listens, over_http, until
 from tests.requirements import requirement
 
 
@@ -43,18 +41,13 @@ async def test_transport_address_port_and_path_are_those_that_were_named(way: st
         ) as server,
     ):
         try:
-            until(lambda: _answers("127.0.0.1", port) or server.poll() is not None, "the server to listen")
+            until(lambda: listens("127.0.0.1", port) or server.poll() is not None, "the server to listen")
             assert server.poll() is None, log.read_text()
             assert httpx2.get(f"http://127.0.0.1:{port}/health").json() == {"status": "alive"}
             for path in ("/memory", "/memory/"):
                 async with over_http(f"http://127.0.0.1:{port}{path}") as client:
                     assert await call(client, "get_status")
             assert httpx2.post(f"http://127.0.0.1:{port}/mcp", json={}).status_code == httpx2.codes.NOT_FOUND
-            assert not _answers("127.0.0.2", port)
+            assert not listens("127.0.0.2", port)
         finally:
             server.terminate()
-
-
-def _answers(host: str, port: int) -> bool:
-    with closing(socket.socket()) as client:
-        return client.connect_ex((host, port)) == 0

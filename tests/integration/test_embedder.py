@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.requirements import requirement
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.ports import Embedder
@@ -76,9 +77,10 @@ async def test_concurrent_callers_each_get_their_own_vectors(embedder: LocalEmbe
         assert_golden(answer[len(TEXTS) - shift :] + answer[: len(TEXTS) - shift])
 
 
+@requirement("M-70")
 async def test_vectors_are_unit_float32_of_the_dimension(embedder: LocalEmbedder) -> None:
     for vector in await embedder.embed(TEXTS):
-        assert (vector.typecode, len(vector)) == ("f", embedder.dimension)
+        assert (vector.typecode, len(vector)) == ("f", embedder.dimension) == ("f", 384)
         assert math.hypot(*vector) == pytest.approx(1, abs=1e-5)
 
 

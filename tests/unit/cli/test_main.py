@@ -8,8 +8,8 @@ from tests.requirements import requirement
 
 from graphiti_pkm.cli.flags import given_flags
 from graphiti_pkm.cli.main import build_parser, main, momento
-from graphiti_pkm.config import Settings, load_settings
-from graphiti_pkm.config_names import flags_of, variables_of
+from graphiti_pkm.config import Settings, is_secret, load_settings
+from graphiti_pkm.config_names import ALIASES, flags_of, variables_of
 
 COMMANDS = (
     "serve",
@@ -51,6 +51,32 @@ def test_every_setting_is_a_flag_of_serve_under_each_of_its_names_and_tells_its_
     for name in Settings.model_fields:
         assert [flag for flag in flags_of(name) if flag not in offered or offered[flag].dest != name] == []
         assert f"[{', '.join(variables_of(name))}]" in text
+
+
+@requirement("M-80", "M-88", "M-90")
+@pytest.mark.parametrize(("setting", "flag"), [(name, flag) for name in ALIASES for flag in flags_of(name)])
+def test_a_flag_under_any_of_its_names_wins_over_every_variable(setting: str, flag: str, tmp_path: Path) -> None:
+    values = {
+        "neo4j_uri": ("bolt://flag", "bolt://other"),
+        "falkordb_uri": ("redis://flag", "redis://other"),
+        "transport": ("sse", "http"),
+        "port": ("1", "2"),
+        "path": ("/flag", "/other"),
+        "embedding_mode": ("api", "local"),
+    }
+    named, other = values.get(setting, ("flag", "other"))
+    options = build_parser().parse_args(["serve", flag, named])
+    variables = dict.fromkeys(variables_of(setting), other)
+    mode = {"EMBEDDING_MODE": "api"} if setting in {"embedding_model", "embedding_api_key"} else {}
+    more = (
+        {"OPENAI_API_KEY": "k", "GRAPHITI_PKM_EMBEDDING_DIMENSION": "8"} if mode or setting == "embedding_mode" else {}
+    )
+    loaded = load_settings(given_flags(options), {**variables, **mode, **more}, tmp_path)
+    value = getattr(loaded.settings, setting)
+    shown = (
+        value.get_secret_value() if is_secret(setting) else ",".join(value) if isinstance(value, tuple) else str(value)
+    )
+    assert (shown, loaded.origins[setting]) == (named, "flag")
 
 
 @requirement("C54", "M-95")
