@@ -1,5 +1,6 @@
 """The indexes and constraints of Neo4j, built once, and what they say of themselves."""
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ _log = logging.getLogger(__name__)
 
 OLDEST = (5, 26)
 """What Graphiti asks for, and the first with what we use: vector functions, and indexes of vectors of relations."""
-_READY_SECONDS = 600
+_READY_SECONDS = 600.0
+_POLL_SECONDS = 0.05
 _ONLINE = "ONLINE"
 _ALL_BUILT = 100
 
@@ -72,7 +74,6 @@ _VECTOR_STATES = Query(
     "SHOW VECTOR INDEXES YIELD name, state, populationPercent RETURN name, state, populationPercent",
     {},
 )
-_AWAIT = Query("wait for indexes", "CALL db.awaitIndexes($seconds)", {"seconds": _READY_SECONDS})
 
 
 async def ensure(database: "Neo4jDatabase") -> None:
@@ -89,10 +90,10 @@ async def ensure(database: "Neo4jDatabase") -> None:
         (found,) = await database.attempt(META)
         if version(found) != SCHEMA_VERSION:
             await _build(database)
-        await database.attempt(_AWAIT, seconds=_READY_SECONDS)
     except Refused as refused:
         _log.warning("%s", refused)
         raise Unavailable("The database could not prepare its indexes. Try again.") from None
+    await _wait_until_ready(database)
 
 
 async def is_ready(database: "Neo4jDatabase") -> bool:
@@ -140,11 +141,16 @@ def _name(kind: Embedded) -> str:
     return f"pkm_{kind.label}_{kind.vector}"
 
 
+def is_new_enough(version_: str) -> bool:
+    """Of Neo4j; Aura calls itself 5.26-aura."""
+    numbers = tuple(int(part) for part in version_.split("-", maxsplit=1)[0].split(".")[:2])
+    return numbers >= OLDEST
+
+
 async def check_version(database: Database) -> None:
     """Raises ConfigurationError if it is too old."""
     ((row,),) = await database.attempt(_VERSION)
-    found = tuple(int(part) for part in row["version"].split("-")[0].split(".")[:2])
-    if found < OLDEST:
+    if not is_new_enough(row["version"]):
         raise ConfigurationError(
             f"This Neo4j has version {row['version']}; 5.26 or newer is needed. Update it, or use backend embedded or "
             "falkordb. Nothing was changed."
@@ -164,6 +170,15 @@ async def _build(database: "Neo4jDatabase") -> None:
         except Neo4jRefused as refused:
             if not refused.is_existing_index:
                 raise
-    await database.attempt(_AWAIT, seconds=_READY_SECONDS)
+    await _wait_until_ready(database)
     for query in FILLING:
         await database.attempt(query, writing=True, seconds=_READY_SECONDS)
+
+
+async def _wait_until_ready(database: "Neo4jDatabase") -> None:
+    """Not by the database's own procedure: that waits for indexes of vectors as well, which are built meanwhile."""
+    deadline = asyncio.get_running_loop().time() + _READY_SECONDS
+    while not await is_ready(database):
+        if asyncio.get_running_loop().time() > deadline:
+            raise Unavailable("The database is still building its indexes. Try again later.")
+        await asyncio.sleep(_POLL_SECONDS)
