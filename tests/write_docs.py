@@ -1,15 +1,22 @@
 """Write the generated pages of DOCS: ``python -m tests.write_docs``. A test compares them with what stands there."""
 
+import textwrap
 from pathlib import Path
 
 from tests.docker_env import ENV_EXAMPLE, env_example
 
 from graphiti_pkm.cli.main import build_parser
 from graphiti_pkm.config import Settings
+from graphiti_pkm.config_database import DatabaseSettings
+from graphiti_pkm.config_memory import MemorySettings
+from graphiti_pkm.config_model import ModelSettings
 from graphiti_pkm.config_names import flags_of, variables_of
+from graphiti_pkm.config_serving import ServingSettings
 from graphiti_pkm.toolsets.document import tools_page
 
 DOCS = Path(__file__).resolve().parents[1] / "DOCS"
+README = DOCS.parent / "README.md"
+SETTINGS_FROM, SETTINGS_TO = "<!-- settings, by `make docs` -->", "<!-- end of settings -->"
 
 _CONFIGURATION = """# Configuration
 
@@ -64,6 +71,18 @@ def configuration_page() -> str:
     return _CONFIGURATION + "\n".join(rows) + "\n" + _COMMANDS + "\n".join(commands) + "\n"
 
 
+def readme_with_settings(text: str) -> str:
+    """README.md with the names of all settings between its marks."""
+    parts = {"memory": MemorySettings, "database": DatabaseSettings, "server": ServingSettings, "models": ModelSettings}
+    lines = []
+    for title, part in parts.items():
+        names = ", ".join(f"`{name}`" for name in part.model_fields)
+        lines.append(textwrap.fill(f"- {title}: {names}", 120, subsequent_indent="  ", break_on_hyphens=False))
+    before, _, rest = text.partition(SETTINGS_FROM)
+    _, _, after = rest.partition(SETTINGS_TO)
+    return "\n".join([before + SETTINGS_FROM, "", *lines, "", SETTINGS_TO]) + after
+
+
 def pages() -> dict[str, str]:
     """Every generated page by file name."""
     return {"configuration.md": configuration_page(), "tools.md": tools_page()}
@@ -72,4 +91,5 @@ def pages() -> dict[str, str]:
 if __name__ == "__main__":
     for file_name, text in pages().items():
         (DOCS / file_name).write_text(text, encoding="utf-8")
+    README.write_text(readme_with_settings(README.read_text(encoding="utf-8")), encoding="utf-8")
     ENV_EXAMPLE.write_text(env_example(), encoding="utf-8")

@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 from tests.requirements import requirement
-from tests.write_docs import DOCS, pages
+from tests.write_docs import DOCS, SETTINGS_FROM, SETTINGS_TO, pages, readme_with_settings
+
+from graphiti_pkm.config import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -11,6 +13,14 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize("file_name", sorted(pages()))
 def test_a_generated_page_is_what_the_code_says(file_name: str) -> None:
     assert (DOCS / file_name).read_text(encoding="utf-8") == pages()[file_name], "run `make docs`"
+
+
+@requirement("M-82")
+def test_the_readme_names_every_setting_and_no_other() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme == readme_with_settings(readme), "run `make docs`"
+    listed = readme.partition(SETTINGS_FROM)[2].partition(SETTINGS_TO)[0]
+    assert set(re.findall(r"`(\w+)`", listed)) == set(Settings.model_fields)
 
 
 @requirement("G-75")
