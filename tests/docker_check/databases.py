@@ -9,13 +9,17 @@ import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from neo4j import GraphDatabase
 from tests.docker_check.container import Place, started, volume
 from tests.docker_check.rules import DATABASES
 from tests.docker_check.service import Service
-from tests.docker_check.tools import redis_cli
+from tests.docker_check.tools import redis_cli, run
 from tests.neo4j_server import Neo4jServer, missing_tools
+
+from graphiti_pkm.config import Settings
 
 _USERS = {"redis": "999:999"}
 """Of the redis image, which FalkorDB's is made from."""
@@ -28,6 +32,8 @@ class Database:
 
     stop: Callable[[], None]
     is_healthy: Callable[[], bool]
+    episodes: Callable[[], int]
+    """How many it holds."""
 
 
 def what_is_missing(profile: str) -> str | None:
@@ -59,7 +65,13 @@ def _falkordb(place: Place, service: Service, directory: Path) -> Database:
         assert container.process.poll() is None, (directory / "log").read_text(errors="replace")
         return _asks(service, {**(redis_cli() or {}), **service.environment})
 
-    return Database(stop=lambda: _stopped(container.stop), is_healthy=is_healthy)
+    def episodes() -> int:
+        asked = ["GRAPH.RO_QUERY", Settings().falkordb_database, "MATCH (e:Episodic) RETURN count(e)"]
+        as_owner = {**(redis_cli() or {}), "REDISCLI_AUTH": service.environment["PASSWORD"]}
+        answer = run("redis-cli", *asked, environment=as_owner).stdout.splitlines()
+        return int(answer[1])
+
+    return Database(stop=lambda: _stopped(container.stop), is_healthy=is_healthy, episodes=episodes)
 
 
 def _stopped(stop: Callable[[], int]) -> None:
@@ -72,7 +84,14 @@ def _neo4j(service: Service, directory: Path) -> Database:
     assert username == Neo4jServer.username
     server = Neo4jServer(directory / "data", port=7687, password=password, settings=neo4j_settings(service.environment))
     server.start()
-    return Database(stop=server.stop, is_healthy=lambda: _asks(service, dict(os.environ)))
+
+    def episodes() -> int:
+        with GraphDatabase.driver(server.uri, auth=(username, password)) as driver:
+            (answer,) = driver.execute_query("MATCH (e:Episodic) RETURN count(e) AS held").records
+        return int(answer["held"])
+
+    healthy = partial(_asks, service, dict(os.environ))
+    return Database(stop=server.stop, is_healthy=healthy, episodes=episodes)
 
 
 def neo4j_settings(environment: dict[str, str]) -> dict[str, str]:

@@ -96,16 +96,23 @@ class Project:
     def _up(self, _: ComposeCommand, services: dict[str, Service]) -> list[str]:
         assert self._token is not None, "there is no token yet"
         client = client_of(self._token, is_service=self._is_service)
-        name = self._start(services)
+        self._start_database(services)  # compose.yaml says that the memory waits for it
+        self._start_memory(services)
+        self._wait_until_ready()
         for other in sorted(IMPOSSIBLE & set(services)):
             self._report.skip(f"{self._what}: {other}", "its image is not here")
         assert self._memory is not None
-        confined = "as uid 10001, root read-only, no capabilities, /tmp in memory"
-        self._report.check(f"{self._what}: HEALTHCHECK of {name} passes {confined}, without a network but its own")
+        service = self._memory.service
+        confined = "as uid 10001, root read-only, no capabilities, /tmp in memory, no network but its own"
+        self._report.check(f"{self._what}: HEALTHCHECK of {service.name} passes {confined}", *_not_confined(service))
         denied = self._memory.inside("/usr/bin/touch", "/opt/graphiti-pkm/x")
         self._report.check(f"{self._what}: its root cannot be written", *([] if denied.returncode else ["it was"]))
         what = "tools/list, a note, and finding it by meaning, as the page's client sends them"
         self._report.check(f"{self._what}: {what}", *asyncio.run(write_and_find(client)))
+        for name, database in self._databases.items():
+            elsewhere = [] if database.episodes() == 1 else ["it is not there"]
+            elsewhere += ["there is an embedded database"] if (self._place.data / "appendonlydir").exists() else []
+            self._report.check(f"{self._what}: the note is in {name} and in no database of the image", *elsewhere)
         return []
 
     def _exec(self, command: ComposeCommand, services: dict[str, Service]) -> list[str]:
@@ -135,31 +142,44 @@ class Project:
         return problems
 
     def _up_again(self, services: dict[str, Service]) -> None:
+        """The other way round: a server that is there before its database waits for it."""
         assert self._token is not None
-        self._start(services)
+        self._start_memory(services)
+        if waited := set(services) & set(DATABASES):
+            alone = [] if is_alive() and not is_ready() else ["it says that it is ready"]
+            self._report.check(f"{self._what}: without {', '.join(waited)} it lives and is not ready", *alone)
+            self._start_database(services)
+        self._wait_until_ready()
         found = asyncio.run(find(client_of(self._token, is_service=self._is_service)))
         self._report.check(f"{self._what}: after a new start on the volumes the note is there", *found)
 
-    def _start(self, services: dict[str, Service]) -> str:
-        """The database first, if compose.yaml says that the memory waits for it."""
-        (service,) = [one for one in services.values() if one.builds]
+    def _start_database(self, services: dict[str, Service]) -> None:
         for name in sorted(set(services) & set(DATABASES)):
-            assert name in service.depends_on
             assert name not in self._databases
             database = databases.start(self._place, services[name], self._directory / name)
             self._databases[name] = database
             until(database.is_healthy, f"the healthcheck of {name}")
             self._report.check(f"{self._what}: {name} starts with its password, and its healthcheck passes")
+
+    def _start_memory(self, services: dict[str, Service]) -> None:
+        (service,) = [one for one in services.values() if one.builds]
         self._memory = started(self._place, service, self._log)
         until(lambda: self._ends() or (self._memory and self._memory.is_healthy()), "the image's HEALTHCHECK")
+
+    def _wait_until_ready(self) -> None:
         until(lambda: self._ends() or is_ready(), "/ready")
-        assert is_alive()
-        return service.name
 
     def _ends(self) -> bool:
         assert self._memory is not None
         assert self._memory.process.poll() is None, "the server ended"
         return False
+
+
+def _not_confined(service: Service) -> list[str]:
+    """What the check claims of every service of the image, whatever compose.yaml will say."""
+    problems = [] if service.read_only else ["its root can be written"]
+    problems += [] if service.tmpfs == ["/tmp"] else [f"in memory are {service.tmpfs}"]  # noqa: S108
+    return problems + ([f"it runs as {service.user}"] if service.user else [])
 
 
 def stdio_service(service: Service) -> Service:

@@ -1,6 +1,7 @@
 """What was checked, what failed, and what could not be run here."""
 
 import sys
+import time
 from dataclasses import dataclass, field
 
 
@@ -11,29 +12,30 @@ class Report:
     passed: int = 0
     failures: list[str] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
 
     def check(self, what: str, *problems: object) -> bool:
         """One check, passed without problems."""
         if problems:
             self.failures.append(what)
-            _say(f"FAILED   {what}", *(f"         {problem}" for problem in problems))
+            self._say(f"FAILED   {what}", *(f"         {problem}" for problem in problems))
         else:
             self.passed += 1
-            _say(f"ok       {what}")
+            self._say(f"ok       {what}")
         return not problems
 
     def skip(self, what: str, why: str) -> None:
         """One check that this machine cannot do."""
         self.not_run.append(what)
-        _say(f"NOT RUN  {what}: {why}")
+        self._say(f"NOT RUN  {what}: {why}")
 
-    def close(self, seconds: float) -> int:
+    def close(self) -> int:
         """The exit code."""
         counts = f"{self.passed} passed, {len(self.failures)} failed, {len(self.not_run)} not run here"
-        _say("", f"docker-check: {counts}, in {seconds:.0f} s")
+        self._say(f"docker-check: {counts}")
         return 1 if self.failures else 0
 
-
-def _say(*lines: str) -> None:
-    sys.stdout.write("\n".join(lines) + "\n")
-    sys.stdout.flush()
+    def _say(self, line: str, *more: str) -> None:
+        """With the seconds since the beginning."""
+        sys.stdout.write("\n".join([f"{time.monotonic() - self.began:4.0f} s  {line}", *more]) + "\n")
+        sys.stdout.flush()
