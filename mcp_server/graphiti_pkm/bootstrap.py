@@ -11,9 +11,11 @@ from datetime import UTC, datetime
 from graphiti_pkm.config import Settings, leave_processors
 from graphiti_pkm.domain.digests import Digester
 from graphiti_pkm.domain.extraction import Extractor
+from graphiti_pkm.domain.metrics import DATABASE_RETURNS, UNCOUNTED, Metrics
 from graphiti_pkm.domain.ports import Embedder
 from graphiti_pkm.graph.digests import GraphitiDigester
 from graphiti_pkm.graph.locks import FlockGroupLocks
+from graphiti_pkm.graph.measured_database import measured
 from graphiti_pkm.graph.opening import Host, opening
 from graphiti_pkm.graph.pipeline import GraphitiExtractor
 from graphiti_pkm.graph.pipeline_types import read_types
@@ -35,9 +37,11 @@ from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.exploring import Exploring
 from graphiti_pkm.services.extracting import Extracting
 from graphiti_pkm.services.extraction_write import ExtractionWriting
+from graphiti_pkm.services.figures import Figures
 from graphiti_pkm.services.forgetting import Forgetting
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.jobs import Jobs
+from graphiti_pkm.services.measured_embedder import MeasuredEmbedder
 from graphiti_pkm.services.paths import Paths
 from graphiti_pkm.services.receipts import Receipts
 from graphiti_pkm.services.recorded_embedder import RecordedEmbedder
@@ -74,15 +78,19 @@ def _utc_now() -> datetime:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncIterator[Services]:
+async def open_services(settings: Settings, metrics: Metrics = UNCOUNTED) -> AsyncIterator[Services]:
     """What ``server.run`` is given: the services over the settings' data directory."""
-    async with open_memory(settings) as memory:
+    async with open_memory(settings, metrics=metrics) as memory:
         yield memory.services
 
 
 @asynccontextmanager
 async def open_memory(
-    settings: Settings, *, replays: bool = True, now: Callable[[], datetime] = _utc_now
+    settings: Settings,
+    *,
+    replays: bool = True,
+    now: Callable[[], datetime] = _utc_now,
+    metrics: Metrics = UNCOUNTED,
 ) -> AsyncIterator[Memory]:
     """Start or join the database, replay what it lost, run the background work until the end.
 
@@ -97,10 +105,10 @@ async def open_memory(
     leave_processors()
     await asyncio.to_thread(require, settings.data_dir, is_embedded=settings.effective_backend == "embedded")
     opened = opening(settings)
-    graph = GraphStore(opened.open_database, settings.vector_index_threshold)
+    graph = GraphStore(measured(opened.open_database, metrics), settings.vector_index_threshold)
     journal = SqliteJournal(settings.data_dir)
-    configured = configured_embedder(settings)
-    embedder = RecordedEmbedder(configured, journal)
+    configured = configured_embedder(settings, metrics)
+    embedder = RecordedEmbedder(MeasuredEmbedder(configured, metrics), journal)
     context = Context(graph, journal, embedder, FlockGroupLocks(settings.data_dir), settings, now)
     async with contextlib.AsyncExitStack() as stack:
         stack.callback(opened.host.release)
@@ -111,7 +119,12 @@ async def open_memory(
         if model is not None:
             stack.push_async_callback(model.close)
         memory = _assemble(context, configured, opened.host, journal, _reader(model, graph, embedder, settings))
-        opened.on_restart = memory.recovery.after_restart
+
+        def back_again() -> None:
+            metrics.add(DATABASE_RETURNS, 1)
+            memory.recovery.after_restart()
+
+        opened.on_restart = back_again
         if not replays:
             yield memory
             return
@@ -154,9 +167,11 @@ def _reader(model: ModelOnDemand | None, graph: GraphStore, embedder: Embedder, 
     return _Reader(extractor, GraphitiDigester(graph, model, parallel_calls=settings.extraction_calls))
 
 
-def configured_embedder(settings: Settings) -> LocalEmbedder | ApiEmbedder:
+def configured_embedder(settings: Settings, metrics: Metrics = UNCOUNTED) -> LocalEmbedder | ApiEmbedder:
     """What the settings ask for. Raises ConfigurationError if they do not fit together."""
-    return ApiEmbedder(service_of(settings)) if settings.embedding_mode == "api" else LocalEmbedder(settings)
+    if settings.embedding_mode == "api":
+        return ApiEmbedder(service_of(settings), metrics)
+    return LocalEmbedder(settings, metrics=metrics)
 
 
 def _assemble(
@@ -194,6 +209,7 @@ def _assemble(
         forgetting=Forgetting(context, groups, committer, erasing),
         digests=Digests(context, groups, journal.extractions, receipts, committer.on_extractions),
         status=Status(context, groups, database.attention, database.backend, shown, is_shared=database.is_shared),
+        figures=Figures(context, journal, journal.extractions),
         stop_waiting=shown.stop_waiting,
     )
     jobs = Jobs(context, committer, erasing)

@@ -39,6 +39,12 @@ class ServingSettings(BaseModel):
         default=20.0, ge=0, description="How long a server that is told to stop lets running calls end, in seconds."
     )
     metrics: bool = Field(default=False, description="Offer figures for Prometheus at /metrics, beside http and sse.")
+    metrics_token: SecretStr | None = Field(
+        default=None,
+        min_length=16,
+        description="Bearer token that opens /metrics and nothing else. Without it they are shown on loopback while "
+        "there are no tokens, and then to a token of the principal local.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Level of the log on stderr."
     )

@@ -188,3 +188,12 @@ class DamagedStore(ConfigurationError):
     """A store is damaged beyond what can be repaired automatically."""
 
     code = "damaged_store"
+
+
+def codes() -> set[str]:
+    """Every code there is."""
+    found, kinds = {PkmError.code}, [PkmError]
+    while kinds:
+        kinds = [kind for one in kinds for kind in one.__subclasses__()]
+        found |= {kind.code for kind in kinds}
+    return found

@@ -14,10 +14,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.metrics import UNCOUNTED
 from graphiti_pkm.draining import Draining, ended_by, on_signal
 from graphiti_pkm.errors import ConfigurationError, PkmError
-from graphiti_pkm.http_access import PROBES, Authenticated, KnownNames, check_host, tokens_of
+from graphiti_pkm.http_access import PROBES, Authenticated, Door, KnownNames, check_host, tokens_of
 from graphiti_pkm.http_draining import Drained
+from graphiti_pkm.http_metrics import METRICS, MetricsPage
 from graphiti_pkm.toolsets.backend import Backend
 
 SSE_PATH = "/sse"
@@ -38,10 +40,15 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
         app = server.sse_app(sse_path=SSE_PATH, transport_security=security, host=settings.host)
     else:
         path = "/" + settings.path.strip("/")
+        if backend.counted is not None and path == METRICS:
+            raise ConfigurationError(f"The path {METRICS} is that of the figures; choose another --path.")
         app = server.streamable_http_app(streamable_http_path=path, transport_security=security, host=settings.host)
     app.router.routes.extend(_probes(backend, draining))
-    served = Authenticated(WithAndWithoutSlash(app) if settings.transport == "http" else app, tokens)
-    return Drained(KnownNames(served, settings), draining)
+    door = Door(backend.counted or UNCOUNTED)
+    served: ASGIApp = Authenticated(WithAndWithoutSlash(app) if settings.transport == "http" else app, tokens, door)
+    if backend.counted is not None:
+        served = MetricsPage(served, backend.counted, backend, tokens, door, settings)
+    return Drained(KnownNames(served, settings, door), draining)
 
 
 async def serve_http(server: MCPServer[Backend], backend: Backend, settings: Settings, draining: Draining) -> None:

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from graphiti_pkm.config import Settings
 from graphiti_pkm.config_keys import is_loopback
 from graphiti_pkm.domain.access import Token
+from graphiti_pkm.domain.metrics import REFUSED, Metrics
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.tokens import Tokens
 from graphiti_pkm.toolsets.audit import refused_at_the_door
@@ -48,11 +49,24 @@ def check_host(host: str, tokens: Tokens) -> None:
     )
 
 
+class Door:
+    """Where requests are turned away: each is a line of the audit, and counted by why."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def refused(self, reason: str, token: Token | None = None) -> None:
+        """``reason`` is one of our words, never the request's."""
+        refused_at_the_door(reason, token)
+        self._metrics.add(REFUSED, 1, reason)
+
+
 class KnownNames:
     """Refuses what a web page may have sent: a foreign Origin, or a Host that only DNS rebinding leads here."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, door: Door) -> None:
         self._app = app
+        self._door = door
         self._names = {"127.0.0.1", "localhost", "::1", settings.host.lower()} | {
             name.lower() for name in settings.allowed_hosts
         }
@@ -68,10 +82,10 @@ class KnownNames:
     def _refusal(self, headers: Headers) -> Response | None:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if not self._takes_any_host and [_name_in(f"//{host}") in self._names for host in hosts] != [True]:
-            refused_at_the_door("unknown_host")
+            self._door.refused("unknown_host")
             return PlainTextResponse("Unknown host; the setting allowed_hosts names more.", status_code=421)
         if any(_name_in(origin) not in self._names for origin in origins):
-            refused_at_the_door("foreign_origin")
+            self._door.refused("foreign_origin")
             return PlainTextResponse("Foreign origin; the setting allowed_hosts names more.", status_code=403)
         return None
 
@@ -79,8 +93,11 @@ class KnownNames:
 class Authenticated:
     """Lets a request through with the token it came with; on loopback also without, as long as there are none."""
 
-    def __init__(self, app: ASGIApp, tokens: Tokens, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self, app: ASGIApp, tokens: Tokens, door: Door, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
         self._app = app
+        self._door = door
         self._tokens = tokens
         self._now = now
 
@@ -88,41 +105,48 @@ class Authenticated:
         if scope["type"] != "http" or scope["path"] in PROBES:
             await self._app(scope, receive, send)
         elif not self._tokens.required():
-            await self._app({**scope, TOKEN: None}, receive, _watched(send, scope, None))
+            await self._app({**scope, TOKEN: None}, receive, self._watched(send, scope, None))
         elif token := self._token(Headers(scope=scope)):
             # The SDK then lets nobody use the session of another token.
             holder = AuthenticatedUser(AccessToken(token="", client_id=token.id, scopes=[]))
-            await self._app({**scope, TOKEN: token, "user": holder}, receive, _watched(send, scope, token))
+            await self._app({**scope, TOKEN: token, "user": holder}, receive, self._watched(send, scope, token))
         else:
             refused = PlainTextResponse(_UNAUTHENTICATED, status_code=401, headers={"WWW-Authenticate": "Bearer"})
             await refused(scope, receive, send)
 
     def _token(self, headers: Headers) -> Token | None:
         """Which part was wrong goes to the log and to nobody else."""
-        given = headers.getlist("authorization")
-        if len(given) != 1 or not given[0].lower().startswith(_SCHEME):
+        secret = presented(headers)
+        if secret is None:
             refusal = "missing"
         else:
-            found = self._tokens.verify(given[0][len(_SCHEME) :].strip(), self._now())
+            found = self._tokens.verify(secret, self._now())
             if found.token is not None:
                 return found.token
             refusal = f"{found.refusal}"
-        refused_at_the_door(f"token_{refusal}")
+        self._door.refused(f"token_{refusal}")
         return None
 
+    def _watched(self, send: Send, scope: Scope, token: Token | None) -> Send:
+        """Tells of what the SDK refuses: a body that is too large, a session that is another's or is gone."""
 
-def _watched(send: Send, scope: Scope, token: Token | None) -> Send:
-    """Tells of what the SDK refuses: a body that is too large, a session that is another's or is gone."""
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+                    self._door.refused("too_large", token)
+                elif message["status"] == HTTPStatus.NOT_FOUND and _SESSION in Headers(scope=scope):
+                    self._door.refused("unknown_session", token)
+            await send(message)
 
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            if message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-                refused_at_the_door("too_large", token)
-            elif message["status"] == HTTPStatus.NOT_FOUND and _SESSION in Headers(scope=scope):
-                refused_at_the_door("unknown_session", token)
-        await send(message)
+        return sending
 
-    return sending
+
+def presented(headers: Headers) -> str | None:
+    """The token that a request shows, if it shows one."""
+    given = headers.getlist("authorization")
+    if len(given) != 1 or not given[0].lower().startswith(_SCHEME):
+        return None
+    return given[0][len(_SCHEME) :].strip()
 
 
 def _name_in(address: str) -> str | None:

@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 
 from graphiti_pkm.config import APP, Settings
+from graphiti_pkm.domain.metrics import UNCOUNTED, Counted
 from graphiti_pkm.draining import Draining, on_signal
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.logs import configure_logging
@@ -52,7 +53,7 @@ class MemoryServer(MCPServer[Backend]):
             instructions=build_instructions(names),
             tools=[tool.build(enabled=names, read_only_caller=settings.read_only) for tool in self.tools],
             lifespan=lifespan,
-            middleware=[CallLog(known_tools()), self.draining, self._narrow],
+            middleware=[CallLog(known_tools(), backend.counted or UNCOUNTED), self.draining, self._narrow],
         )
         for prompt in build_prompts(names):
             self.add_prompt(prompt)
@@ -123,27 +124,28 @@ class MemoryServer(MCPServer[Backend]):
         return result
 
 
-def build_server(settings: Settings, start: Start) -> MemoryServer:
+def build_server(settings: Settings, start: Start, counted: Counted | None = None) -> MemoryServer:
     """A server whose services ``start`` builds in the background.
 
     Args:
         settings: what to offer.
         start: called in a thread (so it may import what is heavy); gives the context manager of the services.
+        counted: what counts the calls and is offered at /metrics.
 
     Raises:
         ConfigurationError: a setting names an unknown toolset or tool.
     """
-    return MemoryServer(settings, Backend(start, limits=Limits(settings)))
+    return MemoryServer(settings, Backend(start, limits=Limits(settings), counted=counted))
 
 
-def run(settings: Settings, start: Start) -> None:
-    """Serve until the client or the operator ends it.
+def run(settings: Settings, start: Start, counted: Counted | None = None) -> None:
+    """Serve until the client or the operator ends it; ``counted`` is what it counts with.
 
     Raises:
         ConfigurationError: the settings do not fit, the host needs tokens, or the port is taken.
     """
     configure_logging(settings.log_level, settings.log_format)
-    server = build_server(settings, start)
+    server = build_server(settings, start, counted)
     if settings.transport == "stdio":
         anyio.run(server.run_stdio_async)
     else:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
+from tests.fakes.backlog import backlog_of
 from tests.fakes.extractions import FakeExtractionQueue
 
 from graphiti_pkm.domain.embedding import RecordedEmbedding
 from graphiti_pkm.domain.erasing import KeptRow
+from graphiti_pkm.domain.metrics import Backlog
 from graphiti_pkm.domain.ports import JournalRow
 from graphiti_pkm.domain.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.domain.redaction import left_of_job, left_of_receipt, names_left, redacted
@@ -173,6 +175,10 @@ class FakeJournal:
         jobs = Counter(f"jobs_{job.state}" for job in self.jobs.values())
         names = ("intent", "written", "applied", "failed", "jobs_queued", "jobs_running", "jobs_failed")
         return {name: (rows + jobs)[name] for name in names}
+
+    async def backlog(self) -> Backlog:
+        self._check()
+        return backlog_of(self)
 
     async def claim_job(self, owner: str, lease_seconds: float) -> tuple[int, str, Job] | None:
         self._check()

@@ -12,15 +12,16 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.protocol.support import Mode
 
 from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.metrics import Counted
 from graphiti_pkm.http import http_app
 from graphiti_pkm.server import build_server
 from graphiti_pkm.toolsets.backend import Start
 
 
 @asynccontextmanager
-async def served(settings: Settings, start: Start) -> AsyncIterator[str]:
+async def served(settings: Settings, start: Start, counted: Counted | None = None) -> AsyncIterator[str]:
     """A real server on a free loopback port; gives its address."""
-    server = build_server(settings, start)
+    server = build_server(settings, start, counted)
     app = http_app(server, server.backend, settings, server.draining)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         web = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))

@@ -24,6 +24,7 @@ from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.digests import Digests
 from graphiti_pkm.services.episode_search import EpisodeSearch
 from graphiti_pkm.services.exploring import Exploring
+from graphiti_pkm.services.figures import Figures
 from graphiti_pkm.services.forgetting import Forgetting
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paths import Paths
@@ -120,6 +121,8 @@ class World:
             settings=self.settings,
             now=self.clock,
         )
+        journal = context.journal
+        assert isinstance(journal, FakeJournal)
         groups = Groups(self.graph, self.settings)
         writing = Writing(context, groups, Committer(context))
         return Services(
@@ -137,6 +140,7 @@ class World:
             forgetting=Forgetting(context, groups, Committer(context)),
             digests=Digests(context, groups, FakeJournal(self.clock).extractions, None, lambda: None),
             status=Status(context, groups),
+            figures=Figures(context, journal, journal.extractions),
         )
 
     @asynccontextmanager

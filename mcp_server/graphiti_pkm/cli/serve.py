@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from importlib.metadata import version
 
 from graphiti_pkm.config import LoadedSettings, Settings
+from graphiti_pkm.domain.metrics import UNCOUNTED, Counted, Metrics
 from graphiti_pkm.logs import configure_logging
 from graphiti_pkm.server import run
 from graphiti_pkm.services.services import Services
@@ -23,7 +24,8 @@ def serve(loaded: LoadedSettings) -> int:
         _log.warning("%s", note)
     if settings.transport == "stdio" and sys.stdin.isatty():
         _log.warning("waiting for an MCP client on stdin, which starts this command itself; Ctrl-C ends it")
-    run(settings, lambda: _open(settings))
+    counted = _counted(settings)
+    run(settings, lambda: _open(settings, counted or UNCOUNTED), counted)
     return 0
 
 
@@ -52,11 +54,20 @@ def _address(settings: Settings) -> dict[str, str]:
     return {"url": f"http://{host}:{settings.port}{SSE_PATH if settings.transport == 'sse' else settings.path}"}
 
 
-def _open(settings: Settings) -> AbstractAsyncContextManager[Services]:
+def _counted(settings: Settings) -> Counted | None:
+    """What counts, if figures are asked for; over stdio nobody could look at them."""
+    if not settings.metrics or settings.transport == "stdio":
+        return None
+    from graphiti_pkm.prometheus import PrometheusMetrics  # noqa: PLC0415  (for those who ask)
+
+    return PrometheusMetrics()
+
+
+def _open(settings: Settings, metrics: Metrics) -> AbstractAsyncContextManager[Services]:
     # Called in a thread: this import brings the database client, Graphiti and numpy.
     try:
         from graphiti_pkm.bootstrap import open_services  # noqa: PLC0415
     finally:
         gc.freeze()
         gc.enable()  # switched off by ``main`` for as long as there are only imports
-    return open_services(settings)
+    return open_services(settings, metrics)

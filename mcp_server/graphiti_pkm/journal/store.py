@@ -9,9 +9,10 @@ from pathlib import Path
 
 from graphiti_pkm.domain.embedding import RecordedEmbedding
 from graphiti_pkm.domain.erasing import KeptRow
+from graphiti_pkm.domain.metrics import Backlog
 from graphiti_pkm.domain.records import Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
-from graphiti_pkm.journal import copies, embedding, extractions, jobs, redaction, rows
+from graphiti_pkm.journal import backlog, copies, embedding, extractions, jobs, redaction, rows
 from graphiti_pkm.journal.connection import Connection, JournalFile, Look, check, plain_errors
 from graphiti_pkm.journal.queue import SqliteExtractionQueue
 from graphiti_pkm.journal.rows import Row
@@ -171,6 +172,10 @@ class SqliteJournal:
             return {state: found.get(state, 0) for state in _STATES} | jobs.counts(connection)
 
         return await self._quick.run(work)
+
+    async def backlog(self) -> Backlog:
+        now = self._now()
+        return await self._quick.run(lambda c: backlog.read(c, now))
 
     async def claim_job(self, owner: str, lease_seconds: float) -> tuple[int, str, Job] | None:
         now = self._seconds()

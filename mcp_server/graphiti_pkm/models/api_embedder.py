@@ -25,6 +25,7 @@ from graphiti_pkm.config_embedding import (
     takes_dimension,
 )
 from graphiti_pkm.config_keys import is_openai
+from graphiti_pkm.domain.metrics import UNCOUNTED, Metrics
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import TextRefused, Unavailable
 from graphiti_pkm.models.lanes import Lane, Outcome, closed
@@ -87,7 +88,7 @@ def service_of(settings: EmbeddingSettings) -> EmbeddingService:
 class ApiEmbedder:
     """Cheap to make; the client is imported with the first text. For one event loop."""
 
-    def __init__(self, service: EmbeddingService) -> None:
+    def __init__(self, service: EmbeddingService, metrics: Metrics = UNCOUNTED) -> None:
         self._service = service
         self._clients: dict[int, AsyncOpenAI] = {}
         """By how often they ask again."""
@@ -95,7 +96,7 @@ class ApiEmbedder:
         self._is_closed = False
         self._rests_until = 0.0
         """Until then nobody who waits asks a service that has just not answered in time."""
-        self._cache = VectorCache()
+        self._cache = VectorCache(metrics)
         self._patient = Lane(partial(self._send, _RETRIES), _CALLS_AT_ONCE)
         # A lane of its own: a search does not stand in line behind a thousand sentences.
         self._hasty = Lane(partial(self._send, _RETRIES_IN_HASTE), _CALLS_AT_ONCE)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.metrics import UNCOUNTED, Metrics
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.models.batching import Batcher, Encoder
@@ -25,14 +26,14 @@ class LocalEmbedder:
     Whether there are weights is decided once: after fetching them, start the server again. For one event loop.
     """
 
-    def __init__(self, settings: Settings, weights: Weights = MINILM) -> None:
+    def __init__(self, settings: Settings, weights: Weights = MINILM, metrics: Metrics = UNCOUNTED) -> None:
         self._settings = settings
         self._wanted = weights
         self._deciding = threading.Lock()
         self._decided = False
         self._directory: Path | None = None
         self._batcher = Batcher(self._load)
-        self._cache = VectorCache()
+        self._cache = VectorCache(metrics)
 
     @property
     def model(self) -> str:

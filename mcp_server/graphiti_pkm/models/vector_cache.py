@@ -4,6 +4,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
+from graphiti_pkm.domain.metrics import CACHED_TEXTS, UNCOUNTED, Metrics
 from graphiti_pkm.domain.records import Vector
 
 _TEXTS = 4096
@@ -14,7 +15,8 @@ _LENGTH = 200
 class VectorCache:
     """Least recently used out first."""
 
-    def __init__(self) -> None:
+    def __init__(self, metrics: Metrics = UNCOUNTED) -> None:
+        self._metrics = metrics
         self._vectors: OrderedDict[str, array[float]] = OrderedDict()
 
     def get(self, texts: Sequence[str]) -> dict[str, Vector]:
@@ -22,6 +24,8 @@ class VectorCache:
         found = {text: self._vectors[text] for text in texts if text in self._vectors}
         for text in found:
             self._vectors.move_to_end(text)
+        if found:
+            self._metrics.add(CACHED_TEXTS, len(found))
         return found
 
     def put(self, vectors: Mapping[str, Vector]) -> None:

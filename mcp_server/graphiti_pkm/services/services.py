@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
     from graphiti_pkm.services.digests import Digests
     from graphiti_pkm.services.episode_search import EpisodeSearch
     from graphiti_pkm.services.exploring import Exploring
+    from graphiti_pkm.services.figures import Figures
     from graphiti_pkm.services.forgetting import Forgetting
     from graphiti_pkm.services.paths import Paths
     from graphiti_pkm.services.retiring import Retiring
@@ -39,5 +40,6 @@ class Services:
     forgetting: "Forgetting"
     digests: "Digests"
     status: "Status"
+    figures: "Figures"
     stop_waiting: Callable[[], None] = lambda: None
     """Calls that wait for a model are answered now."""

@@ -10,6 +10,7 @@ from typing import Self, TypeAlias
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.metrics import Counted
 from graphiti_pkm.errors import PkmError, Unavailable
 from graphiti_pkm.services.services import Services
 from graphiti_pkm.toolsets.callers import Limits
@@ -40,13 +41,21 @@ class Backend:
     """One set of services for all connections of this process; a failed start is tried again at the next call."""
 
     def __init__(
-        self, start: Start, *, limits: Limits | None = None, begin_after: float = 0.5, patience: float = 40.0
+        self,
+        start: Start,
+        *,
+        limits: Limits | None = None,
+        counted: Counted | None = None,
+        begin_after: float = 0.5,
+        patience: float = 40.0,
     ) -> None:
         """``begin_after`` and ``patience`` (how long a call waits for the start) are seconds.
 
         ``limits``: how much callers may; those of the default settings if left out.
+        ``counted``: the figures of this server; None if nobody asks for any.
         """
         self.limits = limits or Limits(Settings())
+        self.counted = counted
         self._start = start
         self._begin_after = begin_after
         self._patience = patience

@@ -8,6 +8,8 @@ from typing import Any
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from graphiti_pkm.domain.metrics import CALL_SECONDS, CALLS, CALLS_UNDER_WAY, UNCOUNTED, Metrics
+from graphiti_pkm.errors import codes
 from graphiti_pkm.logs import request_id
 from graphiti_pkm.toolsets.backend import Backend
 
@@ -28,14 +30,21 @@ _CALLERS_MISTAKES = frozenset(
         "unknown_tool",
     }
 )
+_OUTCOMES = frozenset({"ok", "internal", "cancelled", "unknown_tool"} | codes())
 _MOST_GROUPS = 10
 
 
 class CallLog:
     """Middleware that logs each tool call, resource and prompt once it is answered."""
 
-    def __init__(self, known_tools: Collection[str], clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        known_tools: Collection[str],
+        metrics: Metrics = UNCOUNTED,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self._known = frozenset(known_tools)
+        self._metrics = metrics
         self._clock = clock
 
     async def __call__(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
@@ -52,6 +61,7 @@ class CallLog:
         if ctx.method == "tools/call":
             event["tool"] = name if name in self._known else "unknown"
         start = self._clock()
+        self._metrics.add(CALLS_UNDER_WAY, 1)
         try:
             result = await call_next(ctx)
         except MCPError as error:
@@ -64,10 +74,20 @@ class CallLog:
             event.update(_outcome(result))
             return result
         finally:
-            event["ms"] = round((self._clock() - start) * 1000, 1)
+            seconds = self._clock() - start
+            self._count(event, seconds)
+            event["ms"] = round(seconds * 1000, 1)
             mistake = event.get("error") in _CALLERS_MISTAKES
             level = logging.ERROR if "error" in event and not mistake else logging.INFO
             logger.log(level, "call", extra={"event": event})
+
+    def _count(self, event: Mapping[str, object], seconds: float) -> None:
+        """Tool and outcome as one of those that there are: what a client made up is no label."""
+        tool = str(event.get("tool", event["method"]))
+        outcome = str(event.get("error", "ok"))
+        self._metrics.add(CALLS_UNDER_WAY, -1)
+        self._metrics.add(CALLS, 1, tool, outcome if outcome in _OUTCOMES else "protocol")
+        self._metrics.observe(CALL_SECONDS, seconds, tool)
 
 
 def _outcome(result: HandlerResult) -> dict[str, object]:

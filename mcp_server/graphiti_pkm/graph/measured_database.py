@@ -1,0 +1,123 @@
+"""A database whose queries are counted, whichever it is."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+from graphiti_pkm.domain.metrics import DATABASE_ERRORS, DATABASE_SECONDS, DATABASE_UNDER_WAY, Metrics
+from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.graph.database import Database, OpenDatabase, Refused
+from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.graph.vector_indexes import Built, Embedded
+
+if TYPE_CHECKING:
+    from graphiti_core.driver.driver import GraphDriver
+
+_Answer = TypeVar("_Answer")
+_Kind: TypeAlias = Literal["read", "write", "other"]
+
+
+def measured(open_database: OpenDatabase, metrics: Metrics) -> OpenDatabase:
+    """Opens the same database, and counts."""
+
+    async def opened() -> Database:
+        return MeasuredDatabase(await open_database(), metrics)
+
+    return opened
+
+
+class MeasuredDatabase:
+    """The protocol ``Database`` before another one, which does it all.
+
+    What Graphiti's own code asks through ``driver`` has connections of its own and is not counted.
+    """
+
+    def __init__(self, inner: Database, metrics: Metrics) -> None:
+        self._inner = inner
+        self._metrics = metrics
+
+    async def read(self, *queries: Query) -> list[list[Row]]:
+        """Counted as one read, since its queries are sent together."""
+        return await self._counted("read", self._inner.read(*queries))
+
+    async def read_apart(self, *queries: Query) -> list[list[Row]]:
+        """Counted as one read: the time until the last of them is there."""
+        return await self._counted("read", self._inner.read_apart(*queries))
+
+    async def write(self, query: Query) -> list[Row]:
+        """Counted as a write, until it is committed."""
+        return await self._counted("write", self._inner.write(query))
+
+    async def attempt(self, *queries: Query, writing: bool = False) -> list[list[Row]]:
+        """Counted by what it says it is."""
+        return await self._counted("write" if writing else "read", self._inner.attempt(*queries, writing=writing))
+
+    async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        """Not counted itself: what ``send`` asks is."""
+        return await self._inner.recovering(send)
+
+    async def is_durable(self, timeout_ms: int) -> bool:
+        """Not counted: it waits for a disk, by intention."""
+        return await self._inner.is_durable(timeout_ms)
+
+    def driver(self) -> "GraphDriver":
+        """As the database's."""
+        return self._inner.driver()
+
+    async def close(self) -> None:
+        """As the database's."""
+        await self._inner.close()
+
+    async def prepare(self) -> None:
+        """As the database's."""
+        await self._inner.prepare()
+
+    async def examine(self) -> list[str]:
+        """As the database's."""
+        return await self._inner.examine()
+
+    async def is_ready(self) -> bool:
+        """As the database's."""
+        return await self._counted("other", self._inner.is_ready())
+
+    async def clear(self) -> None:
+        """As the database's."""
+        await self._counted("other", self._inner.clear())
+
+    async def erase(self) -> bool:
+        """As the database's."""
+        return await self._counted("other", self._inner.erase())
+
+    async def vector_states(self) -> dict[Embedded, Built]:
+        """As the database's."""
+        return await self._counted("other", self._inner.vector_states())
+
+    async def create_vector_index(self, kind: Embedded, dimension: int) -> bool:
+        """As the database's."""
+        return await self._counted("other", self._inner.create_vector_index(kind, dimension))
+
+    async def drop_vector_index(self, kind: Embedded) -> bool:
+        """As the database's."""
+        return await self._counted("other", self._inner.drop_vector_index(kind))
+
+    async def claim(self, key: str, seconds: int) -> bool:
+        """As the database's."""
+        return await self._counted("other", self._inner.claim(key, seconds))
+
+    async def _counted(self, kind: _Kind, asked: Awaitable[_Answer]) -> _Answer:
+        self._metrics.add(DATABASE_UNDER_WAY, 1)
+        began = time.perf_counter()
+        try:
+            return await asked
+        except Unavailable:
+            self._metrics.add(DATABASE_ERRORS, 1, kind, "unavailable")
+            raise
+        except Refused:
+            self._metrics.add(DATABASE_ERRORS, 1, kind, "refused")
+            raise
+        except Exception:
+            self._metrics.add(DATABASE_ERRORS, 1, kind, "lost")  # what ``recovering`` tries once more
+            raise
+        finally:
+            self._metrics.add(DATABASE_UNDER_WAY, -1)
+            self._metrics.observe(DATABASE_SECONDS, time.perf_counter() - began, kind)

@@ -1,0 +1,75 @@
+"""``/metrics`` for Prometheus: figures of the whole server, for its operator alone."""
+
+import hmac
+from datetime import UTC, datetime
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL_PRINCIPAL
+from graphiti_pkm.domain.metrics import Counted, Sample
+from graphiti_pkm.errors import PkmError
+from graphiti_pkm.http_access import Door, presented
+from graphiti_pkm.tokens import Tokens
+from graphiti_pkm.toolsets.backend import Backend
+
+METRICS = "/metrics"
+_NEEDED = "The figures are the operator's: send metrics_token, or a token of the principal local, as a bearer token."
+
+
+class MetricsPage:
+    """Stands before an application and answers one path itself."""
+
+    def __init__(
+        self, app: ASGIApp, counted: Counted, backend: Backend, tokens: Tokens, door: Door, settings: Settings
+    ) -> None:
+        self._app = app
+        self._door = door
+        self._counted = counted
+        self._backend = backend
+        self._tokens = tokens
+        self._secret = settings.metrics_token.get_secret_value() if settings.metrics_token else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != METRICS:
+            await self._app(scope, receive, send)
+            return
+        answer = await self._answer(scope["method"], Headers(scope=scope))
+        await answer(scope, receive, send)
+
+    async def _answer(self, method: str, headers: Headers) -> Response:
+        if method not in {"GET", "HEAD"}:
+            return PlainTextResponse("Only GET.", status_code=405, headers={"Allow": "GET, HEAD"})
+        if not self._may_see(headers):
+            return PlainTextResponse(_NEEDED, status_code=401, headers={"WWW-Authenticate": "Bearer"})
+        return Response(self._counted.text(await self._found()), media_type=self._counted.content_type)
+
+    def _may_see(self, headers: Headers) -> bool:
+        """As of the counts in get_status the local principal, and whoever holds the token for nothing else."""
+        if self._secret is None and not self._tokens.required():
+            return True
+        secret = presented(headers)
+        if secret is None:
+            self._door.refused("token_missing")
+            return False
+        if self._secret is not None and hmac.compare_digest(secret.encode(), self._secret.encode()):
+            return True
+        found = self._tokens.verify(secret, datetime.now(UTC))
+        if found.token is None:
+            self._door.refused(f"token_{found.refusal}")
+            return False
+        if found.token.principal == LOCAL_PRINCIPAL and not found.token.groups:
+            return True
+        self._door.refused("not_allowed", found.token)
+        return False
+
+    async def _found(self) -> list[Sample]:
+        """What is looked up now; before the services are up, and when they could not start, there is nothing."""
+        if not self._backend.begin().done():
+            return []
+        try:
+            return await (await self._backend.services()).figures.look()
+        except PkmError:
+            return []
