@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import redis
 from tests.builders import GROUP, a_passage, a_write, an_episode
-from tests.falkor import PASSWORD, READER, WRITER, FalkorServer, RemoteFalkor, falkor_database
+from tests.falkor import PASSWORD, READER, WRITER, FalkorServer, RemoteFalkor, falkor_database, reader_rights
 from tests.integration.falkordb_remote import opened, refusal
 
 from graphiti_pkm.domain.queries import EpisodeFilter
@@ -21,6 +21,7 @@ from graphiti_pkm.graph.falkor_erasing import DENIED
 from graphiti_pkm.graph.falkor_server import Keeping
 from graphiti_pkm.graph.store import GraphStore
 
+ROOT = Path(__file__).parents[2]
 NO_FILE = ("--appendonly", "no")
 
 
@@ -308,3 +309,30 @@ async def test_two_graphs_on_one_server_know_nothing_of_each_other(falkor_server
 async def test_an_unknown_option_of_the_address_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="password"):
         opened(tmp_path, {"falkordb_uri": "redis://localhost:6379?password=planted"})
+
+
+async def test_the_rights_that_operations_names_are_enough_and_those_that_docker_gives(directory: Path) -> None:
+    """With the keys of one graph only; ``docker/falkordb.sh`` gives its reader all, as it runs nothing else."""
+    page = (ROOT / "DOCS" / "operations.md").read_text(encoding="utf-8")
+    lines = [line.removeprefix("ACL SETUSER ") for line in page.splitlines() if line.startswith("ACL SETUSER ")]
+    assert [line.split()[0] for line in lines] == ["default", WRITER, READER]
+    assert lines[1].endswith(f" -@all {requirements_of_a_server.WRITER_COMMANDS}")
+    assert lines[2].endswith(f" -@all {requirements_of_a_server.READER_COMMANDS}")
+    assert reader_rights() == f"~* -@all {requirements_of_a_server.READER_COMMANDS}"
+    users = "".join(f"user {line}\n" for line in lines)
+    for word in ("ADMIN_PASSWORD", "WRITER_PASSWORD", "READER_PASSWORD"):
+        assert word in users
+        users = users.replace(word, PASSWORD)
+    with running(RemoteFalkor(directory, users=users)) as server:
+        assert isinstance(server, RemoteFalkor)
+        store, found = opened(directory, server.settings("default_db"))
+        episode = an_episode("Sarah in Berlin")
+        await store.apply(a_write(episode, a_passage(episode)), {})
+        assert await store.search_episodes(["berlin"], EpisodeFilter(group_ids=(GROUP,)), 5)
+        assert await store.wait_durable()
+        await store.clear()
+        assert await store.erase()
+        assert list(found.host.attention()) == []
+        await store.close()
+        told = await refusal(directory, server.settings("another_graph"))
+        assert "may not do on the FalkorDB server" in told
