@@ -16,7 +16,7 @@ from pydantic import ConfigDict, SecretStr, ValidationError
 
 from graphiti_pkm.config_database import VECTOR_INDEX_THRESHOLD, DatabaseSettings, unused_databases
 from graphiti_pkm.config_embedding import check_embedding
-from graphiti_pkm.config_keys import GivenKey, choose_key
+from graphiti_pkm.config_keys import OPENAI_KEY, GivenKey, choose_key
 from graphiti_pkm.config_memory import APP, MemorySettings, RetirementPolicy
 from graphiti_pkm.config_model import ModelSettings
 from graphiti_pkm.config_names import ENV_PREFIX, environment_name, variables_of
@@ -130,7 +130,9 @@ def load_settings(
             of_yaml = {sources.yaml.origins.get(f"{of}_{name}") for name in ("api_key", "api_key_file")} - {None}
             chosen = choose_key(given, of_yaml, sources.yaml.values.get(f"{of}_base_url"), sources.variables.merged())
             settings = settings.model_copy(update={f"{of}_api_key": chosen.key})
-            origins[f"{of}_api_key"] = chosen.origin
+            origins[f"{of}_api_key"] = (
+                sources.variables.origin(OPENAI_KEY) if chosen.origin == OPENAI_KEY else chosen.origin
+            )
             notes += [chosen.note] if chosen.note else []
     check_embedding(settings)
     warnings = tuple(_SEEN.format(name, variables_of(name)[-1]) for name in values if _is_seen(name, origins))

@@ -5,6 +5,7 @@ from typing import Protocol
 from pydantic import SecretStr
 
 from graphiti_pkm.config_keys import OPENAI_KEY, is_openai
+from graphiti_pkm.config_names import variables_of
 from graphiti_pkm.errors import ConfigurationError
 
 LOCAL_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
@@ -75,7 +76,8 @@ def check_embedding(settings: EmbeddingSettings) -> None:
             )
         return
     if settings.embedding_api_key is None and is_openai(settings.embedding_base_url):
+        names = ", ".join(reversed(variables_of("embedding_api_key")))
         raise ConfigurationError(
-            f"embedding_mode api needs a key: set GRAPHITI_PKM_EMBEDDING_API_KEY or {OPENAI_KEY}, or name a service "
+            f"embedding_mode api needs a key: set {names} or {OPENAI_KEY}, or name a service "
             "that asks for none with GRAPHITI_PKM_EMBEDDING_BASE_URL."
         )

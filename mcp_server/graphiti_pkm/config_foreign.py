@@ -7,17 +7,22 @@ count only where a name of a memory stands beside them: no text goes to a model 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from graphiti_pkm.config_files import YamlSettings
 from graphiti_pkm.config_keys import OPENAI_KEY, OPENAI_URL
 from graphiti_pkm.config_names import one_of
+
+if TYPE_CHECKING:
+    from graphiti_pkm.config_upstream import Translated
 
 FOREIGN_CONFIG = "CONFIG_PATH"
 """Its variable for its file."""
 MODEL, EMBEDDER = "MODEL_NAME", "EMBEDDER_MODEL"
 ADDRESSES = ("OPENAI_API_URL", "OPENAI_BASE_URL")
 _MARKS = ("NEO4J_URI", "NEO4J_USER", "FALKORDB_URI", "GRAPHITI_GROUP_ID")
+_NAMED = ("mode", "model", "base_url", "api_key", "api_key_file")
+"""Ends of our settings that say which model is meant, where and with which key: they go together."""
 _NOT_USED = {"SEMAPHORE_LIMIT": "extraction_parallel says how many groups a model reads at once"}
 
 
@@ -37,6 +42,10 @@ class Variables:
     def merged(self) -> dict[str, str]:
         """The environment, with what only ``.env`` has."""
         return {**self.dotenv, **self.environment}
+
+    def origin(self, name: str) -> str:
+        """Where a name gets the value that counts."""
+        return next((prefix + name for level, _, prefix in self.levels() if name in level), name)
 
 
 def is_foreign_config(path: Path | None) -> bool:
@@ -71,28 +80,29 @@ def with_foreign_variables(yaml: YamlSettings, variables: Variables, elsewhere: 
             continue
         address = one_of("llm_base_url", ((name, level[name]) for name in ADDRESSES if name in level), where)
         for of, name in (("llm", MODEL), ("embedding", EMBEDDER)):
-            taken = any(known.startswith(f"{of}_") for known in (*values, *(elsewhere if of == "llm" else ())))
-            if name not in level or taken or (of == "embedding" and _EMBEDDING.intersection(elsewhere)):
+            if name not in level:
                 continue
-            from graphiti_pkm.config_upstream import translate  # noqa: PLC0415  (as above)
-
-            key = variables.merged().get(OPENAI_KEY)
-            found = translate(_block(of, level[name], key, address[1] if address else OPENAI_URL))
+            ours = next((f"{of}_{one}" for one in _NAMED if {f"{of}_{one}"} & {*values, *elsewhere}), "")
+            if ours:
+                notes.append(f"{prefix}{name}: not used, {ours} is given")
+                continue
+            found = _translated(
+                of, level[name], variables.merged().get(OPENAI_KEY), address[1] if address else OPENAI_URL
+            )
             notes += [f"{prefix}{name}: {note}" for note in found.notes]
-            for setting, value in found.values.items():
-                values[setting] = value
-                origins[setting] = prefix + name
-            if address and f"{of}_base_url" in values:
+            values |= found.values
+            origins |= dict.fromkeys(found.values, prefix + name)
+            if address and f"{of}_base_url" in found.values:
                 origins[f"{of}_base_url"] = prefix + address[0]
-            if f"{of}_api_key" in values:
-                origins[f"{of}_api_key"] = OPENAI_KEY
+            if f"{of}_api_key" in found.values:
+                origins[f"{of}_api_key"] = variables.origin(OPENAI_KEY)
     return YamlSettings(values, tuple(notes), origins, yaml.is_upstream)
 
 
-_EMBEDDING = frozenset({"embedding_mode", "embedding_model"})
+def _translated(of: str, model: str, key: str | None, url: object) -> "Translated":
+    """As the file that Graphiti's server brings makes settings of its variables."""
+    from graphiti_pkm.config_upstream import translate  # noqa: PLC0415  (most never need it)
 
-
-def _block(of: str, model: str, key: str | None, url: object) -> dict[str, Any]:
-    """As in the file that Graphiti's server brings."""
     providers = {"openai": {"api_key": key, "api_url": url}}
-    return {"llm" if of == "llm" else "embedder": {"provider": "openai", "model": model, "providers": providers}}
+    block = "llm" if of == "llm" else "embedder"
+    return translate({block: {"provider": "openai", "model": model, "providers": providers}})

@@ -92,6 +92,7 @@ def test_it_may_stand_in_a_dotenv_as_well(tmp_path: Path) -> None:
     env_file.write_text((FILES / "env.example").read_text(encoding="utf-8"))
     loaded = load({}, directory=tmp_path)
     assert loaded.origins["llm_model"] == f"{env_file}: MODEL_NAME"
+    assert loaded.origins["llm_api_key"] == f"{env_file}: OPENAI_API_KEY"
     assert loaded.origins["neo4j_username"] == f"{env_file}: NEO4J_USER"
 
 
@@ -129,8 +130,22 @@ def test_the_key_goes_to_the_address_that_stands_beside_the_model() -> None:
 
 def test_our_own_names_take_the_place_of_its_names_for_a_model() -> None:
     environ = {"GRAPHITI_GROUP_ID": "g", "MODEL_NAME": "m", "EMBEDDER_MODEL": "e", "OPENAI_API_KEY": KEY}
-    settings = load({**environ, "GRAPHITI_PKM_LLM_MODEL": "own", "EMBEDDING_MODE": "local"}).settings
+    loaded = load({**environ, "GRAPHITI_PKM_LLM_MODEL": "own", "EMBEDDING_MODE": "local"})
+    settings = loaded.settings
     assert (settings.llm_model, settings.embedding_mode, settings.embedding_model) == ("own", "local", None)
+    assert loaded.notes == (
+        "MODEL_NAME: not used, llm_model is given",
+        "EMBEDDER_MODEL: not used, embedding_mode is given",
+    )
+    budget = load({**environ, "GRAPHITI_PKM_LLM_CALLS_PER_DAY": "3"}).settings
+    assert (budget.llm_model, budget.llm_calls_per_day) == ("m", 3)
+
+
+def test_its_key_never_goes_to_an_address_of_ours(tmp_path: Path) -> None:
+    config = tmp_path / "memory.yaml"
+    config.write_text(f"llm_base_url: {LOCAL}\n")
+    environ = {"GRAPHITI_GROUP_ID": "g", "MODEL_NAME": "m", "OPENAI_API_KEY": KEY}
+    assert load_settings({}, environ, tmp_path, config).settings.llm_api_key is None
 
 
 def test_its_variable_for_its_file_counts_if_it_is_one_of_its_files(tmp_path: Path) -> None:
