@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -199,6 +200,25 @@ async def test_what_a_server_does_not_keep_is_said(
         await store.close()
 
 
+async def test_a_server_told_to_keep_more_or_less_is_believed(directory: Path) -> None:
+    with remote(directory, *NO_FILE) as server:
+        store, found = opened(directory, server.settings("memory"))
+        await store.apply(a_write(an_episode()), {})
+        assert found.host.attention() == [Keeping.NOTHING.value]
+        with server.client() as client:
+            client.config_set("appendonly", "yes")
+            while client.info("persistence")["aof_rewrite_in_progress"]:
+                pass
+        await store.wait_durable()
+        assert await store.wait_durable()
+        assert found.host.attention() == []
+        with server.client() as client:
+            client.config_set("appendonly", "no")
+        assert not await store.wait_durable()
+        assert found.host.attention() == [Keeping.NOTHING.value]
+        await store.close()
+
+
 async def test_a_server_that_cuts_answers_is_said_to(directory: Path) -> None:
     with remote(directory) as server:
         with server.client() as client:
@@ -207,6 +227,17 @@ async def test_a_server_that_cuts_answers_is_said_to(directory: Path) -> None:
         await store.groups()
         (told,) = found.host.attention()
         assert "RESULTSET_SIZE -1" in told
+        await store.close()
+
+
+async def test_no_more_connections_than_allowed_are_opened(directory: Path) -> None:
+    with remote(directory) as server:
+        store, _ = opened(directory, server.settings("memory", database_connections=5))
+        writes = (store.apply(a_write(an_episode(f"Note {i}")), {}) for i in range(20))
+        await asyncio.gather(*writes, *(store.groups() for _ in range(40)), store.wait_durable())
+        with server.client() as client:
+            users = Counter(one["user"] for one in client.client_list() if one["user"] in {WRITER, READER})
+        assert users == {WRITER: 3, READER: 2}
         await store.close()
 
 
@@ -291,6 +322,10 @@ async def test_a_user_who_may_not_rewrite_the_file_has_it_said(directory: Path) 
         store, found = opened(directory, server.settings("memory"))
         assert not await store.erase()
         assert found.host.attention() == [DENIED.format(command="BGREWRITEAOF")]
+        with server.client() as client:
+            client.acl_setuser(WRITER, enabled=True, commands=["+bgrewriteaof"], reset=False)
+        assert await store.erase()
+        assert found.host.attention() == []
         await store.close()
 
 

@@ -116,5 +116,13 @@ class Database(Protocol):
         ...
 
 
+class Note(Protocol):
+    """Takes what whoever runs a database should know."""
+
+    def __call__(self, text: str, *, holds: bool = True) -> None:
+        """Have it told from now on, or no more."""
+        ...
+
+
 OpenDatabase: TypeAlias = Callable[[], Awaitable[Database]]
 """Connects, and loads what is slow to import, in a thread. Raises ConfigurationError, Unavailable."""

@@ -16,7 +16,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph import falkor_erasing, falkor_schema, falkor_server
-from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.database import Note, Refused
 from graphiti_pkm.graph.falkor_connection import READ_TIMEOUT_MS, FalkorRefused
 from graphiti_pkm.graph.falkor_driver import FalkorClient, OneGraphDriver
 from graphiti_pkm.graph.falkor_link import FalkorLink
@@ -35,11 +35,11 @@ _Answer = TypeVar("_Answer")
 class FalkorDatabase:
     """One graph on one server. ``attempt`` fails as it comes; ``read`` and ``write`` recover and try once more."""
 
-    def __init__(self, link: FalkorLink, name: str, note: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, link: FalkorLink, name: str, note: Note | None = None) -> None:
         """``note`` is told what whoever runs the server should know."""
         self.link = link
         self.name = name
-        self.note = note
+        self._note = note
         self.keeping = Keeping.APPEND_ONLY
         self.has_snapshots = False
         """Whether it has to be taken for granted that the server saves its data beside an append-only file."""
@@ -113,14 +113,31 @@ class FalkorDatabase:
             _check("WAITAOF", waited)
             return int(waited[0]) >= 1
 
-        try:
-            if self.keeping is Keeping.APPEND_ONLY:
+        if self.keeping is Keeping.APPEND_ONLY:
+            try:
                 return await self.recovering(send)
+            except FalkorRefused as refused:
+                if self.link.address.is_ours:
+                    _log.warning("%s", refused)
+                    return False
+        try:
             state = await self.command("INFO", "persistence")
-        except FalkorRefused as refused:
-            _log.warning("%s", refused)
+        except FalkorRefused:
             return False
-        return not int(state.get("rdb_changes_since_last_save", 1))
+        self._keeps(falkor_server.keeping(state, has_snapshots=self.has_snapshots))
+        return self.keeping is not Keeping.APPEND_ONLY and not int(state.get("rdb_changes_since_last_save", 1))
+
+    def _keeps(self, now: Keeping) -> None:
+        """Its keeper may have changed that meanwhile."""
+        if now is not self.keeping:
+            for keeping in (self.keeping, now):
+                self.note(keeping.value, holds=keeping is now)
+            self.keeping = now
+
+    def note(self, text: str, *, holds: bool = True) -> None:
+        """Have get_status tell it from now on, or no more."""
+        if self._note is not None and text:
+            self._note(text, holds=holds)
 
     async def examine(self) -> list[str]:
         if self.link.address.is_ours:

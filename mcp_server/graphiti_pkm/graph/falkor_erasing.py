@@ -53,6 +53,7 @@ async def _made_anew(
                 db.note(DENIED.format(command=command))
                 return False
             continue  # another process was quicker; what it began may be older than our write
+        db.note(DENIED.format(command=command), holds=False)
         after = await _idle(db, is_busy)
         return after is not None and is_done(before, after)
     return False

@@ -60,10 +60,11 @@ class FalkorLink:
     def _open(self) -> None:
         """Nothing is connected yet."""
         self._expected = None
-        self.writer = open_redis(self.address, self._connections, self._on_connect)
-        self.waiter = open_redis(self.address, 1, self._on_connect)
         reader = self._reader_address
-        self.reader = open_redis(reader, self._connections, self._on_connect) if reader else self.writer
+        each = max(1, (self._connections - 1) // (2 if reader else 1))
+        self.writer = open_redis(self.address, each, self._on_connect)
+        self.waiter = open_redis(self.address, 1, self._on_connect)
+        self.reader = open_redis(reader, each, self._on_connect) if reader else self.writer
 
     def client(self) -> Redis:
         """A client with connections of its own, as the writer; whoever asks closes it."""

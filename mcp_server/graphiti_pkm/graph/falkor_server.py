@@ -89,15 +89,20 @@ async def require(link: "FalkorLink", graph_name: str) -> Serving:
         is_apart = link.reader is not link.writer
         user, commands = ("falkordb_reader_username", READER_COMMANDS) if is_apart else ("falkordb_username", "")
         raise _explained(error, link, user, commands or WRITER_COMMANDS) from None
-    keeping = Keeping.APPEND_ONLY if int(info.get("aof_enabled", 0)) else Keeping.NOTHING
-    if keeping is Keeping.NOTHING and has_snapshots:
-        keeping = Keeping.SNAPSHOTS
-    notes = [keeping.value] if keeping.value else []
+    kept = keeping(info, has_snapshots=has_snapshots)
+    notes = [kept.value] if kept.value else []
     if rows < _ASKED_ROWS:
         notes.append(_CUT)
     if link.reader is not link.writer and await _may_write(link.reader, graph_name):
         notes.append(_READER_WRITES)
-    return Serving(keeping, has_snapshots, notes)
+    return Serving(kept, has_snapshots, notes)
+
+
+def keeping(state: Mapping[str, Any], *, has_snapshots: bool) -> Keeping:
+    """From what ``INFO persistence`` says."""
+    if int(state.get("aof_enabled", 0)):
+        return Keeping.APPEND_ONLY
+    return Keeping.SNAPSHOTS if has_snapshots else Keeping.NOTHING
 
 
 async def _may_write(reader: "Redis", graph_name: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from graphiti_pkm.config import Settings
-from graphiti_pkm.graph.database import Database, OpenDatabase
+from graphiti_pkm.graph.database import Database, Note, OpenDatabase
 from graphiti_pkm.graph.embedded import DatabaseInfo, EmbeddedDatabase
 from graphiti_pkm.graph.falkor_address import Address
 
@@ -88,9 +88,11 @@ class RemoteHost:
         self.backend = backend
         self._notes: list[str] = []
 
-    def note(self, text: str) -> None:
-        """Have get_status tell it from now on."""
-        if text not in self._notes:
+    def note(self, text: str, *, holds: bool = True) -> None:
+        """Have get_status tell it from now on, or no more."""
+        if not holds:
+            self._notes = [note for note in self._notes if note != text]
+        elif text not in self._notes:
             _log.warning("%s", text)
             self._notes.append(text)
 
@@ -163,7 +165,7 @@ class OpenFalkorServer:
     reader: Address | None = None
     """As whom reads connect, if not as the writer."""
     on_restart: Callable[[], None] = lambda: None
-    note: Callable[[str], None] = lambda _: None
+    note: Note | None = None
     """Is told what whoever runs the server should know."""
     connections: int = DATABASE_CONNECTIONS
 
