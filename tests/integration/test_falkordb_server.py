@@ -17,6 +17,7 @@ from tests.integration.falkordb_remote import opened, refusal
 
 from graphiti_pkm.domain.queries import EpisodeFilter
 from graphiti_pkm.errors import ConfigurationError, Unavailable
+from graphiti_pkm.graph import falkor_connection, falkor_link
 from graphiti_pkm.graph import falkor_server as requirements_of_a_server
 from graphiti_pkm.graph.falkor_erasing import DENIED
 from graphiti_pkm.graph.falkor_server import Keeping
@@ -283,6 +284,24 @@ async def test_a_server_that_is_away_is_said_to_be_at_once_and_found_again(direc
         assert not await store.ready()
         server.start()
         assert await store.get_episodes([episode.uuid], [GROUP]) == [episode]
+        await store.close()
+
+
+async def test_a_server_that_falls_silent_is_noticed_long_before_a_read_may_end(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that nobody watches is given up after an hour here, more than this test may take."""
+    monkeypatch.setattr(falkor_connection, "SERVER_SECONDS", 3_600.0)
+    monkeypatch.setattr(falkor_link, "SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(falkor_link, "CONNECT_SECONDS", 0.5)
+    with remote(directory) as server:
+        store, _ = opened(directory, server.settings("memory"))
+        await store.apply(a_write(an_episode()), {})
+        server.freeze()
+        answers = await asyncio.gather(*(store.groups() for _ in range(30)), return_exceptions=True)
+        assert {type(answer) for answer in answers} == {Unavailable}
+        server.thaw()
+        assert await store.groups() == [GROUP]
         await store.close()
 
 

@@ -19,6 +19,8 @@ from graphiti_pkm.graph.falkor_connection import CONNECT_SECONDS, LOST, comes_of
 _log = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 24
+SILENT_SECONDS = 3.0
+"""After which a call asks whether the server is still there."""
 _RUN = re.compile(r"^run_id:(\w+)", re.MULTILINE)
 
 _Answer = TypeVar("_Answer")
@@ -53,6 +55,7 @@ class FalkorLink:
         self._recoveries = 0
         self._failures = 0
         self._is_lost = False
+        self._pulse: asyncio.Task[None] | None = None
         self._expected: str | None = None
         self._run: str | None = None
         self._open()
@@ -84,7 +87,7 @@ class FalkorLink:
         seen = self._recoveries
         if not self._is_lost:
             try:
-                return await send()
+                return await self._watched(send)
             except LOST as error:
                 _log.warning("the connection to the database is lost (%s); recovering", type(error).__name__)
         try:
@@ -94,6 +97,30 @@ class FalkorLink:
             if comes_of(error, AuthenticationError):
                 raise Unavailable(f"The FalkorDB server at {self.address.shown} refuses user or password.") from None
             raise Unavailable(self.away) from None
+
+    async def _watched(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        """The answer. A server elsewhere that is silent meanwhile has to show that it lives: it may be gone unheard."""
+        if self.address.is_ours:
+            return await send()
+        asked = asyncio.ensure_future(send())
+        try:
+            while not (await asyncio.wait({asked}, timeout=SILENT_SECONDS))[0]:
+                if self._pulse is None or self._pulse.done():
+                    self._pulse = asyncio.create_task(self._feel_pulse(), name="pulse of the database")
+                await asyncio.shield(self._pulse)
+            return asked.result()
+        finally:
+            if not asked.cancel() and not asked.cancelled():
+                asked.exception()  # seen, where the pulse failed first
+
+    async def _feel_pulse(self) -> None:
+        """On a connection more, for all who wait: FalkorDB answers while it works on queries. Raises RedisError."""
+        client = open_redis(self.address, 1, self._on_connect)
+        try:
+            await client.ping()
+        finally:
+            await client.aclose()
+            await client.connection_pool.disconnect()
 
     @property
     def away(self) -> str:
