@@ -17,7 +17,8 @@ from graphiti_pkm.graph.falkor_address import Address
 
 LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
-CONNECT_SECONDS = 5.0
+CONNECT_SECONDS = 8.0
+"""FalkorDB answers nobody while a write of 100,000 records is put into its files: 4 s were measured."""
 READ_TIMEOUT_MS = 20_000
 SERVER_SECONDS = 30.0
 """How long a server elsewhere may be silent: longer than any read may take."""

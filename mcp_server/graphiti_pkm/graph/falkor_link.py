@@ -19,7 +19,7 @@ from graphiti_pkm.graph.falkor_connection import CONNECT_SECONDS, LOST, comes_of
 _log = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 24
-SILENT_SECONDS = 3.0
+SILENT_SECONDS = 5.0
 """After which a call asks whether the server is still there."""
 _RUN = re.compile(r"^run_id:(\w+)", re.MULTILINE)
 
