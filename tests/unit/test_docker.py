@@ -149,6 +149,14 @@ def test_each_database_has_a_memory_that_others_reach_by_the_same_name() -> None
     assert len({str(service["volumes"]) for service in memories.values()}) == 1
 
 
+def test_librechat_reads_the_configuration_that_the_tests_start() -> None:
+    """tests/e2e/test_client_snippets.py and test_librechat_users.py take docker/librechat.yaml."""
+    librechat = services()["librechat"]
+    assert librechat["volumes"] == ["./librechat.yaml:/app/librechat.yaml:ro"]
+    assert set(librechat["depends_on"]) == {"memory", "memory-falkordb", "memory-neo4j", "mongodb"}
+    assert "database" not in librechat["networks"]
+
+
 @pytest.mark.parametrize("name", ["memory", "memory-falkordb", "memory-neo4j"])
 def test_a_stop_waits_as_long_as_the_server_may_take(name: str) -> None:
     waited = int(services()[name]["stop_grace_period"].removesuffix("s"))
