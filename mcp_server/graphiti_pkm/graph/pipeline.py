@@ -4,13 +4,10 @@ A long episode is read in parts, each with the end of the one before it; later p
 """
 
 import asyncio
-import contextlib
 import importlib
-import logging
-import traceback
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.domain.extraction import Extraction, ExtractionTask, ModelLedger
 from graphiti_pkm.domain.extraction_cost import PART_CHARACTERS, split_parts
@@ -19,14 +16,14 @@ from graphiti_pkm.domain.ports import Embedder
 from graphiti_pkm.domain.queries import EpisodeFilter, Window
 from graphiti_pkm.domain.records import Episode
 from graphiti_pkm.domain.times import iso
-from graphiti_pkm.errors import ModelNonsense, NotFound, PkmError
+from graphiti_pkm.errors import NotFound
+from graphiti_pkm.graph.model_of_job import LanguageModel, model_of_job
 from graphiti_pkm.graph.pipeline_result import extraction_of
 from graphiti_pkm.graph.pipeline_types import Ontology
 
 if TYPE_CHECKING:
     from graphiti_pkm.graph.store import GraphStore
 
-_log = logging.getLogger(__name__)
 
 _PREVIOUS_EPISODES = 10
 """As many as Graphiti reads."""
@@ -36,25 +33,6 @@ _CONTEXT_CHARACTERS = 8_000
 """Of all of them."""
 _SUPPLIED_FACTS = 60
 _SUPPLIED_CHARACTERS = 6_000
-
-
-class JobModel(Protocol):
-    """A client of Graphiti's for one job."""
-
-    async def finish(self) -> None:
-        """Wait for calls that were left running, refuse later ones, raise the first error of any."""
-        ...
-
-
-class LanguageModel(Protocol):
-    """A model that Graphiti's pipeline can be given; one a process."""
-
-    @property
-    def name(self) -> str: ...
-
-    def for_job(self, ledger: ModelLedger) -> JobModel:
-        """A client of Graphiti's whose calls go through the ledger; the first is slow, so it is called in a thread."""
-        ...
 
 
 class GraphitiExtractor:
@@ -89,25 +67,15 @@ class GraphitiExtractor:
             return Extraction()
         previous = await self._previous(episode, task.previous_episode_uuids)
         run_module: Any = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.pipeline_run")
-        model = await asyncio.to_thread(self._language_model.for_job, ledger)
-        run = run_module.Run(self._store, self._embedder, model, self._types, self._parallel_calls)
         instructions = _instructions(task, self._types.described(excluded))
         contents = split_parts(episode.content, self._part_characters)
         contexts = [previous, *([*previous, _end_of(episode, before)] for before, _ in pairwise(contents))]
         captured = []
-        try:
+        async with model_of_job(self._language_model, ledger) as model:
+            run = run_module.Run(self._store, self._embedder, model, self._types, self._parallel_calls)
             for content, context in zip(contents, contexts, strict=True):
                 part = run_module.Part(content, context, instructions)
                 captured.append(await run.read(episode, part, excluded))
-        except PkmError:
-            with contextlib.suppress(PkmError):
-                await model.finish()
-            raise
-        except Exception as error:  # noqa: BLE001 Graphiti's on an answer that it did not expect, of any type
-            await model.finish()
-            _log.warning("the pipeline failed on an answer of the model: %s", _place(error))
-            raise ModelNonsense("An answer of the model does not fit what Graphiti asked for.") from None
-        await model.finish()
         return extraction_of(captured, run.seen, excluded)
 
     async def _episode(self, task: ExtractionTask) -> Episode:
@@ -162,10 +130,3 @@ def _instructions(task: ExtractionTask, excluded: str) -> str:
     if known:
         parts.append("These facts are recorded already; do not return them again:\n" + "\n".join(known))
     return "\n\n".join(part for part in parts if part)
-
-
-def _place(error: Exception) -> str:
-    """Without its text, which may quote the answer."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" at {frames[-1].name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{where}"
