@@ -1,6 +1,7 @@
 """Our own server passes every scenario of the temporal suite on each kind of database, with nothing left out."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -14,9 +15,11 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)
 SCENARIOS = load()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["embedded", "neo4j"])
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["embedded", "falkor_server", "neo4j"])
 async def server(request: pytest.FixtureRequest) -> AsyncIterator[GraphitiPkm]:
-    database: dict[str, str] = {}
+    database: dict[str, Any] = {}
+    if request.param == "falkor_server":
+        database = request.getfixturevalue("falkor_server").settings("temporal")
     if request.param == "neo4j":
         address = request.getfixturevalue("neo4j_server")
         empty(address)
