@@ -23,6 +23,8 @@ from graphiti_pkm.http_metrics import METRICS, MetricsPage
 from graphiti_pkm.toolsets.backend import Backend
 
 SSE_PATH = "/sse"
+_BACKLOG = 2_048
+"""Connections that may wait to be taken."""
 _GRACE_SECONDS = 1
 """For connections to close, after the calls were waited for."""
 
@@ -40,9 +42,14 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
         app = server.sse_app(sse_path=SSE_PATH, transport_security=security, host=settings.host)
     else:
         path = "/" + settings.path.strip("/")
-        if backend.counted is not None and path == METRICS:
+        if settings.metrics and path == METRICS:
             raise ConfigurationError(f"The path {METRICS} is that of the figures; choose another --path.")
-        app = server.streamable_http_app(streamable_http_path=path, transport_security=security, host=settings.host)
+        app = server.streamable_http_app(
+            streamable_http_path=path,
+            stateless_http=settings.workers > 1,  # a session would be known to one of them only
+            transport_security=security,
+            host=settings.host,
+        )
     app.router.routes.extend(_probes(backend, draining))
     door = Door(backend.counted or UNCOUNTED)
     served: ASGIApp = Authenticated(WithAndWithoutSlash(app) if settings.transport == "http" else app, tokens, door)
@@ -51,21 +58,31 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
     return Drained(KnownNames(served, settings, door), draining)
 
 
-async def serve_http(server: MCPServer[Backend], backend: Backend, settings: Settings, draining: Draining) -> None:
-    """Serve until a signal ends it; calls under way are answered first."""
+async def serve_http(
+    server: MCPServer[Backend], settings: Settings, draining: Draining, backend: Backend, listening: socket.socket
+) -> None:
+    """Serve until ``draining`` begins, as it does at a signal; calls under way are answered first."""
     app = http_app(server, backend, settings, draining)
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS)
-    with _listen(settings.host, settings.port) as listening:
-        # Held here for the whole time: SSE would otherwise start and stop the services with each connection.
-        async with backend.open():
-            web = _Web(config)
-            with on_signal(draining.begin):
-                async with ended_by(draining, web.stop, settings.drain_seconds):
-                    await web.serve(sockets=[listening])
+    # A process takes as many connections at once as the backlog says: of workers, the first would get them all.
+    backlog = 1 if settings.workers > 1 else _BACKLOG
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS, backlog=backlog
+    )
+    # Held here for the whole time: SSE would otherwise start and stop the services with each connection.
+    async with backend.open():
+        web = _Web(config)
+        with on_signal(draining.begin):
+            async with ended_by(draining, web.stop, settings.drain_seconds):
+                await web.serve(sockets=[listening])
 
 
 class _Web(uvicorn.Server):
     """Leaves signals to ``on_signal``: it would raise them again when it is done, and cut off what it still answers."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(_BACKLOG)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -108,7 +125,8 @@ def _probes(backend: Backend, draining: Draining) -> list[Route]:
     return [Route(path, answer) for path, answer in zip(PROBES, (health, ready), strict=True)]
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket for clients. Raises ConfigurationError if the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)

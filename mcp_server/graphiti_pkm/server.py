@@ -1,8 +1,10 @@
 """The MCP server over a set of services: tools, instructions, prompts, resources and the transports."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Any
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Any, TypeAlias
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -13,11 +15,13 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 from graphiti_pkm.config import APP, Settings
 from graphiti_pkm.domain.metrics import UNCOUNTED, Counted
 from graphiti_pkm.draining import Draining, on_signal
-from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.errors import ConfigurationError, InvalidInput, NotAllowed
 from graphiti_pkm.logs import configure_logging
+from graphiti_pkm.services.services import Services
 from graphiti_pkm.stdio import serve_stdio
 from graphiti_pkm.toolsets import audit
 from graphiti_pkm.toolsets.backend import Backend, Start
+from graphiti_pkm.toolsets.buckets import SharedBuckets
 from graphiti_pkm.toolsets.callers import Limits, caller_of, token_of
 from graphiti_pkm.toolsets.calls import CallLog
 from graphiti_pkm.toolsets.catalog import ToolLine, known_tools, narrowed, select
@@ -26,6 +30,10 @@ from graphiti_pkm.toolsets.instructions import build_instructions
 from graphiti_pkm.toolsets.prompts import build_prompts
 from graphiti_pkm.toolsets.resources import add_resources
 from graphiti_pkm.toolsets.texts import only_naming
+from graphiti_pkm.workers import Workers, when_ended
+
+Parts: TypeAlias = Callable[[], tuple[Start, Counted | None]]
+"""Gives what a process serves and counts with; called in that process."""
 
 TOOLSETS_HEADER = "x-mcp-toolsets"
 
@@ -135,24 +143,61 @@ def build_server(settings: Settings, start: Start, counted: Counted | None = Non
     Raises:
         ConfigurationError: a setting names an unknown toolset or tool.
     """
-    return MemoryServer(settings, Backend(start, limits=Limits(settings), counted=counted))
+    shared = SharedBuckets(settings.data_dir / "limits.sqlite3") if settings.workers > 1 else None
+    return MemoryServer(settings, Backend(start, limits=Limits(settings, shared), counted=counted))
 
 
-def run(settings: Settings, start: Start, counted: Counted | None = None) -> None:
-    """Serve until the client or the operator ends it; ``counted`` is what it counts with.
+def run(settings: Settings, parts: Parts) -> None:
+    """Serve until the client or the operator ends it.
 
     Raises:
         ConfigurationError: the settings do not fit, the host needs tokens, or the port is taken.
     """
     configure_logging(settings.log_level, settings.log_format)
-    server = build_server(settings, start, counted)
+    if settings.workers > 1 and settings.transport != "http":
+        raise ConfigurationError(
+            f"{settings.workers} workers can only answer over http: a connection over {settings.transport} belongs to "
+            "one process. Use --transport http, or --workers 1."
+        )
     if settings.transport == "stdio":
-        anyio.run(server.run_stdio_async)
-    else:
-        from graphiti_pkm.http import serve_http  # noqa: PLC0415  (stdio answers sooner without a web server)
+        anyio.run(build_server(settings, *parts()).run_stdio_async)
+        return
+    from graphiti_pkm.http import http_app, listen  # noqa: PLC0415  (stdio answers sooner without a web server)
 
-        audit.always()
-        anyio.run(serve_http, server, server.backend, settings, server.draining)
+    audit.always()
+    if settings.workers == 1:
+        server = build_server(settings, *parts())
+        with listen(settings.host, settings.port) as listening:
+            _serve_http(server, settings, listening)
+        return
+    from graphiti_pkm.prometheus import forget_worker, shared_by_workers  # noqa: PLC0415
+
+    # What is wrong with the settings is found here, once for all workers; each makes its own parts.
+    http_app(found := build_server(settings, _nothing), found.backend, settings, found.draining)
+    shared = shared_by_workers() if settings.metrics else nullcontext()
+    with listen(settings.host, settings.port) as listening, shared:
+
+        def serve(parent: int) -> None:
+            _serve_http(build_server(settings, *parts()), settings, listening, parent)
+
+        Workers(settings.workers, serve, forget_worker).run()
+
+
+def _nothing() -> AbstractAsyncContextManager[Services]:
+    raise NotImplementedError("a server that is only looked at is not started")
+
+
+def _serve_http(server: MemoryServer, settings: Settings, listening: socket.socket, parent: int | None = None) -> None:
+    """``parent``: a descriptor that ends with the process of which this one is a worker."""
+    from graphiti_pkm.http import serve_http  # noqa: PLC0415
+
+    async def serve() -> None:
+        if parent is not None:
+            loop = asyncio.get_running_loop()
+            when_ended(parent, lambda: loop.call_soon_threadsafe(server.draining.begin))
+        await serve_http(server, settings, server.draining, server.backend, listening)
+
+    anyio.run(serve)
 
 
 def _version() -> str:

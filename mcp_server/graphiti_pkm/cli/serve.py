@@ -11,6 +11,7 @@ from graphiti_pkm.domain.metrics import UNCOUNTED, Counted, Metrics
 from graphiti_pkm.logs import configure_logging
 from graphiti_pkm.server import run
 from graphiti_pkm.services.services import Services
+from graphiti_pkm.toolsets.backend import Start
 
 _log = logging.getLogger(__name__)
 
@@ -24,8 +25,12 @@ def serve(loaded: LoadedSettings) -> int:
         _log.warning("%s", note)
     if settings.transport == "stdio" and sys.stdin.isatty():
         _log.warning("waiting for an MCP client on stdin, which starts this command itself; Ctrl-C ends it")
-    counted = _counted(settings)
-    run(settings, lambda: _open(settings, counted or UNCOUNTED), counted)
+
+    def parts() -> tuple[Start, Counted | None]:
+        counted = _counted(settings)
+        return lambda: _open(settings, counted or UNCOUNTED), counted
+
+    run(settings, parts)
     return 0
 
 

@@ -2,21 +2,18 @@
 
 import json
 import math
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import Caller, Token, caller_by
 from graphiti_pkm.errors import NotAllowed, TooLarge, TooManyCalls
+from graphiti_pkm.toolsets.buckets import Buckets, OwnBuckets
 
 TOKEN = "graphiti_pkm.token"  # noqa: S105  (the name of a place)
 """Where the scope of a request holds its ``Token``, or None where none is asked for."""
 
 _USER_HEADER = "x-user-id"
-_MINUTE = 60.0
-_MOST_KNOWN = 10_000
 
 
 def caller_of(request: Any, *, read_only: bool) -> Caller:
@@ -37,23 +34,15 @@ def token_of(request: Any) -> Token | None:
     return None if request is None else request.scope.get(TOKEN)
 
 
-@dataclass
-class _Bucket:
-    """Calls that may be made at once; it fills up again over a minute."""
-
-    left: float
-    at: float
-
-
 class Limits:
-    """How often and how much one principal may call; the local one as they like. Counted in this process."""
+    """How often and how much one principal may call; the local one as they like."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, settings: Settings, buckets: Buckets | None = None) -> None:
+        """``buckets``: where calls are counted, by default in this process."""
         self._calls = settings.calls_per_minute
         self._writes = settings.writes_per_minute
         self._characters = settings.characters_per_call
-        self._clock = clock
-        self._buckets: dict[tuple[str, str], _Bucket] = {}
+        self._buckets: Buckets = OwnBuckets() if buckets is None else buckets
 
     def check(self, caller: Caller, arguments: Mapping[str, Any], *, writes: bool) -> None:
         """Count a call.
@@ -75,20 +64,10 @@ class Limits:
             self._take(caller.principal, "writes", self._writes)
 
     def _take(self, principal: str, what: str, most: int) -> None:
-        now, rate = self._clock(), most / _MINUTE
-        self._forget_idle(now)
-        bucket = self._buckets.setdefault((principal, what), _Bucket(most, now))
-        bucket.left = min(most, bucket.left + (now - bucket.at) * rate)
-        bucket.at = now
-        if bucket.left < 1:
-            seconds = math.ceil((1 - bucket.left) / rate)
+        wait = self._buckets.take(principal, what, most)
+        if wait:
+            seconds = math.ceil(wait)
             raise TooManyCalls(
                 f"Nothing was done: at most {most} {what} a minute are allowed. Call again in {seconds} second(s).",
                 seconds,
             )
-        bucket.left -= 1
-
-    def _forget_idle(self, now: float) -> None:
-        """Whoever has not called for a minute has all calls left, which need not be kept."""
-        if len(self._buckets) >= _MOST_KNOWN:
-            self._buckets = {key: one for key, one in self._buckets.items() if now - one.at < _MINUTE}

@@ -1,0 +1,114 @@
+"""Several processes behind one port: started by fork, started again when one dies, ended together.
+
+The parent holds the listening socket and does nothing else. Plain code rather than uvicorn's supervisor: that one kills
+a worker that is silent for five seconds, raises signals again instead of waiting, and spawns, so that whatever is wrong
+with the settings would be told once for each worker.
+"""
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+
+from graphiti_pkm.draining import SIGNALS
+
+_log = logging.getLogger(__name__)
+
+Serve = Callable[[int], None]
+"""Serves in a worker until it is told to stop; given a descriptor that ends when the parent does."""
+
+_SETTLED_SECONDS = 10.0
+"""A worker that lived so long is started again at once."""
+_FIRST_DELAY, _LONGEST_DELAY = 0.1, 10.0
+
+
+class Workers:
+    """Keeps ``count`` workers running."""
+
+    def __init__(self, count: int, serve: Serve, ended: Callable[[int], None] = lambda _pid: None) -> None:
+        """``ended`` is told the process id of a worker that is gone."""
+        self._count = count
+        self._serve = serve
+        self._ended = ended
+        self._running: dict[int, float] = {}
+        """When each was started, by process id."""
+        self._failures = 0
+        self._told: int | None = None
+        """The signal that ends all."""
+        self._read_end, self._write_end = os.pipe()
+
+    def run(self) -> None:
+        """Returns when all have ended after a signal, which is passed on to them; a second one kills them."""
+        for each in SIGNALS:
+            signal.signal(each, self._pass_on)
+        for _ in range(self._count):
+            self._start()
+        while self._running:
+            pid, status = os.waitpid(-1, 0)
+            started = self._running.pop(pid, None)
+            self._ended(pid)
+            if started is None or self._told is not None:
+                continue
+            lived = time.monotonic() - started
+            self._failures = 0 if lived > _SETTLED_SECONDS else self._failures + 1
+            _log.error(
+                "a worker ended and is started again", extra={"event": {"code": os.waitstatus_to_exitcode(status)}}
+            )
+            if self._failures > 1:
+                time.sleep(min(_FIRST_DELAY * 2**self._failures, _LONGEST_DELAY))
+            self._start()
+
+    def _start(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # a signal between fork and noting the child would miss it
+        try:
+            if self._told is not None:
+                return
+            pid = os.fork()
+            if pid == 0:
+                self._become_worker()
+            self._running[pid] = time.monotonic()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+    def _become_worker(self) -> None:
+        code = 1
+        try:
+            os.setpgid(0, 0)  # Ctrl-C reaches the parent alone, which passes it on: twice would mean at once
+            for each in SIGNALS:
+                signal.signal(each, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+            os.close(self._write_end)
+            self._serve(self._read_end)
+            code = 0
+        except BaseException:  # noqa: BLE001 nothing of the parent may run on in a child
+            _log.exception("a worker failed")
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _pass_on(self, told: int, _frame: FrameType | None) -> None:
+        again = self._told is not None
+        self._told = told
+        for pid in self._running:
+            os.kill(pid, signal.SIGKILL if again else told)
+        if again:
+            signal.signal(told, signal.SIG_DFL)
+            signal.raise_signal(told)
+
+
+def when_ended(descriptor: int, tell: Callable[[], object]) -> None:
+    """Call ``tell`` from a thread once the other end of a pipe is gone with its process."""
+
+    def wait() -> None:
+        while os.read(descriptor, 1):
+            pass
+        with contextlib.suppress(RuntimeError):  # the event loop has ended meanwhile
+            tell()
+
+    threading.Thread(target=wait, name="parent", daemon=True).start()
