@@ -21,7 +21,7 @@ from graphiti_pkm.config_memory import APP, MemorySettings, RetirementPolicy
 from graphiti_pkm.config_model import ModelSettings
 from graphiti_pkm.config_names import ENV_PREFIX, environment_name, variables_of
 from graphiti_pkm.config_serving import ServingSettings
-from graphiti_pkm.config_sources import DEFAULT, FLAG, read_sources
+from graphiti_pkm.config_sources import FLAG, read_sources
 from graphiti_pkm.errors import ConfigurationError
 
 __all__ = [
@@ -120,8 +120,6 @@ def load_settings(
         settings = Settings.model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(_explain(error, origins)) from None
-    for name in settings.model_fields_set.difference(values):  # user and password may stand in an address
-        origins[name] = origins.get(f"{name.partition('_')[0]}_uri", DEFAULT)
     notes = [*sources.unknown(Settings.model_fields), *sources.yaml.notes, *unused_databases(settings, values)]
     for of, is_used in (("llm", bool(settings.llm_model)), ("embedding", settings.embedding_mode == "api")):
         if is_used:

@@ -2,9 +2,11 @@
 
 from collections.abc import Collection
 from typing import Any, Literal, TypeAlias
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, SecretStr, field_validator, model_validator
+
+from graphiti_pkm.config_credentials import take_out
 
 Backend: TypeAlias = Literal["embedded", "falkordb", "neo4j"]
 VECTOR_INDEX_THRESHOLD = 50_000
@@ -82,7 +84,7 @@ class DatabaseSettings(BaseModel):
         for of, usual in _SERVERS.items():
             if backend == of and not given.get(f"{of}_uri"):
                 filled[f"{of}_uri"] = usual
-            _take_apart(filled, of)
+        take_out(filled)
         if backend in _SERVERS or (backend in (None, "auto") and any(filled.get(f"{of}_uri") for of in _SERVERS)):
             filled.setdefault("vector_index_threshold", SERVER_VECTOR_INDEX_THRESHOLD)
         return filled
@@ -118,21 +120,9 @@ def _address(uri: str | None, schemes: frozenset[str], example: str) -> str | No
         fits = False
     if not fits:
         raise ValueError(f"not an address such as {example}; it starts with {', '.join(sorted(schemes))}")
+    if parts.scheme != "unix" and "@" in uri:  # what is left of a password that holds a / or the like
+        raise ValueError("a user or password in it must have its special characters as %2F and so on")
     return uri.strip()
-
-
-def _take_apart(given: dict[str, Any], of: str) -> None:
-    """User and password out of an address, which is shown and logged; those that have a setting stay."""
-    uri = given.get(f"{of}_uri")
-    try:
-        parts = urlsplit(uri.strip()) if isinstance(uri, str) else None
-    except ValueError:
-        return
-    if parts and "@" in parts.netloc:
-        for name, text in (("username", parts.username), ("password", parts.password)):
-            if text and not given.get(f"{of}_{name}"):
-                given[f"{of}_{name}"] = unquote(text)
-        given[f"{of}_uri"] = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def unused_databases(settings: DatabaseSettings, given: Collection[str]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphiti_pkm.config_credentials import address_of, in_address
 from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
 from graphiti_pkm.config_foreign import FOREIGN_CONFIG, Variables, is_foreign_config, with_foreign_variables
 from graphiti_pkm.config_names import ENV_PREFIX, environment_name, one_of, variables_of
@@ -26,15 +27,28 @@ class Sources:
     def given(self, setting: str) -> tuple[object, str]:
         """Value and origin of a setting; None and "default" if nobody gives it.
 
+        User and password that stand in the address that counts are given on its level.
+
         Raises:
             ConfigurationError: a level gives it two values under two names.
         """
-        levels = [(self.flags.get(setting), FLAG)]
+        levels = self._levels(setting)
+        if address := address_of(setting):
+            at, (uri, origin) = next(
+                ((at, found) for at, found in enumerate(self._levels(address)) if found[0] is not None), (0, (None, ""))
+            )
+            if levels[at][0] is None and (credential := in_address(setting, uri)):
+                levels[at] = credential, origin
+        return next(((value, origin) for value, origin in levels if value is not None), (None, DEFAULT))
+
+    def _levels(self, setting: str) -> list[tuple[object, str]]:
+        """What each gives, None if nothing, and where."""
+        levels: list[tuple[object, str]] = [(self.flags.get(setting), FLAG)]
         for level, where, prefix in self.variables.levels():
             named = one_of(setting, ((name, level[name]) for name in variables_of(setting) if name in level), where)
             levels.append((named[1], prefix + named[0]) if named else (None, ""))
         levels.append((self.yaml.values.get(setting), self.yaml.origins.get(setting, "")))
-        return next(((value, origin) for value, origin in levels if value is not None), (None, DEFAULT))
+        return levels
 
     def unknown(self, settings: Collection[str]) -> Iterator[str]:
         """Variables that are called as ours are and are none, a line each."""

@@ -66,6 +66,14 @@ def test_an_address_that_is_none_is_refused_with_one_that_fits_and_not_repeated(
 
 
 @requirement("M-86", "T53")
+@pytest.mark.parametrize("address", [f"redis://anna:12/{WORD}@db.example", f"redis://anna:12?{WORD}@db.example"])
+def test_a_password_that_cuts_an_address_short_is_refused_and_not_repeated(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="%2F") as raised:
+        load(FALKORDB_URI=address)
+    assert WORD not in raised.value.message
+
+
+@requirement("M-86", "T53")
 @pytest.mark.parametrize(("of", "scheme"), [("neo4j", "neo4j+s"), ("falkordb", "rediss")])
 def test_user_and_password_in_an_address_are_taken_out_of_it(of: str, scheme: str) -> None:
     name = f"{of.upper()}_URI"
@@ -80,6 +88,23 @@ def test_user_and_password_in_an_address_are_taken_out_of_it(of: str, scheme: st
     own = load(**{name: f"{scheme}://anna:{WORD}@db.example", f"{of.upper()}_PASSWORD": "other"})
     assert getattr(own.settings, f"{of}_password").get_secret_value() == "other"
     assert own.origins[f"{of}_password"] == f"{of.upper()}_PASSWORD"
+
+
+def test_a_password_in_the_address_has_the_level_of_the_address_and_goes_to_no_other(tmp_path: Path) -> None:
+    config = tmp_path / "memory.yaml"
+    config.write_text("neo4j_password: lower\nneo4j_username: lower\n")
+    (tmp_path / ".env").write_text(f"NEO4J_URI=neo4j://anna:{WORD}@db.example\n")
+    found = load_settings({}, {}, tmp_path, config)
+    assert found.settings.neo4j_password is not None
+    assert found.settings.neo4j_password.get_secret_value() == WORD
+    assert found.settings.neo4j_username == "anna"
+    assert found.origins["neo4j_password"] == f"{tmp_path / '.env'}: NEO4J_URI"
+
+    elsewhere = load_settings({}, {"NEO4J_URI": "neo4j://other.example"}, tmp_path)
+    assert elsewhere.settings.neo4j_password is None
+    higher = load_settings({"neo4j_password": "higher"}, {}, tmp_path)
+    assert higher.settings.neo4j_password is not None
+    assert higher.settings.neo4j_password.get_secret_value() == "higher"
 
 
 @requirement("M-86")
