@@ -7,6 +7,7 @@
     │   └── TooLarge          more characters than one call may hold
     ├── NotFound              a well-formed uuid that names nothing the caller may see
     ├── NotAllowed            the caller may not use this group or this header
+    │   └── PermissionDenied  the tier of the caller's token is too low for a tool
     ├── TooManyCalls          the caller has called too often; later they may again
     ├── ConflictingContent    a repeated uuid with other content
     ├── NotKept               the write failed and left nothing behind
@@ -73,6 +74,12 @@ class NotAllowed(PkmError):
     """The caller may not use this group, header or operation."""
 
     code = "not_allowed"
+
+
+class PermissionDenied(NotAllowed):
+    """The tier of the caller's token is too low; nothing was done."""
+
+    code = "permission_denied"
 
 
 class TooManyCalls(PkmError):

@@ -24,7 +24,7 @@ from graphiti_pkm.toolsets.backend import Backend, Start
 from graphiti_pkm.toolsets.buckets import SharedBuckets
 from graphiti_pkm.toolsets.callers import Limits, caller_of, token_of
 from graphiti_pkm.toolsets.calls import CallLog
-from graphiti_pkm.toolsets.catalog import ToolLine, known_tools, narrowed, select
+from graphiti_pkm.toolsets.catalog import ToolLine, known_tools, narrowed, permitted, select
 from graphiti_pkm.toolsets.guard import error_result
 from graphiti_pkm.toolsets.instructions import build_instructions
 from graphiti_pkm.toolsets.prompts import build_prompts
@@ -76,12 +76,13 @@ class MemoryServer(MCPServer[Backend]):
         self, name: str, arguments: dict[str, Any], context: Context[Backend, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool that this request is offered."""
+        request = context.request_context.request if context else None
         try:
-            offered = self._offered(context.request_context.request if context else None)
+            offered = self._offered(request)
         except InvalidInput as error:
             return error_result(error.message, error.code)
-        names = [tool.name for tool in offered]
-        if name not in names:
+        if name not in {tool.name for tool in offered}:
+            names = [tool.name for tool in self._listed(request)]
             if name in known_tools():  # read-only, left out, or not among the toolsets that the header names
                 self._audit_refusal(name, context)
             return error_result(f"There is no such tool here. Tools: {', '.join(names) or 'none'}.", "unknown_tool")
@@ -91,7 +92,11 @@ class MemoryServer(MCPServer[Backend]):
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Backend, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
         """A rendered prompt; what is wrong with the request is said as such, not as an internal error."""
-        prompts = {prompt.name: prompt for prompt in await self.list_prompts()}
+        try:
+            tools = self._listed(context.request_context.request if context else None)
+        except InvalidInput as error:
+            raise MCPError(code=INVALID_PARAMS, message=error.message) from None
+        prompts = {prompt.name: prompt for prompt in build_prompts([tool.name for tool in tools])}
         if name not in prompts:
             raise MCPError(code=INVALID_PARAMS, message=f"No such prompt. Prompts: {', '.join(prompts)}.")
         wanted = [argument.name for argument in prompts[name].arguments or [] if argument.required]
@@ -112,21 +117,29 @@ class MemoryServer(MCPServer[Backend]):
         header = request.headers.get(TOOLSETS_HEADER) if request is not None else None
         return self.tools if header is None else narrowed(self.tools, header)
 
+    def _listed(self, request: Any) -> Sequence[ToolLine]:
+        """Of what a request is offered, what its token permits; whoever calls another is told so."""
+        token, offered = token_of(request), self._offered(request)
+        return offered if token is None else permitted(offered, token.tier)
+
     async def _narrow(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
-        """Cut list and instructions to the toolsets that the request's header names."""
+        """Cut lists and instructions to the toolsets that the request's header names and to what its token permits."""
         result = await call_next(ctx)
-        if ctx.request is None or TOOLSETS_HEADER not in ctx.request.headers or not isinstance(result, Mapping):
-            return result
+        if ctx.request is None or ctx.method == "tools/call" or not isinstance(result, Mapping):
+            return result  # a call is answered as an error the model can read
         try:
-            names = [tool.name for tool in self._offered(ctx.request)]
+            names = [tool.name for tool in self._listed(ctx.request)]
         except InvalidInput as error:
-            if ctx.method == "tools/call":
-                return result  # answered as an error the model can read
             raise MCPError(code=INVALID_PARAMS, message=error.message) from None
+        if len(names) == len(self.tools):
+            return result
         if ctx.method == "tools/list":
             kept = [tool for tool in result["tools"] if tool["name"] in names]
             cut = [tool | {"description": only_naming(tool["description"], known_tools(), names)} for tool in kept]
             return {**result, "tools": cut}
+        if ctx.method == "prompts/list":
+            fitting = {prompt.name for prompt in build_prompts(names)}
+            return {**result, "prompts": [prompt for prompt in result["prompts"] if prompt["name"] in fitting]}
         if "instructions" in result:
             return {**result, "instructions": build_instructions(names)}
         return result

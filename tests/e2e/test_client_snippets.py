@@ -151,7 +151,9 @@ async def test_a_client_that_only_starts_programs_reaches_it_with_its_token(
     wanted = json.loads((SOURCES / "package.json").read_text(encoding="utf-8"))["dependencies"]
     assert [npx, yes, version] == ["npx", "-y", wanted[name]]
     given = server_of((CLIENTS / file).read_text(encoding="utf-8"))["env"]
-    token = json.loads(run("tokens", "create", "anna", "--json", data_dir=data_dir).stdout)["token"]
+    token = json.loads(run("tokens", "create", "anna", "--tier", "curator", "--json", data_dir=data_dir).stdout)[
+        "token"
+    ]
     with serving(data_dir) as served, (tmp_path / "log").open("w") as log:
         parameters = StdioServerParameters(
             command=str(node / "node_modules" / ".bin" / name),
@@ -165,7 +167,7 @@ async def test_a_client_that_only_starts_programs_reaches_it_with_its_token(
 
 
 async def test_by_librechats_configuration_in_containers_each_user_has_a_memory(data_dir: Path) -> None:
-    made = run("tokens", "create", "librechat", "--may-impersonate", "--json", data_dir=data_dir)
+    made = run("tokens", "create", "librechat", "--may-impersonate", "--tier", "curator", "--json", data_dir=data_dir)
     token = json.loads(made.stdout)["token"]
     text = LIBRECHAT_IN_CONTAINERS.read_text(encoding="utf-8")
     host = yaml.safe_load(text)["mcpSettings"]["allowedAddresses"][0]

@@ -53,7 +53,7 @@ def log(caplog: pytest.LogCaptureFixture) -> Iterator[Log]:
 
 @requirement("K-09")
 async def test_a_write_is_told_with_who_tool_targets_time_outcome_and_duration(doors: Doors, log: Log) -> None:
-    anna = doors.add("anna")
+    anna = doors.add("anna", tier="curator")
     async with (
         served(doors.settings, a_world(doors).start) as url,
         connected(f"{url}/mcp", "auto", **anna) as client,
@@ -97,7 +97,7 @@ async def test_what_a_tier_a_group_a_user_header_or_a_limit_refuses_is_told(door
             with pytest.raises(Exception, match="Nothing was done"):
                 await client.read_resource(f"pkm://episode/{EPISODE}")
     assert log.refusals() == [
-        ("ben", "add_memory", "not_allowed"),
+        ("ben", "add_memory", "permission_denied"),
         ("eve", "search_nodes", "not_allowed"),
         (None, "get_episodes", "not_allowed"),
         (None, "get_episodes", "not_allowed"),

@@ -178,7 +178,8 @@ def _add_tokens(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "--tier",
         choices=get_args(Tier),
         default="contributor",
-        help="what it may do; so far reader may only read and the others may all there is. Default: contributor.",
+        help="what it may do, each more than the one before: reader reads, contributor (default) adds and retires, "
+        "librarian deletes facts, curator deletes words for good: delete_episode, forget, clear_graph",
     )
     made.add_argument(
         "--group", action="append", default=[], metavar="GROUP", help="only this group of the memory; repeatable"

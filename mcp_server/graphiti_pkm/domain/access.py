@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, model_validator
 
@@ -13,7 +13,8 @@ from graphiti_pkm.errors import NotAllowed
 LOCAL_PRINCIPAL = "local"
 
 Tier: TypeAlias = Literal["reader", "contributor", "librarian", "curator"]
-"""What a token may do, each more than the one before. So far only ``reader`` is held to less than all."""
+"""What a token may do, each more than the one before: read; add and what can be undone; tidy up; delete for good."""
+TIERS: tuple[Tier, ...] = get_args(Tier)
 
 _USER = r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}"
 _USER_ID = re.compile(_USER)
@@ -27,6 +28,8 @@ class Caller(Record):
 
     principal: str = LOCAL_PRINCIPAL
     read_only: bool = False
+    tier: Tier = "curator"
+    """Of its token; the local user without one may all there is."""
     groups: tuple[str, ...] = ()
     """Public names of the groups it is held to; empty: all of the principal's."""
     token: str | None = None
@@ -35,6 +38,10 @@ class Caller(Record):
     @property
     def is_local(self) -> bool:
         return self.principal == LOCAL_PRINCIPAL
+
+    def may(self, tier: Tier) -> bool:
+        """Whether its tier is this one or above."""
+        return TIERS.index(self.tier) >= TIERS.index(tier)
 
     @property
     def sight(self) -> tuple[str, ...]:
@@ -104,6 +111,7 @@ def caller_by(token: Token | None, users: Sequence[str], *, read_only: bool) -> 
     return Caller(
         principal=_principal(token, users),
         read_only=read_only or token.tier == "reader",
+        tier=token.tier,
         groups=token.groups,
         token=token.id,
     )

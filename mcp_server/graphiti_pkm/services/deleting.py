@@ -152,7 +152,7 @@ class Deleting:
         held = await self._still_held(episode, vanished)
         erased = self._erasing.told(is_erased=is_erased, but=_ERASED_BUT if held else None)
         reasons = [*held[: _TOLD // 2], *reasons]
-        stays = f"{_STAYS}{self._way_out('them out')}" if reasons else ""
+        stays = f"{_STAYS}{self._way_out(caller, 'them out')}" if reasons else ""
         return DeleteResponse(
             message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
             f"{erased}{stays}",
@@ -210,11 +210,11 @@ class Deleting:
         by = {uuid: staying[other] for uuid, other in replaced.items() if other in staying}
         return _still_retired(list(retired.values()), lost, by)
 
-    def _way_out(self, what: str) -> str:
-        """The end of a sentence: names ``forget`` only where it is switched on beside the tools that delete."""
+    def _way_out(self, caller: Caller, what: str) -> str:
+        """The end of a sentence: names ``forget`` only to one who may, where it is on beside the tools that delete."""
         settings = self._context.settings
         is_on = "forget" not in settings.exclude_tools and (not settings.tools or "forget" in settings.tools)
-        return f"; forget takes {what}." if is_on else "."
+        return f"; forget takes {what}." if is_on and caller.may("curator") else "."
 
     async def delete_entity_edge(self, caller: Caller, uuid: str) -> DeleteResponse:
         """Remove one fact; its entities and episodes stay, and what it ended stays ended. Raises NotFound."""
@@ -238,7 +238,7 @@ class Deleting:
             await self._committer.commit(intent, {})
         return DeleteResponse(
             message=f"Deleted fact {whole} '{clipped(fact.text, _NAME)}'. "
-            f"{_NOT_ERASED}{self._way_out('it out of the journal')}",
+            f"{_NOT_ERASED}{self._way_out(caller, 'it out of the journal')}",
             removed={"episodes": 0, "facts": 1, "entities": 0, "mentions": 0, "passages": 0},
             removed_names=[],
             kept={"entities": len(left), "facts": 0},

@@ -11,7 +11,7 @@ from graphiti_pkm.logs import current_request
 
 _log = logging.getLogger("graphiti_pkm.audit")
 
-REFUSALS = frozenset({"not_allowed", "too_many_calls", "too_large", "unknown_tool"})
+REFUSALS = frozenset({"not_allowed", "permission_denied", "too_many_calls", "too_large", "unknown_tool"})
 """Errors by which something was kept from a caller; what they said wrongly is none."""
 _UUID = re.compile(r"[0-9a-fA-F-]{8,36}")
 _GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -24,6 +24,7 @@ _CALLERS_MISTAKES = frozenset(
         "ambiguous_uuid",
         "not_found",
         "not_allowed",
+        "permission_denied",
         "too_many_calls",
         "too_large",
         "conflicting_content",

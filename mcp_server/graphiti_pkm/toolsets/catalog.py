@@ -8,6 +8,7 @@ from typing import Any
 from mcp_types import ToolAnnotations
 
 from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import TIERS, Tier
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
 from graphiti_pkm.toolsets.graph_digest import build_communities, summarize_saga
 from graphiti_pkm.toolsets.graph_walk import find_entity_path, get_entity_subgraph
@@ -44,6 +45,8 @@ class ToolLine:
     title: str
     annotations: ToolAnnotations = field(default_factory=lambda: READS)
     failure: str = ""
+    permitted_to: Tier | None = None
+    """The lowest tier that may call it, if that is not told by what it does."""
 
     @property
     def name(self) -> str:
@@ -59,6 +62,13 @@ class ToolLine:
     def writes(self) -> bool:
         return not self.annotations.read_only_hint
 
+    @property
+    def tier(self) -> Tier:
+        """The lowest tier that may call it: to delete for good is for a curator, to add for a contributor."""
+        if self.permitted_to is not None:
+            return self.permitted_to
+        return "curator" if self.annotations.destructive_hint else "contributor" if self.writes else "reader"
+
     def build(self, *, enabled: Collection[str] | None = None, read_only_caller: bool = False) -> GuardedTool:
         """The tool as the server registers it; its texts name no tool that is not ``enabled`` (None: all are)."""
         names = known_tools() if enabled is None else enabled
@@ -71,6 +81,7 @@ class ToolLine:
             annotations=annotations,
             failure=self.failure,
             read_only_caller=read_only_caller,
+            tier=self.tier,
         )
 
 
@@ -104,7 +115,7 @@ TOOLSETS: tuple[Toolset, ...] = (
             ToolLine(retire_fact, "Retire Fact", ENDS),
             ToolLine(restore_fact, "Restore Fact", ENDS),
             ToolLine(delete_episode, "Delete Episode", DELETES),
-            ToolLine(delete_entity_edge, "Delete Entity Edge", DELETES),
+            ToolLine(delete_entity_edge, "Delete Entity Edge", DELETES, permitted_to="librarian"),
             ToolLine(forget, "Forget", DELETES),
             ToolLine(get_status, "Get Status"),
         ),
@@ -149,6 +160,11 @@ def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[
     if not kept:
         raise ConfigurationError("The settings toolsets, tools, exclude_tools and read_only leave no tool.")
     return kept
+
+
+def permitted(tools: Sequence[ToolLine], tier: Tier) -> tuple[ToolLine, ...]:
+    """Those of ``tools`` that a token of this tier may call."""
+    return tuple(tool for tool in tools if TIERS.index(tool.tier) <= TIERS.index(tier))
 
 
 def narrowed(tools: Sequence[ToolLine], header: str, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[ToolLine, ...]:

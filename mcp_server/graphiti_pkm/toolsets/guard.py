@@ -17,9 +17,9 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.access import Caller, Tier
 from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
+from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
 from graphiti_pkm.toolsets.audit import REFUSALS, audit
 from graphiti_pkm.toolsets.backend import Backend, Call
 from graphiti_pkm.toolsets.callers import caller_of, token_of
@@ -38,6 +38,7 @@ class GuardedTool(Tool):
 
     failure: str = Field("", description="How its error messages begin")
     read_only_caller: bool = Field(default=False, exclude=True)
+    tier: Tier = Field("curator", exclude=True, description="The least that a token needs")
 
     @classmethod
     def build(
@@ -50,6 +51,7 @@ class GuardedTool(Tool):
         annotations: ToolAnnotations,
         failure: str,
         read_only_caller: bool,
+        tier: Tier,
     ) -> "GuardedTool":
         """The tool as it is registered; ``describe`` has the last word on each text for the model."""
         tool = cls.from_function(
@@ -64,6 +66,7 @@ class GuardedTool(Tool):
         tool.parameters = tidy_input(tool.parameters, describe)
         tool.failure = failure
         tool.read_only_caller = read_only_caller
+        tool.tier = tier
         return tool
 
     @cached_property
@@ -99,7 +102,7 @@ class GuardedTool(Tool):
         self, caller: Caller, arguments: Json, context: Context[LifespanContextT, RequestT]
     ) -> CallToolResult:
         try:
-            self._refuse_reader(caller)
+            self._refuse_what_is_not_permitted(caller)
             backend = backend_of(context)
             backend.limits.check(caller, arguments, writes=self._writes)
             values = self._validated(arguments)
@@ -114,7 +117,13 @@ class GuardedTool(Tool):
             logger.exception("%s failed unexpectedly", self.name)
             return error_result(self.failure + self._unexpected(), "internal")
 
-    def _refuse_reader(self, caller: Caller) -> None:
+    def _refuse_what_is_not_permitted(self, caller: Caller) -> None:
+        if not caller.may(self.tier):
+            raise PermissionDenied(
+                f"PERMISSION_DENIED: {self.name} needs a token of tier {self.tier} or above, and this one's is "
+                f"{caller.tier}. Nothing was changed. Do not try again; tell the user that whoever runs the server can "
+                "give them such a token."
+            )
         if caller.read_only and self._writes:
             raise NotAllowed(f"You may only read here, and {self.name} changes the memory. Nothing was changed.")
 
