@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from pydantic import SecretStr
 
@@ -26,13 +26,13 @@ class Address:
     @classmethod
     def of_socket(cls, path: Path) -> "Address":
         """The embedded database's, which asks for no password."""
-        return cls(f"unix://{path}", is_ours=True)
+        return cls(f"unix://{quote(str(path))}", is_ours=True)
 
     @property
     def shown(self) -> str:
         """What an error may say of it."""
         parts = urlsplit(self.uri)
-        return parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or PORT}"
+        return unquote(parts.path) if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or PORT}"
 
     def check(self) -> None:
         """Raises ConfigurationError for options that would not be kept, or have a setting of their own."""
