@@ -1,8 +1,9 @@
-"""Run benchmarks and print their table: ``python -m tests.benchmarks [name …] [--write]``."""
+"""Run benchmarks and print their table: ``python -m tests.benchmarks [name …] [--quick] [--backend B] [--write]``."""
 
 import argparse
 import asyncio
 import importlib
+import inspect
 import logging
 import os
 from pathlib import Path
@@ -23,7 +24,9 @@ NAMES = (
     "footprint",
     "retrieval",
     "vectors",
+    "people",
 )
+BACKENDS = ("embedded", "neo4j")
 PAGE = Path(__file__).resolve().parents[2] / "DOCS" / "benchmarks.md"
 
 
@@ -32,18 +35,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(NAMES)}; all without any")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name} (only with all of them)")
+    parser.add_argument("--quick", action="store_true", help="only as much as shows that it runs, where there is less")
+    parser.add_argument("--backend", choices=BACKENDS, default=BACKENDS[0], help="database, where there is a choice")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    if options.write and options.names:
-        parser.error("--write wants all benchmarks")
+    if options.write and (options.names or options.quick or options.backend != BACKENDS[0]):
+        parser.error("--write wants all benchmarks, whole, on the embedded database")
     logging.basicConfig(level=logging.WARNING)
     logging.getLogger("graphiti_pkm").setLevel(logging.WARNING)
     figures: list[Figure] = []
     load = os.getloadavg()[0]
     for name in options.names or NAMES:
         begun = perf_counter()
-        found: list[Figure] = asyncio.run(importlib.import_module(f"tests.benchmarks.{name}").figures())
+        find = importlib.import_module(f"tests.benchmarks.{name}").figures
+        chosen = {key: vars(options)[key] for key in inspect.signature(find).parameters}
+        found: list[Figure] = asyncio.run(find(**chosen))
         print(f"\n{name}, {perf_counter() - begun:.0f} s\n\n{table(found)}", flush=True)  # noqa: T201 a command line speaks
         figures += found
     print(f"\n{machine(load)}")  # noqa: T201 same

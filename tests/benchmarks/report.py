@@ -41,6 +41,10 @@ What stands against what:
 - Search by meaning: the same calls of Graphiti's `node_similarity_search` and `edge_similarity_search` with our driver
   and with its own, on the same records in the same graph; for passages Graphiti's text for entities. Vectors are those
   of sentences of the journal, two mixed and some noise. Cold starts: a new process to its first answer, with its model.
+- Many people: the real command over HTTP with one service token, a memory each, notes of about three sentences of the
+  journal (every other with two entities and a fact), seven kinds of reads. Times count from when a call was due, so one
+  that waited for the one before is late; the clients share the machine. Against one person on the same server before.
+  At full speed each person calls again as soon as they are answered.
 - Start: a bare `MCPServer` with as many tools, spoken to in plain lines over stdio.
 """
 

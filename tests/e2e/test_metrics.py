@@ -1,5 +1,6 @@
 """The figures of a real server on its real database."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -33,6 +34,25 @@ async def test_database_embedder_and_journal_are_counted_as_they_were_used(data_
     assert after["calls_total", "ok add_memory"] == 2
     assert ("database_errors_total", "read unavailable") not in after
     assert all(json.loads(line)["logger"] for line in server.log.read_text().splitlines())
+
+
+async def test_whichever_worker_is_asked_answers_for_all(data_dir: Path) -> None:
+    with serving(data_dir, metrics=True, workers=2) as server:
+        until(server.ready, "the memory to open")
+
+        async def ask() -> None:
+            async with over_http(server.endpoint) as client:  # a connection of its own, so that both get some
+                for _ in range(3):
+                    await call(client, "get_status")
+
+        await asyncio.gather(*(ask() for _ in range(8)))
+        found = figures(server.url)
+    assert found["calls_total", "ok get_status"] == 24
+    assert found["call_seconds_count", "get_status"] == 24
+    assert found["calls_under_way", ""] == 0
+    pids = {labels for name, labels in found if name == "process_resident_memory_bytes"}
+    assert len(pids) == 2
+    assert str(server.process.pid) not in pids  # it hands out connections and answers none
 
 
 def figures(url: str) -> dict[tuple[str, str], float]:
