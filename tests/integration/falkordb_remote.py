@@ -1,15 +1,35 @@
 """A store on a FalkorDB that somebody else runs, and what its start is told."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.falkor import PASSWORD
+from tests.falkor import PASSWORD, FalkorServer, RemoteFalkor
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.graph.opening import Opening, opening
 from graphiti_pkm.graph.store import GraphStore
+
+NO_FILE = ("--appendonly", "no")
+
+
+@contextmanager
+def running(server: FalkorServer) -> Iterator[FalkorServer]:
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+@contextmanager
+def remote(directory: Path, *arguments: str) -> Iterator[RemoteFalkor]:
+    server = RemoteFalkor(directory, arguments)
+    with running(server):
+        yield server
 
 
 def opened(directory: Path, settings: dict[str, Any]) -> tuple[GraphStore, Opening]:
