@@ -14,7 +14,7 @@ CREATE ROLE mem_reader IF NOT EXISTS;
 GRANT ACCESS ON DATABASE neo4j TO mem_reader;
 GRANT MATCH {*} ON GRAPH neo4j ELEMENTS * TO mem_reader;
 GRANT SHOW INDEX ON DATABASE neo4j TO mem_reader;
-GRANT EXECUTE PROCEDURE dbms.components, db.awaitIndexes ON DBMS TO mem_reader;
+GRANT EXECUTE PROCEDURE dbms.components ON DBMS TO mem_reader;
 GRANT EXECUTE PROCEDURE db.index.fulltext.queryNodes, db.index.fulltext.queryRelationships ON DBMS TO mem_reader;
 GRANT EXECUTE PROCEDURE db.index.vector.queryNodes, db.index.vector.queryRelationships ON DBMS TO mem_reader;
 
@@ -23,6 +23,7 @@ GRANT EXECUTE PROCEDURE db.index.vector.queryNodes, db.index.vector.queryRelatio
 CREATE ROLE mem_contributor IF NOT EXISTS;
 GRANT MERGE {*} ON GRAPH neo4j NODES Entity, Episodic, Saga, Community TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j NODES Passage, Name, SearchText, Change, Write, Group, Meta TO mem_contributor;
+GRANT MERGE {*} ON GRAPH neo4j NODES Reading, Server TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j RELATIONSHIPS RELATES_TO, MENTIONS, OF TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j RELATIONSHIPS HAS_EPISODE, NEXT_EPISODE, HAS_MEMBER TO mem_contributor;
 GRANT SET LABEL * ON GRAPH neo4j TO mem_contributor;

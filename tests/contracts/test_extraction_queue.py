@@ -55,6 +55,13 @@ async def test_jobs_come_with_their_write_and_go_with_it(journal: AnyJournal, qu
     assert await counts(queue) == {"running": 1}
 
 
+async def test_jobs_are_found_by_their_uuids(queue: ExtractionQueue) -> None:
+    first, second = a_job(), a_job()
+    await queue.enqueue(GROUP, [first, second])
+    assert [one.job_uuid for one in await queue.of_jobs([second.uuid, new_uuid()])] == [second.uuid]
+    assert await queue.of_jobs([]) == []
+
+
 async def test_jobs_enqueued_later_stand_behind_the_others_and_no_uuid_twice(queue: ExtractionQueue) -> None:
     jobs = [a_job(), a_job()]
     ids = await queue.enqueue(GROUP, jobs)

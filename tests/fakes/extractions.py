@@ -177,6 +177,10 @@ class FakeExtractionQueue:
         found = [row for uuid, row in latest.items() if uuid in episode_uuids]
         return [self._shown(row) for row in sorted(found, key=lambda row: row.id)]
 
+    async def of_jobs(self, job_uuids: Sequence[str]) -> list[ExtractionRecord]:
+        self._check()
+        return [self._shown(row) for row in self.table.values() if row.job.uuid in job_uuids]
+
     async def page(
         self, states: Sequence[ExtractionState], group_ids: Sequence[str] | None, limit: int, before_id: int | None
     ) -> list[ExtractionRecord]:

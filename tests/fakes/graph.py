@@ -7,6 +7,7 @@ from tests.fakes import refusals
 from tests.fakes.embeddings import Embeddings, give
 from tests.fakes.neighbours import Neighbours
 from tests.fakes.sagas import Sagas, add_sagas, delete_sagas, forget_communities
+from tests.fakes.shared_readings import share
 from tests.fakes.tables import Tables
 from tests.fakes.walks import Walks
 
@@ -37,8 +38,10 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
     writes in turn, ``refused`` for writes that are refused whenever they come.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, server: str | None = None) -> None:
+        """``server``: who writes, if others write into its tables too."""
         super().__init__()
+        self.server = server
         self.is_durable = True
         self.erased = 0
         """How often its own file was made anew."""
@@ -73,6 +76,8 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
             give(db, intent.new_vectors or NewVectors(), vectors)
             add_sagas(db, intent, vectors)
             _forget(db, intent.forgets or Forgetting())
+            if self.server is not None:
+                share(db, intent, self.server)
             _delete(db, intent.deletions)
             db.writes.append(intent.uuid)
         if error is not None:

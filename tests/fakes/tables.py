@@ -17,6 +17,7 @@ from graphiti_pkm.domain.records import (
     RecordedChange,
 )
 from graphiti_pkm.domain.saga_records import Community, Saga
+from graphiti_pkm.domain.takeover import SharedReading
 
 Key = tuple[str | int, ...]
 _ORDINAL_TOP = 0x10FFFF
@@ -48,6 +49,12 @@ class Tables:
     """Markers in the order in which the writes were applied."""
     book_versions: dict[str, int] = field(default_factory=dict)
     embedding: tuple[str, int] | None = None
+    readings: dict[str, SharedReading] = field(default_factory=dict)
+    """By job, in the order in which they were queued."""
+    turns: dict[str, str] = field(default_factory=dict)
+    """By job: whose turn it is."""
+    servers: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Since when each is there, and until when it is taken to be."""
     versions: Iterator[int] = field(default_factory=lambda: count(1))
 
     @property

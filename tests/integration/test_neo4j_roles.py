@@ -86,6 +86,7 @@ def test_a_curator_may_all_that_is_left() -> None:
         "Saga",
         "Passage",
         "Change",
+        "Reading",
     }
     assert "GRANT WRITE ON GRAPH neo4j TO mem_curator" in STATEMENTS
 

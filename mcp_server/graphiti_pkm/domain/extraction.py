@@ -265,6 +265,10 @@ class ExtractionQueue(Protocol):
         """The latest job of each episode that has one."""
         ...
 
+    async def of_jobs(self, job_uuids: Sequence[str]) -> list[ExtractionRecord]:
+        """The jobs of these uuids; unknown ones are left out."""
+        ...
+
     async def page(
         self, states: Sequence[ExtractionState], group_ids: Sequence[str] | None, limit: int, before_id: int | None
     ) -> list[ExtractionRecord]:

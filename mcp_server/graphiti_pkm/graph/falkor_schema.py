@@ -37,6 +37,11 @@ _OWN_INDEXES = (
     "CREATE INDEX FOR (g:Group) ON (g.id)",
     "CREATE INDEX FOR (m:Meta) ON (m.id)",
 )
+_SHARED_INDEXES = (
+    "CREATE INDEX FOR (q:Reading) ON (q.uuid, q.owner, q.episode_uuid, q.group_id)",
+    "CREATE INDEX FOR (s:Server) ON (s.id)",
+)
+"""Of what servers share: not where a database is ours alone."""
 _FULLTEXT_INDEXES = (
     """CALL db.idx.fulltext.createNodeIndex(
       {label: 'SearchText', language: 'english', stopwords: []}, {field: 'scope', nostem: true}, {field: 'text'})""",
@@ -131,7 +136,8 @@ async def _build(database: "FalkorDatabase") -> None:
     from graphiti_core.graph_queries import get_range_indices  # noqa: PLC0415 same
 
     _log.info("building indexes")
-    for text in (*get_range_indices(GraphProvider.FALKORDB), *_OWN_INDEXES):
+    shared = () if database.link.address.is_ours else _SHARED_INDEXES
+    for text in (*get_range_indices(GraphProvider.FALKORDB), *_OWN_INDEXES, *shared):
         await _unless_there(database, text)
     await _constrain(database)
     for text in _FULLTEXT_INDEXES:

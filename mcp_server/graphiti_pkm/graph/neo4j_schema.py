@@ -36,6 +36,8 @@ _UNIQUE = (
     ("Meta", "id"),
     ("Write", "uuid"),
     ("Passage", "uuid"),
+    ("Reading", "uuid"),
+    ("Server", "id"),
 )
 """Of our own labels: two servers that write the same at once make it once. Graphiti's labels have no constraints."""
 _INDEXED = (
@@ -51,6 +53,9 @@ _INDEXED = (
     ("Change", "recorded_day"),
     ("Change", "source_uuid"),
     ("Change", "target_uuid"),
+    ("Reading", "owner"),
+    ("Reading", "episode_uuid"),
+    ("Reading", "group_id"),
 )
 _OWN = (
     *(

@@ -15,6 +15,7 @@ from graphiti_pkm.graph.reading_neighbours import Neighbours
 from graphiti_pkm.graph.reading_sagas import SagaReads
 from graphiti_pkm.graph.reading_walks import Walks
 from graphiti_pkm.graph.search import Searches
+from graphiti_pkm.graph.shared_readings import GraphReadings
 from graphiti_pkm.graph.vector_keeping import VectorKeeping
 from graphiti_pkm.graph.vectors import VectorIndexes
 from graphiti_pkm.graph.writing import Writes
@@ -28,17 +29,28 @@ class GraphStore(
 ):
     """Connects on first use, and only then loads graphiti_core and the clients."""
 
-    def __init__(self, open_database: OpenDatabase, vector_index_threshold: int = VECTOR_INDEX_THRESHOLD) -> None:
+    def __init__(
+        self,
+        open_database: OpenDatabase,
+        vector_index_threshold: int = VECTOR_INDEX_THRESHOLD,
+        server: str | None = None,
+    ) -> None:
         """``open_database`` connects to the one graph, which is then prepared.
 
         A group with more than ``vector_index_threshold`` embedded records of a kind gets an index, if somebody calls
-        ``keep_vector_indexes``.
+        ``keep_vector_indexes``. ``server``: who we are, if other servers write into this database too.
         """
         self._open_database = open_database
         self._database: Database | None = None
         self._connecting = asyncio.Lock()
         self._vectors = VectorIndexes(vector_index_threshold)
         self._known_dimension = None
+        self._server = server
+
+    @property
+    def shared_readings(self) -> GraphReadings | None:
+        """What the servers of this database share; None if it is ours alone."""
+        return None if self._server is None else GraphReadings(self._db, self._server)
 
     async def _db(self) -> Database:
         if self._database is not None:

@@ -16,6 +16,7 @@ from graphiti_pkm.graph.queries_values import Query, digest
 from graphiti_pkm.graph.queries_write import Section, vector_row
 from graphiti_pkm.graph.reading import Connected
 from graphiti_pkm.graph.search import is_direction
+from graphiti_pkm.graph.shared_readings import reading_sections
 from graphiti_pkm.graph.values import Instant
 from graphiti_pkm.graph.writing_sagas import saga_sections
 
@@ -30,6 +31,9 @@ DURABLE_TIMEOUT_MS = 5_000
 class Writes(Connected):
     """The port ``GraphWriter`` but for ``clear``."""
 
+    _server: str | None = None
+    """Who we are to other servers of this database; None if there are none."""
+
     @abstractmethod
     async def _dimension(self, *, is_new: bool = False) -> int | None:
         """Of the vectors in the database, None while there are none; ``is_new``: as it is now, not as once seen."""
@@ -39,7 +43,7 @@ class Writes(Connected):
         try:
             new_dimension = await self._check_vectors(intent, vectors)
             outdated = await self._outdated_labels(intent)
-            await db.write(_write(intent, vectors, outdated, new_dimension))
+            await db.write(_write(intent, vectors, outdated, new_dimension, self._server))
         except InvalidInput as error:
             raise NotKept(f"Nothing was stored. {error.message}") from None
         except Refused as refused:
@@ -96,7 +100,11 @@ def _used_vectors(intent: WriteIntent, vectors: Vectors) -> Iterator[Vector]:
 
 
 def _write(
-    intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[str, ...]], new_dimension: int | None
+    intent: WriteIntent,
+    vectors: Vectors,
+    outdated: dict[str, tuple[str, ...]],
+    new_dimension: int | None,
+    server: str | None,
 ) -> Query:
     """Sections in the order of ``WriteIntent``; the database sees what earlier ones made."""
     groups = {record.group_id for records in (intent.episodes, intent.entities) for record in records}
@@ -120,6 +128,7 @@ def _write(
         (queries_write.CORRECTED, intent.corrected_episodes),
         (queries_write.UNCORRECTED, intent.uncorrected_episodes),
         *_forgotten(intent),
+        *reading_sections(intent, server),
         (queries_write.GROUPS_HOLD, sorted(groups)),
         *_deletions(intent),
         (queries_write.NAMES_CHANGED, sorted(renamed)),

@@ -46,6 +46,12 @@ def of_episodes(connection: sqlite3.Connection, episode_uuids: Sequence[str]) ->
     )
 
 
+def of_jobs(connection: sqlite3.Connection, job_uuids: Sequence[str]) -> list[ExtractionRecord]:
+    """The jobs of these uuids."""
+    where = "WHERE job IN (SELECT value FROM json_each(:uuids)) ORDER BY id"
+    return _records(connection, where, {"uuids": json.dumps(list(job_uuids))})
+
+
 def former(connection: sqlite3.Connection, job_id: int) -> ExtractionRecord | None:
     """The latest done job of the same episode before this one."""
     where = """

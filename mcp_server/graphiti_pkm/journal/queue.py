@@ -86,6 +86,9 @@ class SqliteExtractionQueue:
     async def former(self, job_id: int) -> ExtractionRecord | None:
         return await self._quick.run(lambda c: extraction_reads.former(c, job_id))
 
+    async def of_jobs(self, job_uuids: Sequence[str]) -> list[ExtractionRecord]:
+        return await self._quick.run(lambda c: extraction_reads.of_jobs(c, job_uuids))
+
     async def page(
         self, states: Sequence[ExtractionState], group_ids: Sequence[str] | None, limit: int, before_id: int | None
     ) -> list[ExtractionRecord]:
