@@ -5,11 +5,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
+import org.neo4j.cli.ExecutionContext;
+import org.neo4j.commandline.admin.security.SetInitialPasswordCommand;
 import org.neo4j.configuration.GraphDatabaseSettings;
 import org.neo4j.configuration.connectors.BoltConnector;
 import org.neo4j.configuration.helpers.SocketAddress;
 import org.neo4j.dbms.api.DatabaseManagementServiceBuilder;
+import org.neo4j.io.fs.DefaultFileSystemAbstraction;
+import picocli.CommandLine;
 
 /**
  * A Neo4j of a test run: {@code java Launcher HOME PORT [SETTING=VALUE...]}, the password as the first line of stdin.
@@ -51,6 +54,14 @@ public class Launcher {
     lines.addAll(given);
     Path settings = Files.createDirectories(home.resolve("conf")).resolve("neo4j.conf");
     Files.write(settings, lines);
+    if (!Files.exists(home.resolve("data"))) { // before anybody can try another password, as its administrators do
+      var context =
+          new ExecutionContext(
+              home, settings.getParent(), System.err, System.err, new DefaultFileSystemAbstraction());
+      if (new CommandLine(new SetInitialPasswordCommand(context)).execute(password) != 0) {
+        throw new IllegalStateException("the password was refused");
+      }
+    }
     var server =
         new DatabaseManagementServiceBuilder(home)
             .loadPropertiesFromFile(settings)
@@ -59,12 +70,6 @@ public class Launcher {
             .setConfig(BoltConnector.listen_address, address)
             .setConfig(BoltConnector.advertised_address, address)
             .build();
-    var system = server.database("system");
-    try (var transaction = system.beginTx()) {
-      var own = Map.<String, Object>of("password", password);
-      transaction.execute("CREATE OR REPLACE USER neo4j SET PASSWORD $password CHANGE NOT REQUIRED", own).close();
-      transaction.commit();
-    }
     server.database("neo4j").executeTransactionally("RETURN 1"); // throws if the database is not up
     System.out.println("READY");
     System.out.close();

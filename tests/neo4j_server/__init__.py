@@ -4,26 +4,26 @@ It is the real one, from Maven Central, in a process of its own; it needs a JDK 
 """
 
 import os
-import random
 import select
-import socket
+import shutil
+import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_urlsafe
+from typing import Any
 
+import pytest
 from neo4j import GraphDatabase
 from tests.neo4j_server.jars import jars, missing_tools
+from tests.ports import free_port
 
-__all__ = ["Neo4jAddress", "Neo4jServer", "empty", "given_address", "missing_tools"]
+__all__ = ["NO_NEO4J", "Neo4jAddress", "Neo4jServer", "empty", "given_address", "missing_tools", "skip_without_tools"]
 
 START_SECONDS = 120.0
 STOP_SECONDS = 60.0
 BATCH = 20_000
-# Below the ports a system hands to outgoing connections: a client that calls a dead server must not meet itself, and
-# nobody else may take the port while the server is down.
-PORTS = range(20_000, 32_000)
 JAVA = [
     *("--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/java.io=ALL-UNNAMED"),
     *("--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED"),
@@ -31,6 +31,15 @@ JAVA = [
 ]
 # Most of a short run is the start, which is twice as quick without the optimising compiler.
 QUICK_START = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+
+
+NO_NEO4J = "tests on Neo4j need a JDK (17+) and Maven, or a server in NEO4J_URI"
+
+
+def skip_without_tools() -> None:
+    """End the test that asks, unless a server can be started here."""
+    if missing := missing_tools():
+        pytest.skip(f"no {', '.join(missing)}: {NO_NEO4J}")
 
 
 @dataclass(frozen=True)
@@ -72,13 +81,21 @@ class Neo4jServer:
         self._java = [f"-Xms{heap}", f"-Xmx{heap}", *java]
         self._settings = [f"{name}={value}" for name, value in (settings or {}).items()]
         self._process: subprocess.Popen[bytes] | None = None
-        self._port = port or _free_port()
+        self._port = port or free_port()
         self.password = password or token_urlsafe(16)
         self.uri = f"bolt://127.0.0.1:{self._port}"
 
     @property
     def address(self) -> Neo4jAddress:
         return Neo4jAddress(self.uri, self.username, self.password)
+
+    def product_settings(self) -> dict[str, Any]:
+        """Of a server process of ours on it."""
+        return {"neo4j_uri": self.uri, "neo4j_username": self.username, "neo4j_password": self.password}
+
+    def lose(self) -> None:
+        """Take away what it kept on disk, while it is down."""
+        shutil.rmtree(self._home / "data")
 
     def start(self) -> None:
         """Returns when it answers; on the files of a server that was killed, when it has recovered them."""
@@ -105,6 +122,15 @@ class Neo4jServer:
         if self._process is not None:
             self._process.kill()
             self._ended(self._process)
+
+    def freeze(self) -> None:
+        """Connections stay open and nobody answers, as behind a network that is gone."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         """In order: it writes a checkpoint first."""
@@ -133,15 +159,3 @@ def empty(address: Neo4jAddress, database: str = "neo4j") -> None:
                 pass
         for name in session.run("SHOW VECTOR INDEXES YIELD name").value():
             session.run(f"DROP INDEX `{name}` IF EXISTS").consume()
-
-
-def _free_port() -> int:
-    while True:
-        port = random.choice(PORTS)  # noqa: S311 any will do
-        with socket.socket() as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                tried.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
