@@ -1,6 +1,7 @@
 """A FalkorDB of a test's own: started, killed and started again on the same files."""
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -65,6 +66,10 @@ class FalkorServer:
             self._process.wait()
             self._process = None
 
+    def lose(self) -> None:
+        """Take away what it kept on disk, while it is down."""
+        shutil.rmtree(self._directory / "appendonlydir")
+
     def freeze(self) -> None:
         """Connections stay open and nobody answers, as behind a network that is gone."""
         if self._process is not None:
@@ -106,6 +111,10 @@ class RemoteFalkor(FalkorServer):
     @property
     def uri(self) -> str:
         return f"redis://127.0.0.1:{self.port}"
+
+    def product_settings(self) -> dict[str, Any]:
+        """Of a server process of ours on it, which reads as a user who may not write."""
+        return self.settings("memory")
 
     def settings(self, graph: str, **more: object) -> dict[str, Any]:
         """Of a server process of ours on it."""
