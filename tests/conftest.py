@@ -11,7 +11,7 @@ import pytest
 import redis
 from pydantic import SecretStr
 from tests.falkor import FalkorServer, RemoteFalkor
-from tests.neo4j_server import Neo4jAddress, Neo4jServer, empty, given_address, missing_tools
+from tests.neo4j_server import NO_NEO4J, Neo4jAddress, Neo4jServer, empty, given_address, skip_without_tools
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.config import Settings
@@ -19,8 +19,6 @@ from graphiti_pkm.config_names import variables_of
 from graphiti_pkm.graph.database import Database
 from graphiti_pkm.graph.opening import OpenFalkor, opening
 from graphiti_pkm.graph.store import GraphStore
-
-NO_NEO4J = "tests on Neo4j need a JDK (17+) and Maven, or a server in NEO4J_URI"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -110,8 +108,7 @@ def neo4j_server() -> Iterator[Neo4jAddress]:
     if given is not None:
         yield given
         return
-    if missing := missing_tools():
-        pytest.skip(f"no {', '.join(missing)}: {NO_NEO4J}")
+    skip_without_tools()
     with tempfile.TemporaryDirectory(prefix="pkm-neo4j-") as directory:
         server = Neo4jServer(Path(directory))
         server.start()
