@@ -105,6 +105,10 @@ class Project:
         service = self._memory.service
         confined = "as uid 10001, root read-only, no capabilities, /tmp in memory, no network but its own"
         self._report.check(f"{self._what}: HEALTHCHECK of {service.name} passes {confined}", *_not_confined(service))
+        if workers := service.environment.get("GRAPHITI_PKM_WORKERS"):
+            serving = self._memory.inside("/bin/sh", "-c", "grep -lsz '^serve$' /proc/[0-9]*/cmdline | wc -l")
+            enough = int(serving.stdout) == int(workers) + 2  # the one that watches them, and entrypoint.sh
+            self._report.check(f"{self._what}: {workers} workers answer", *([] if enough else [serving.stdout]))
         denied = self._memory.inside("/usr/bin/touch", "/opt/graphiti-pkm/x")
         self._report.check(f"{self._what}: its root cannot be written", *([] if denied.returncode else ["it was"]))
         what = "tools/list, a note, and finding it by meaning, as the page's client sends them"
