@@ -5,8 +5,19 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from mcp import StdioServerParameters
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
 from tests.e2e.support import COMMAND, call, environment, free_port, listens, over_http, until
 from tests.requirements import requirement
+
+
+@requirement("M-96")
+async def test_momento_serves_a_client_that_starts_it_without_a_word(data_dir: Path) -> None:
+    command = str(Path(COMMAND).with_name("momento"))
+    server = StdioServerParameters(command=command, args=[], env=environment(data_dir=data_dir), cwd=data_dir.parent)
+    async with Client(stdio_client(server)) as client:
+        assert "add_memory" in {tool.name for tool in (await client.list_tools()).tools}
 
 
 @requirement("M-91", "M-92", "M-94")
