@@ -53,7 +53,7 @@ class Target:
 
 
 @contextmanager
-def attacked(directory: Path, transport: Transport, **settings: object) -> Iterator[Target]:
+def attacked(directory: Path, transport: Transport = "http", **settings: object) -> Iterator[Target]:
     """A server that Vera has told of her life, and each attacker but the new one a little."""
     story = Story()
     story.issue(directory)

@@ -15,14 +15,18 @@ from tests.e2e.isolation_attacks import Attack, Attacks, arguments_of, leaked, s
 from tests.e2e.isolation_target import ADDING, ATTACKERS, TOOLS, Target, attacked
 from tests.e2e.isolation_world import SECRETS, VERAS, kept
 from tests.e2e.support import call
+from tests.neo4j_server import Neo4jAddress, empty
 from tests.protocol.support import text
 from tests.requirements import requirement
 
 ON: dict[str, dict[str, Any]] = {
-    "http": {"transport": "http"},
+    "http": {},
     "sse": {"transport": "sse"},
+    "workers": {"workers": 2},
+    "falkordb": {},
+    "neo4j": {},
 }
-"""Servers, and how they are reached."""
+"""Servers, how they are reached, and their databases."""
 CASES = [("http", attacker) for attacker in ATTACKERS] + [(name, "eve") for name in ON if name != "http"]
 each_case = pytest.mark.parametrize(("target", "attacker"), CASES, indirect=["target"], scope="module")
 each_tool = pytest.mark.parametrize("tool", TOOLS)
@@ -30,7 +34,18 @@ each_tool = pytest.mark.parametrize("tool", TOOLS)
 
 @pytest.fixture(scope="module")
 def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with attacked(tmp_path_factory.mktemp("isolation") / "data", **ON[request.param]) as found:
+    settings = ON[request.param]
+    if request.param == "falkordb":
+        settings = request.getfixturevalue("falkor_server").settings(f"test_{uuid4().hex}")
+    elif request.param == "neo4j":
+        address: Neo4jAddress = request.getfixturevalue("neo4j_server")
+        empty(address)
+        settings = {
+            "neo4j_uri": address.uri,
+            "neo4j_username": address.username,
+            "neo4j_password": address.password,
+        }
+    with attacked(tmp_path_factory.mktemp("isolation") / "data", **settings) as found:
         yield found
 
 

@@ -70,7 +70,7 @@ def tool(name: str, number: int = 1, **arguments: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with attacked(tmp_path_factory.mktemp("doors") / "data", "http") as found:
+    with attacked(tmp_path_factory.mktemp("doors") / "data") as found:
         yield found
 
 

@@ -45,7 +45,7 @@ _RECORDED = re.compile(r"(?<=_at)[\\\": ]+20[0-9T:.Z+-]+")
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with attacked(tmp_path_factory.mktemp("time") / "data", "http") as found:
+    with attacked(tmp_path_factory.mktemp("time") / "data") as found:
         yield found
 
 
