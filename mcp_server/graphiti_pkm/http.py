@@ -129,6 +129,10 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket for clients. Raises ConfigurationError if the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        listening = socket.create_server((host, port), family=family)
     except OSError as error:
         raise ConfigurationError(f"Cannot listen on {host}:{port} ({error.strerror}). Choose another --port.") from None
+    # What is accepted has it from here; asyncio sets it for sockets of its own making alone. Without, an answer in two
+    # parts waits 40 ms for a client that acknowledges late.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

@@ -1,7 +1,6 @@
 """A server behind a real port, and clients of it."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,7 +12,7 @@ from tests.protocol.support import Mode
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.metrics import Counted
-from graphiti_pkm.http import http_app
+from graphiti_pkm.http import http_app, listen
 from graphiti_pkm.server import build_server
 from graphiti_pkm.toolsets.backend import Start
 
@@ -23,7 +22,7 @@ async def served(settings: Settings, start: Start, counted: Counted | None = Non
     """A real server on a free loopback port; gives its address."""
     server = build_server(settings, start, counted)
     app = http_app(server, server.backend, settings, server.draining)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with listen("127.0.0.1", 0) as listening:
         web = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
         async with server.backend.open():
             task = asyncio.create_task(web.serve(sockets=[listening]))
