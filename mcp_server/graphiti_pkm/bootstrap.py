@@ -13,6 +13,7 @@ from graphiti_pkm.domain.digests import Digester
 from graphiti_pkm.domain.extraction import Extractor
 from graphiti_pkm.domain.metrics import DATABASE_RETURNS, UNCOUNTED, Metrics
 from graphiti_pkm.domain.ports import Embedder
+from graphiti_pkm.domain.takeover import SharedReadings
 from graphiti_pkm.graph.digests import GraphitiDigester
 from graphiti_pkm.graph.locks import FlockGroupLocks
 from graphiti_pkm.graph.measured_database import measured
@@ -21,6 +22,7 @@ from graphiti_pkm.graph.pipeline import GraphitiExtractor
 from graphiti_pkm.graph.pipeline_types import read_types
 from graphiti_pkm.graph.preflight import require
 from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.journal.server_id import server_id
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.language_model import ModelOnDemand, language_model
@@ -52,6 +54,7 @@ from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
 from graphiti_pkm.services.sources import Sources
 from graphiti_pkm.services.status import Status
+from graphiti_pkm.services.takeover import Lease, Takeover
 from graphiti_pkm.services.triplets import Triplets
 from graphiti_pkm.services.writing import Writing
 
@@ -71,6 +74,8 @@ class Memory:
     journal: SqliteJournal
     extracting: Extracting | None = None
     """Only with a model that reads episodes."""
+    takeover: Takeover | None = None
+    """Only with such a model and a database that other servers may share."""
 
 
 def _utc_now() -> datetime:
@@ -91,12 +96,14 @@ async def open_memory(
     replays: bool = True,
     now: Callable[[], datetime] = _utc_now,
     metrics: Metrics = UNCOUNTED,
+    lease: Lease | None = None,
 ) -> AsyncIterator[Memory]:
     """Start or join the database, replay what it lost, run the background work until the end.
 
     ``replays`` False leaves journal and graph as they are, whatever their vectors are, and runs nothing: for a restore
     over a damaged journal, and for a change of the embedding model.
-    ``now`` is the clock of the record; the journal's own marks keep the machine's.
+    ``now`` is the clock of the record; the journal's own marks keep the machine's. ``lease``: how soon other servers of
+    the database take over what this one had to read.
 
     Raises:
         ConfigurationError: platform, directories, schema or embedding model do not fit; says what to do.
@@ -105,7 +112,8 @@ async def open_memory(
     leave_processors()
     await asyncio.to_thread(require, settings.data_dir, is_embedded=settings.effective_backend == "embedded")
     opened = opening(settings)
-    graph = GraphStore(measured(opened.open_database, metrics), settings.vector_index_threshold)
+    server = await asyncio.to_thread(server_id, settings.data_dir) if opened.host.is_shared else None
+    graph = GraphStore(measured(opened.open_database, metrics), settings.vector_index_threshold, server)
     journal = SqliteJournal(settings.data_dir)
     configured = configured_embedder(settings, metrics)
     embedder = RecordedEmbedder(MeasuredEmbedder(configured, metrics), journal)
@@ -118,7 +126,8 @@ async def open_memory(
         model = language_model(settings)
         if model is not None:
             stack.push_async_callback(model.close)
-        memory = _assemble(context, configured, opened.host, journal, _reader(model, graph, embedder, settings))
+        reader = _reader(model, graph, embedder, settings)
+        memory = _assemble(context, configured, opened.host, journal, reader, _Sharing(graph.shared_readings, lease))
 
         def back_again() -> None:
             metrics.add(DATABASE_RETURNS, 1)
@@ -139,6 +148,8 @@ async def open_memory(
         ]
         if memory.extracting is not None:
             work.append(asyncio.create_task(memory.extracting.run(stop), name="extractions"))
+        if memory.takeover is not None:
+            work.append(asyncio.create_task(memory.takeover.run(stop), name="takeover"))
         stack.push_async_callback(_finish, stop, work)
         yield memory
 
@@ -149,6 +160,14 @@ class _Reader:
 
     extractor: Extractor
     digester: Digester
+
+
+@dataclass(frozen=True)
+class _Sharing:
+    """What servers of one database know of each other."""
+
+    readings: SharedReadings | None
+    lease: Lease | None
 
 
 def _reader(model: ModelOnDemand | None, graph: GraphStore, embedder: Embedder, settings: Settings) -> _Reader | None:
@@ -180,19 +199,25 @@ def _assemble(
     database: Host,
     journal: SqliteJournal,
     reader: _Reader | None,
+    sharing: _Sharing,
 ) -> Memory:
     groups = Groups(context.graph, context.settings)
     committer = Committer(context)
     erasing = Erasing(context, database)
 
-    extracting = receipts = None
+    extracting = receipts = takeover = None
+    shared = sharing.readings
     if reader is not None:
         extractions = ExtractionWriting(context, groups, committer)
         digesting = Digesting(context, committer, reader.digester)
-        extracting = Extracting(context, journal.extractions, reader.extractor, extractions, digesting=digesting)
+        extracting = Extracting(
+            context, journal.extractions, reader.extractor, extractions, digesting=digesting, shared=shared
+        )
         committer.on_extractions = extracting.notify
-        receipts = Receipts(context, groups, journal.extractions, lambda: extracting.changed.next)
-    shown = receipts or Receipts(context, groups, journal.extractions)
+        receipts = Receipts(context, groups, journal.extractions, lambda: extracting.changed.next, shared)
+        if shared is not None:
+            takeover = Takeover(shared, journal.extractions, extracting.notify, sharing.lease)
+    shown = receipts or Receipts(context, groups, journal.extractions, shared=shared)
     writing = Writing(context, groups, committer, receipts)
     services = Services(
         writing=writing,
@@ -215,7 +240,7 @@ def _assemble(
     jobs = Jobs(context, committer, erasing)
     recovery = Recovery(context, committer, database)
     reembedding = Reembedding(context, committer, configured)
-    return Memory(context, services, recovery, jobs, reembedding, database, journal, extracting)
+    return Memory(context, services, recovery, jobs, reembedding, database, journal, extracting, takeover)
 
 
 async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from graphiti_pkm.domain.extraction import Budget, ClaimedExtraction, ExtractionQueue, Extractor
 from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
+from graphiti_pkm.domain.takeover import SharedReadings
 from graphiti_pkm.errors import (
     BudgetSpent,
     ModelError,
@@ -27,6 +28,7 @@ from graphiti_pkm.errors import (
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.digesting import Digesting
 from graphiti_pkm.services.extraction_write import ExtractionWriting, FoundInEpisode, OutdatedError
+from graphiti_pkm.services.takeover import TAKEN
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +49,10 @@ _GONE = "what it reads was deleted"
 _CHANGED = "what the model was shown has changed; it reads again"
 _STOPPED = "the server was stopped; it goes on with the next one"
 _SEE_LOG = "See the server's log; then `graphiti-pkm queue retry --all`."
+
+
+class _TakenError(Exception):
+    """Another server has the job, or has done it."""
 
 
 class Signal:
@@ -90,8 +96,9 @@ class Extracting:
         writing: ExtractionWriting,
         pace: Pace | None = None,
         digesting: Digesting | None = None,
+        shared: SharedReadings | None = None,
     ) -> None:
-        """``digesting`` does the jobs that read no episode."""
+        """``digesting`` does the jobs that read no episode; ``shared``: where other servers may take the rest."""
         settings = context.settings
         self._now = context.now
         self._zone: tzinfo = settings.zone
@@ -107,6 +114,7 @@ class Extracting:
         self._writing = writing
         self._pace = pace or Pace()
         self._digesting = digesting
+        self._shared = shared
         self._fresh = asyncio.Event()
         self._outdated: Counter[int] = Counter()
         """How often a job was read in vain because the graph had changed."""
@@ -187,6 +195,9 @@ class Extracting:
             raise
         except NotFound:
             await self._queue.drop(claimed.id, owner, _GONE)
+        except _TakenError:
+            _log.info("extraction %d is dropped: %s", claimed.id, TAKEN)
+            await self._queue.drop(claimed.id, owner, TAKEN)
         except OutdatedError:
             self._outdated[claimed.id] += 1
             is_often = self._outdated[claimed.id] > MAX_OUTDATED
@@ -211,11 +222,15 @@ class Extracting:
         await self._writing.finish(claimed.group_id)
         if await self._writing.is_written(claimed.job):
             return
+        shared = self._shared if claimed.job.task == "episode" else None
+        if shared is not None and not await shared.begin(claimed.group_id, claimed.job, owner):
+            raise _TakenError
         today = self._now().astimezone(self._zone).date().isoformat()
         ledger = self._queue.ledger(claimed.id, self._budget, today)
 
         async def may_write() -> bool:
-            return await self._queue.beat(claimed.id, owner, LEASE_SECONDS)
+            is_held = await self._queue.beat(claimed.id, owner, LEASE_SECONDS)
+            return is_held and (shared is None or await shared.holds(claimed.job.uuid, owner))
 
         if claimed.job.task != "episode" and self._digesting is not None:
             await self._digesting.work(claimed.group_id, claimed.job, ledger, may_write)

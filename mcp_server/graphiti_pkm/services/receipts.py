@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import ExtractionReceipt
+from graphiti_pkm.domain.answers import ExtractionReceipt, FoundFact
 from graphiti_pkm.domain.extraction import ExtractionQueue, ExtractionRecord, Usage
 from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
+from graphiti_pkm.domain.takeover import SharedReading, SharedReadings
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.errors import NotFound
 from graphiti_pkm.services.context import Context
@@ -28,6 +29,12 @@ _TELL_SECONDS = 5.0
 _BUILD = "Communities are as before; build_communities (toolset graph) makes them anew once all is told."
 _TASKS = {"saga": "summarize_saga", "communities": "build_communities"}
 _ENDED = frozenset({"done", "failed", "cancelled"})
+_ELSEWHERE = {
+    "queued": "another server of this memory is to read it",
+    "running": "another server of this memory reads it",
+    "failed": "another server of this memory could not read it",
+}
+_SEE_THERE = "Ask get_status there for the reason; `graphiti-pkm queue retry` there tries again."
 _MILLION = 1_000_000
 
 
@@ -44,12 +51,17 @@ class Receipts:
         groups: Groups,
         queue: ExtractionQueue,
         changed: Callable[[], asyncio.Event] = asyncio.Event,
+        shared: SharedReadings | None = None,
     ) -> None:
-        """``changed`` gives an event that is set at the next change of a job in this process."""
+        """``changed`` gives an event that is set at the next change of a job in this process.
+
+        ``shared``: what other servers of the database read.
+        """
         self._context = context
         self._groups = groups
         self._queue = queue
         self._changed = changed
+        self._shared = shared
         self._stopping = asyncio.Event()
 
     def stop_waiting(self) -> None:
@@ -61,6 +73,10 @@ class Receipts:
         visible = await self._groups.visible(caller)
         episode_uuid = await resolve_within(self._context.graph, visible, "episode", receipt)
         records = await self._queue.of_episodes([episode_uuid])
+        if self._shared is not None and (not records or records[0].state != "done"):
+            elsewhere = await self._shared.of_episode(episode_uuid, visible)
+            if elsewhere is not None and _is_elsewhere(elsewhere, records, self._shared.server):
+                return await self._shown_from_graph(elsewhere)
         if not records or records[0].group_id not in visible:
             raise NotFound(
                 f"No model was asked to read an episode '{episode_uuid}': its receipt is the episode_uuid that "
@@ -113,6 +129,22 @@ class Receipts:
         found = {"today": await self._queue.spent(today), "in all": await self._queue.spent(None)}
         return {when: self._in_words(usage) for when, usage in found.items()} if found["in all"].calls else {}
 
+    async def _shown_from_graph(self, reading: SharedReading) -> ExtractionReceipt:
+        """Of a job of another server's queue: its facts are those that the episode supports."""
+        episode_uuid, is_done = reading.job.episode_uuid, reading.state == "done"
+        read = self._context.graph.episode_facts
+        facts = await read(episode_uuid, [reading.group_id], MOST_FACTS) if is_done else []
+        return ExtractionReceipt(
+            episode_uuid=episode_uuid,
+            state=reading.state,
+            reason=_ELSEWHERE.get(reading.state),
+            remedy=_SEE_THERE if reading.state == "failed" else None,
+            facts=[
+                FoundFact(uuid=one.uuid, outcome="created" if len(one.episodes) == 1 else "known", fact=one.text)
+                for one in facts
+            ],
+        )
+
     def _in_words(self, usage: Usage) -> str:
         cost = self._cost(usage)
         return f"{usage.calls:,} call(s), {usage.tokens:,} tokens" + ("" if cost is None else f", {cost:.4f}")
@@ -150,6 +182,14 @@ class Receipts:
             tokens=record.usage.tokens or None,
             cost=self._cost(record.usage) if record.usage.calls else None,
         )
+
+
+def _is_elsewhere(reading: SharedReading, ours: Sequence[ExtractionRecord], server: str) -> bool:
+    """Whether another server's word on the job counts: it has it, or did it, and our queue has no newer job."""
+    if not ours:
+        return True
+    is_another = reading.owner not in {None, server} or reading.state == "done"
+    return is_another and ours[0].job_uuid == reading.job.uuid
 
 
 def in_words(receipt: ExtractionReceipt) -> str:

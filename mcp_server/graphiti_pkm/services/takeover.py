@@ -1,0 +1,114 @@
+"""Going on with what a server had to read that is not there any more, where several share a database."""
+
+import logging
+import random
+from asyncio import Event
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from graphiti_pkm.domain.extraction import ExtractionQueue, ExtractionState
+from graphiti_pkm.domain.takeover import SharedReading, SharedReadings
+from graphiti_pkm.errors import PkmError
+from graphiti_pkm.services.waiting import wait_for_any
+
+_log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 30.0
+TAKEN = "another server of this memory reads it, or has read it"
+"""Why a job was cancelled here; one that comes back to this server is queued again."""
+_BEATS = 3
+"""In the time of a lease, at least."""
+_MOST_WAITING = 10
+"""Jobs of one's own: who has more takes none of others."""
+_AT_ONCE = 5
+_PAGE = 100
+_ENDED: tuple[ExtractionState, ...] = ("failed", "cancelled")
+
+
+@dataclass(frozen=True)
+class Lease:
+    """How long a server is taken to be there after it told so; tests choose both."""
+
+    seconds: float = LEASE_SECONDS
+    jitter: Callable[[], float] = random.random
+    """From 0 to 1."""
+
+    def pause(self) -> float:
+        """Seconds to the next time, never the same for all."""
+        return self.seconds / _BEATS * (0.5 + 0.5 * self.jitter())
+
+
+class Takeover:
+    """Tells that this server is there, and takes over from those that are not."""
+
+    def __init__(
+        self,
+        readings: SharedReadings,
+        queue: ExtractionQueue,
+        notify: Callable[[], None],
+        lease: Lease | None = None,
+    ) -> None:
+        """``notify`` tells the worker of this process about a job."""
+        self._readings = readings
+        self._queue = queue
+        self._notify = notify
+        self._lease = lease or Lease()
+        self._seen_until = 0
+
+    async def run(self, stop: Event) -> None:
+        """Until told to stop. While the database is away nobody tells anything, and nobody takes anything over."""
+        while not stop.is_set():
+            try:
+                await self.run_once()
+            except PkmError as error:
+                _log.info("what the servers of this database share cannot be asked for: %s", error.code)
+            await wait_for_any(stop, seconds=self._lease.pause())
+
+    async def run_once(self) -> None:
+        """One turn. Raises Unavailable, DamagedStore."""
+        await self._readings.beat(self._lease.seconds)
+        taken = await self._take_over()
+        if taken:
+            _log.warning("took over %d episode(s) that a server which is gone was to read", len(taken))
+        await self._settle([*taken, *await self._some_of_ours()])
+
+    async def _take_over(self) -> list[SharedReading]:
+        waiting = (await self._queue.sizes(None))["queued"]
+        if waiting >= _MOST_WAITING or await self._queue.paused():
+            return []
+        return await self._readings.take_over(self._lease.seconds, _AT_ONCE)
+
+    async def _some_of_ours(self) -> list[SharedReading]:
+        """A page each turn, over and over."""
+        found = await self._readings.own(self._seen_until, _PAGE)
+        self._seen_until = found[-1].queued_at if len(found) == _PAGE else 0
+        return found
+
+    async def _settle(self, ours: Sequence[SharedReading]) -> None:
+        """Queue what is ours and in no queue of ours: just taken over, or by a process that ended then.
+
+        What has ended here without a write, also by somebody's command, ends for all; a write has said so itself.
+        """
+        known = {one.job_uuid: one for one in await self._queue.of_jobs([one.job.uuid for one in ours])}
+        ended: dict[ExtractionState, list[str]] = {state: [] for state in _ENDED}
+        is_new = False
+        for reading in ours:
+            record = known.get(reading.job.uuid)
+            if record is None:
+                is_new |= await self._enqueue(reading)
+            elif record.state == "cancelled" and record.reason == TAKEN:
+                is_new |= bool(await self._queue.retry([record.id]))
+            elif record.state in ended:
+                ended[record.state].append(reading.job.uuid)
+        for state, uuids in ended.items():
+            if uuids:
+                await self._readings.end(uuids, state)
+        if is_new:
+            self._notify()
+
+    async def _enqueue(self, reading: SharedReading) -> bool:
+        try:
+            await self._queue.enqueue(reading.group_id, [reading.job])
+        except ValueError:  # by another process of ours, just now
+            return False
+        return True
