@@ -206,7 +206,7 @@ async def test_only_reading_them_is_answered_and_from_a_web_page_nothing(doors: 
 
 
 async def test_the_path_of_the_figures_is_no_path_for_clients(doors: Doors) -> None:
-    settings = doors.settings.model_copy(update={"path": "/metrics"})
+    settings = doors.settings.model_copy(update={"path": "/metrics", "metrics": True})
     with pytest.raises(ConfigurationError, match="choose another --path"):
         async with served(settings, a_world(doors).start, PrometheusMetrics()):
             pass
