@@ -39,10 +39,11 @@ def services_of(directory: Path, *profiles: str) -> dict[str, Service]:
     found = run(*command, "--file", directory / "docker" / "compose.yaml", *chosen, "config", "--format", "json")
     if found.returncode:
         raise RuntimeError(found.stderr)
-    return {name: _service(name, given) for name, given in json.loads(found.stdout)["services"].items()}
+    return {name: resolved(name, given) for name, given in json.loads(found.stdout)["services"].items()}
 
 
-def _service(name: str, given: dict[str, Any]) -> Service:
+def resolved(name: str, given: dict[str, Any]) -> Service:
+    """One service of what ``config --format json`` prints."""
     files = [
         (Path(volume["source"]), str(volume["target"]))
         for volume in given.get("volumes", ())
