@@ -12,9 +12,10 @@ from graphiti_pkm.config import Settings, leave_processors
 from graphiti_pkm.domain.digests import Digester
 from graphiti_pkm.domain.extraction import Extractor
 from graphiti_pkm.domain.metrics import DATABASE_RETURNS, UNCOUNTED, Metrics
-from graphiti_pkm.domain.ports import Embedder
+from graphiti_pkm.domain.ports import Embedder, GroupLocks
 from graphiti_pkm.domain.takeover import SharedReadings
 from graphiti_pkm.graph.digests import GraphitiDigester
+from graphiti_pkm.graph.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.graph.locks import FlockGroupLocks
 from graphiti_pkm.graph.measured_database import measured
 from graphiti_pkm.graph.opening import Host, opening
@@ -113,11 +114,15 @@ async def open_memory(
     await asyncio.to_thread(require, settings.data_dir, is_embedded=settings.effective_backend == "embedded")
     opened = opening(settings)
     server = await asyncio.to_thread(server_id, settings.data_dir) if opened.host.is_shared else None
-    graph = GraphStore(measured(opened.open_database, metrics), settings.vector_index_threshold, server)
+    fences = Fences()
+    graph = GraphStore(measured(opened.open_database, metrics), settings.vector_index_threshold, server, fences)
     journal = SqliteJournal(settings.data_dir)
     configured = configured_embedder(settings, metrics)
     embedder = RecordedEmbedder(MeasuredEmbedder(configured, metrics), journal)
-    context = Context(graph, journal, embedder, FlockGroupLocks(settings.data_dir), settings, now)
+    locks: GroupLocks = FlockGroupLocks(settings.data_dir)
+    if server is not None:
+        locks = LeasedGroupLocks(locks, server, graph.database, fences)
+    context = Context(graph, journal, embedder, locks, settings, now)
     async with contextlib.AsyncExitStack() as stack:
         stack.callback(opened.host.release)
         stack.push_async_callback(configured.close)

@@ -9,7 +9,9 @@ from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLoc
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.ports import Embedder, Graph, GroupLocks, Journal
+from graphiti_pkm.graph.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.graph.locks import FlockGroupLocks
+from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.api_embedder import ApiEmbedder
 from graphiti_pkm.models.api_embedder import EmbeddingService as EmbeddingServiceSettings
@@ -42,9 +44,16 @@ async def journal(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClo
         await journal.close()
 
 
-@pytest.fixture(params=["fake", "flock"])
+@pytest.fixture(params=["fake", "flock", "falkor", "falkor_server", "neo4j"])
 def locks(request: pytest.FixtureRequest, tmp_path: Path) -> GroupLocks:
-    return FakeLocks() if request.param == "fake" else FlockGroupLocks(tmp_path)
+    """The last three are leases in a database, behind file locks."""
+    if request.param == "fake":
+        return FakeLocks()
+    local = FlockGroupLocks(tmp_path)
+    if request.param == "flock":
+        return local
+    store: GraphStore = request.getfixturevalue(f"{request.param}_graph")
+    return LeasedGroupLocks(local, "here", store.database, Fences())
 
 
 @pytest.fixture(params=["fake", "local", "api"])

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.graph.queries_locks import FENCED
 from graphiti_pkm.graph.queries_values import Query, Row
 
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -15,6 +16,9 @@ _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _ONCE = """OPTIONAL MATCH (w:Write {uuid: $write}) WITH count(w) AS times
 UNWIND CASE times WHEN 0 THEN [1] ELSE [] END AS go"""
 """No row when the marker is there: then nothing below runs."""
+
+_ONCE_FENCED = _ONCE.replace("WITH count(w) AS times", "WITH l, count(w) AS times")
+"""Of no row it makes none, which a count alone would."""
 
 _MARK = "CREATE (:Write {uuid: $write}) RETURN 1 AS done"
 
@@ -156,12 +160,16 @@ def entities(label: str | None, outdated: Sequence[str]) -> str:
     MERGE (s)-[:OF]->(n)"""
 
 
-def write(write_uuid: str, sections: Sequence[Section], values: Mapping[str, object]) -> Query:
-    """The whole write; does nothing when its marker is there."""
+def write(
+    write_uuid: str, sections: Sequence[Section], values: Mapping[str, object], fence: Mapping[str, object] | None
+) -> Query:
+    """The whole write; does nothing when its marker is there, or with a ``fence`` that is no longer the newest."""
     filled = [(text, items) for text, items in sections if items]
     parts = list(_subqueries(filled))
     parameters = {f"s{i}": items for i, (_, items) in enumerate(filled)}
-    return Query("write", "\n".join([_ONCE, *parts, _MARK]), {"write": write_uuid, **values, **parameters})
+    first = [_ONCE] if fence is None else [FENCED, _ONCE_FENCED]
+    values = {"write": write_uuid, **values, **parameters, **(fence or {})}
+    return Query("write", "\n".join([*first, *parts, _MARK]), values)
 
 
 def labels(uuids: Sequence[str]) -> Query:

@@ -8,6 +8,7 @@ from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph.database import Database, OpenDatabase
 from graphiti_pkm.graph.embeddings import Embeddings
+from graphiti_pkm.graph.leases import Fences
 from graphiti_pkm.graph.reading import Lookups
 from graphiti_pkm.graph.reading_changes import ChangeReads
 from graphiti_pkm.graph.reading_entity import Traversals
@@ -34,8 +35,11 @@ class GraphStore(
         open_database: OpenDatabase,
         vector_index_threshold: int = VECTOR_INDEX_THRESHOLD,
         server: str | None = None,
+        fences: Fences | None = None,
     ) -> None:
         """``open_database`` connects to the one graph, which is then prepared.
+
+        Writes carry the ``fences`` of this process, which there are where several hosts share the database.
 
         A group with more than ``vector_index_threshold`` embedded records of a kind gets an index, if somebody calls
         ``keep_vector_indexes``. ``server``: who we are, if other servers write into this database too.
@@ -46,11 +50,16 @@ class GraphStore(
         self._vectors = VectorIndexes(vector_index_threshold)
         self._known_dimension = None
         self._server = server
+        self._fences = Fences() if fences is None else fences
 
     @property
     def shared_readings(self) -> GraphReadings | None:
         """What the servers of this database share; None if it is ours alone."""
         return None if self._server is None else GraphReadings(self._db, self._server)
+
+    async def database(self) -> Database:
+        """The one that is open, or is now. Raises ConfigurationError, Unavailable."""
+        return await self._db()
 
     async def _db(self) -> Database:
         if self._database is not None:
@@ -87,6 +96,7 @@ class GraphStore(
         self._known_dimension = None
         self._vectors.forget()
         await db.clear()
+        await self._fences.restore(db)
 
     async def erase(self) -> bool:
         return await (await self._db()).erase()

@@ -11,6 +11,8 @@ from graphiti_pkm.domain.redaction import FORGOTTEN
 from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
 from graphiti_pkm.graph import mapping, queries_sagas, queries_write
 from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.graph.leases import Fence, Fences
+from graphiti_pkm.graph.queries_locks import fence_values
 from graphiti_pkm.graph.queries_search import scope, searchable, searchable_with_parts
 from graphiti_pkm.graph.queries_values import Query, digest
 from graphiti_pkm.graph.queries_write import Section, vector_row
@@ -33,6 +35,7 @@ class Writes(Connected):
 
     _server: str | None = None
     """Who we are to other servers of this database; None if there are none."""
+    _fences: Fences
 
     @abstractmethod
     async def _dimension(self, *, is_new: bool = False) -> int | None:
@@ -43,7 +46,10 @@ class Writes(Connected):
         try:
             new_dimension = await self._check_vectors(intent, vectors)
             outdated = await self._outdated_labels(intent)
-            await db.write(_write(intent, vectors, outdated, new_dimension, self._server))
+            fence = self._fences.of(intent.group_id)
+            done = await db.write(_write(intent, vectors, outdated, new_dimension, self._server, fence))
+            if fence is not None and not done and not await self.applied([intent.uuid]):
+                raise Unavailable("Another server took over the writes of this group while this one stood still.")
         except InvalidInput as error:
             raise NotKept(f"Nothing was stored. {error.message}") from None
         except Refused as refused:
@@ -105,6 +111,7 @@ def _write(
     outdated: dict[str, tuple[str, ...]],
     new_dimension: int | None,
     server: str | None,
+    fence: Fence | None,
 ) -> Query:
     """Sections in the order of ``WriteIntent``; the database sees what earlier ones made."""
     groups = {record.group_id for records in (intent.episodes, intent.entities) for record in records}
@@ -134,7 +141,7 @@ def _write(
         (queries_write.NAMES_CHANGED, sorted(renamed)),
     ]
     values = {"stamp": time.time_ns() // 1_000} if renamed else {}
-    return queries_write.write(intent.uuid, sections, values)
+    return queries_write.write(intent.uuid, sections, values, fence_values(fence.lock, fence.number) if fence else None)
 
 
 def _episodes(intent: WriteIntent) -> list[object]:

@@ -1,0 +1,74 @@
+"""Leases in the database: who may write into a group, among all hosts, by the database's own clock.
+
+A lock is a ``Meta`` node that stays for good; ``until`` says how long it is held, ``fence`` grows with each holder.
+Each query sets ``asked_at`` before it looks: Neo4j then holds the node to the end of the transaction, so that of two
+only one sees it free. FalkorDB runs one writing query at a time anyway.
+"""
+
+from graphiti_pkm.graph.queries_values import Query
+
+_PREFIX = "lock of group "
+ALL = "lock of all"
+
+_TAKE = """MERGE (l:Meta {id: $lock}) SET l.asked_at = timestamp()
+WITH l OPTIONAL MATCH (a:Meta {id: $all})
+WITH l, a WHERE (coalesce(l.until, 0) <= timestamp() OR l.holder = $holder)
+  AND (a IS NULL OR $lock = $all OR coalesce(a.until, 0) <= timestamp())
+SET l.fence = CASE WHEN coalesce(l.fence, 0) >= timestamp() THEN l.fence + 1 ELSE timestamp() END,
+  l.holder = $holder, l.until = timestamp() + $milliseconds
+RETURN l.fence AS fence"""
+"""A fence is at least the time of day: it grows on although a rebuild takes the nodes away."""
+
+_RENEW = """MATCH (l:Meta {id: $lock}) SET l.asked_at = timestamp()
+WITH l WHERE l.fence = $fence SET l.until = timestamp() + $milliseconds RETURN l.fence AS fence"""
+
+_RESTORE = """MERGE (l:Meta {id: $lock}) SET l.asked_at = timestamp()
+WITH l WHERE coalesce(l.fence, 0) < $fence
+SET l.fence = $fence, l.until = timestamp() + $milliseconds"""
+
+_RELEASE = "MATCH (l:Meta {id: $lock}) WHERE l.fence = $fence SET l.until = 0"
+
+_HELD = """MATCH (l:Meta) WHERE l.id STARTS WITH $prefix SET l.asked_at = timestamp()
+WITH l WHERE coalesce(l.until, 0) > timestamp() RETURN count(l) AS held"""
+
+FENCED = """MERGE (l:Meta {id: $lock}) SET l.asked_at = timestamp()
+WITH l OPTIONAL MATCH (a:Meta {id: $all})
+WITH l, a WHERE l.fence = $fence
+  AND (a IS NULL OR $lock = $all OR coalesce(a.until, 0) <= timestamp())
+WITH l"""
+"""Before a write: no row once another has held the lock, or somebody holds all."""
+
+
+def lock_of(group_id: str) -> str:
+    """What the lock of a group is called."""
+    return f"{_PREFIX}{group_id}"
+
+
+def fence_values(lock: str, fence: int) -> dict[str, object]:
+    """The parameters of ``FENCED``."""
+    return {"lock": lock, "fence": fence, "all": ALL}
+
+
+def take(lock: str, holder: str, milliseconds: int) -> Query:
+    """One row with the fence, if it was free, or held by the same."""
+    return Query("take lock", _TAKE, {"lock": lock, "all": ALL, "holder": holder, "milliseconds": milliseconds})
+
+
+def renew(lock: str, fence: int, milliseconds: int) -> Query:
+    """One row if it is still ours."""
+    return Query("renew lock", _RENEW, {"lock": lock, "fence": fence, "milliseconds": milliseconds})
+
+
+def restore(lock: str, fence: int, milliseconds: int) -> Query:
+    """Put back what was cleared away with the whole graph while it was held."""
+    return Query("restore lock", _RESTORE, {"lock": lock, "fence": fence, "milliseconds": milliseconds})
+
+
+def release(lock: str, fence: int) -> Query:
+    """Free from now on, if it is still ours."""
+    return Query("release lock", _RELEASE, {"lock": lock, "fence": fence})
+
+
+def held() -> Query:
+    """How many groups are held now."""
+    return Query("held locks", _HELD, {"prefix": _PREFIX})
