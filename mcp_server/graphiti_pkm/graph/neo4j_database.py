@@ -20,6 +20,7 @@ from graphiti_pkm.graph import neo4j_schema
 from graphiti_pkm.graph.database import Refused
 from graphiti_pkm.graph.neo4j_connection import LOST, Neo4jRefused, open_driver
 from graphiti_pkm.graph.neo4j_cypher import parameters, plain, translated
+from graphiti_pkm.graph.neo4j_pulse import Pulse
 from graphiti_pkm.graph.queries_values import Query, Row
 from graphiti_pkm.graph.vector_indexes import ALL, Built, Embedded
 
@@ -44,12 +45,22 @@ _Answer = TypeVar("_Answer")
 class Neo4jDatabase:
     """One database on one server or cluster. ``attempt`` fails as it comes; ``read`` and ``write`` try again."""
 
-    def __init__(self, writer: AsyncDriver, reader: AsyncDriver, name: str, on_return: Callable[[], None]) -> None:
-        """``on_return`` is called when the database answers again after a time in which it did not."""
+    def __init__(
+        self,
+        writer: AsyncDriver,
+        reader: AsyncDriver,
+        name: str,
+        on_return: Callable[[], None],
+        connect: Callable[[], AsyncDriver],
+    ) -> None:
+        """``on_return`` is called when the database answers again after a time in which it did not.
+
+        ``connect`` opens one connection more, to see whether the server is there.
+        """
         self._writer, self._reader, self._name = writer, reader, name
         self._bookmarks = AsyncGraphDatabase.bookmark_manager()
         self._on_return = on_return
-        self._is_away = False
+        self._pulse = Pulse(connect, self._come_back)
 
     async def read(self, *queries: Query) -> list[list[Row]]:
         try:
@@ -86,18 +97,14 @@ class Neo4jDatabase:
         The driver drops its dead connections with the first failure and opens new ones for the second try.
         """
         try:
-            answer = await send()
+            return await self._pulse.recovering(send)
         except LOST:
-            _log.warning("the connection to the database is lost; trying again")
-            try:
-                answer = await send()
-            except LOST:
-                self._is_away = True
-                raise Unavailable(_GONE) from None
-        if self._is_away:
-            self._is_away = False
-            self._on_return()
-        return answer
+            raise Unavailable(_GONE) from None
+
+    async def _come_back(self) -> None:
+        """It may be another database by now: one restored from a copy, or an empty one."""
+        await neo4j_schema.ensure(self)
+        self._on_return()
 
     async def is_durable(self, timeout_ms: int) -> bool:  # noqa: ARG002 a commit needs no waiting
         """What was answered is committed, and Neo4j syncs its log with every commit."""
@@ -218,8 +225,9 @@ SET m.claimed_until = datetime() + duration({seconds: $seconds}) RETURN 1 AS cla
 def open_neo4j(settings: Settings, on_return: Callable[[], None] = lambda: None) -> Neo4jDatabase:
     """Connections as the settings say; none is made before the first query. Raises ConfigurationError."""
     uri, most = settings.neo4j_uri or "", settings.database_connections
-    writer = open_driver(uri, settings.neo4j_username, settings.neo4j_password, most)
+    connect = partial(open_driver, uri, settings.neo4j_username, settings.neo4j_password)
+    writer = connect(most)
     reader = writer
     if settings.neo4j_reader_username is not None:
         reader = open_driver(uri, settings.neo4j_reader_username, settings.neo4j_reader_password, most)
-    return Neo4jDatabase(writer, reader, settings.neo4j_database, on_return)
+    return Neo4jDatabase(writer, reader, settings.neo4j_database, on_return, partial(connect, 1))

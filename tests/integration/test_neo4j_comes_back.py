@@ -1,0 +1,80 @@
+"""A Neo4j that falls silent or comes back as another: calls end, and it is used again without anybody's help."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from pydantic import SecretStr
+from tests.neo4j_server import Neo4jServer, skip_without_tools
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.graph import neo4j_pulse
+from graphiti_pkm.graph.neo4j_database import Neo4jDatabase, open_neo4j
+from graphiti_pkm.graph.queries_values import Query
+
+COUNT = Query("count", "MATCH (n:Heron) RETURN count(n) AS n", {})
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    skip_without_tools()
+    server = Neo4jServer(tmp_path_factory.mktemp("neo4j"))
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def returns() -> list[str]:
+    """An entry each time the database said that it is back."""
+    return []
+
+
+@pytest.fixture
+async def database(server: Neo4jServer, returns: list[str]) -> AsyncIterator[Neo4jDatabase]:
+    settings = Settings(neo4j_uri=server.uri, neo4j_password=SecretStr(server.password))
+    database = open_neo4j(settings, lambda: returns.append("back"))
+    await database.prepare()
+    yield database
+    await database.close()
+
+
+async def test_a_silent_server_keeps_no_call_and_is_used_again_when_it_speaks(
+    server: Neo4jServer, database: Neo4jDatabase, returns: list[str]
+) -> None:
+    server.freeze()
+    try:
+        async with asyncio.timeout(60):  # the driver alone would wait until the server speaks
+            outcomes = await asyncio.gather(*(database.read(COUNT) for _ in range(5)), return_exceptions=True)
+    finally:
+        server.thaw()
+    assert {type(outcome) for outcome in outcomes} == {Unavailable}
+    assert await database.read(COUNT) == [[{"n": 0}]]
+    assert returns == ["back"]
+
+
+async def test_a_slow_answer_is_waited_for(
+    database: Neo4jDatabase, returns: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neo4j_pulse, "SILENT_SECONDS", 0.01)
+    slow = Query("slow", "UNWIND range(1, 3000000) AS i RETURN sum(i % 7) AS n", {})
+    assert await database.read(slow) == [[{"n": 8_999_997}]]
+    assert returns == []
+
+
+async def test_a_server_that_comes_back_empty_is_prepared_and_says_so(
+    server: Neo4jServer, database: Neo4jDatabase, returns: list[str]
+) -> None:
+    await database.write(Query("add", "CREATE (:Heron)", {}))
+    server.kill()
+    with pytest.raises(Unavailable, match="does not answer"):
+        await database.read(COUNT)
+    server.lose()
+    server.start()
+    assert await database.read(COUNT) == [[{"n": 0}]]
+    assert returns == ["back"]
+    assert await database.is_ready()
+    found = "CALL db.idx.fulltext.queryNodes('SearchText', 'text:ready') YIELD node RETURN node.id AS id"
+    assert await database.read(Query("canary", found, {})) == [[{"id": "canary"}]]
