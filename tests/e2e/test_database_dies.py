@@ -70,7 +70,7 @@ def logs(server: Served, data_dir: Path) -> str:
 
 @requirement("T35")
 async def test_a_query_that_fails_puts_no_text_into_an_answer_or_a_log(data_dir: Path) -> None:
-    with serving(data_dir, log_level="debug") as server:
+    with serving(data_dir, log_level="debug", log_format="json") as server:
         async with over_http(server.endpoint) as client:
             await call(client, "add_memory", episode_body=f"The {PLANTED} plays.", entities=[{"name": PLANTED}])
             socket = endpoint(data_dir).socket
