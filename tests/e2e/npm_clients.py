@@ -27,7 +27,8 @@ def installed() -> Path:
     cache = Path(platformdirs.user_cache_dir("graphiti-pkm-tests")) / f"node-{wanted}"
     if not cache.is_dir():
         _install(cache)
-    shutil.copy(SOURCES / "bridge.mjs", cache)
+    for script in SOURCES.glob("*.mjs"):
+        shutil.copy(script, cache)
     return cache
 
 
@@ -58,13 +59,12 @@ def _node_is_new_enough() -> bool:
 class NpmClient:
     """npm's SDK client as LibreChat uses it: no capabilities, and of each result the text content only."""
 
-    def __init__(self, node: Path, *target: str, environment: Mapping[str, str] | None = None) -> None:
-        """``target`` is ``stdio`` and a command, or ``http`` and an address.
+    script = "bridge.mjs"
 
-        BRIDGE_HEADERS in the environment: JSON of what to send with each request.
-        """
+    def __init__(self, node: Path, *target: str, environment: Mapping[str, str] | None = None) -> None:
+        """``target`` is ``stdio`` and a command, or ``http`` and an address."""
         self._process = subprocess.Popen(
-            ["node", "bridge.mjs", *target],
+            ["node", self.script, *target],
             cwd=node,
             env={**os.environ, **(environment or {})},
             stdin=subprocess.PIPE,
@@ -88,13 +88,17 @@ class NpmClient:
 
     def call(self, tool: str, **arguments: object) -> str:
         """The text of an answer that is no error."""
-        answer = self._ask({"method": "tools/call", "name": tool, "arguments": arguments})
+        answer = self.answer(tool, **arguments)
         assert answer.get("isError") is False, answer
         return str(answer["text"])
 
+    def answer(self, tool: str, **arguments: object) -> dict[str, Any]:
+        """An answer, error or not."""
+        return self._ask({"method": "tools/call", "name": tool, "arguments": arguments})
+
     def refused(self, tool: str, **arguments: object) -> str:
         """The text of an answer that is an error, as a model reads it."""
-        answer = self._ask({"method": "tools/call", "name": tool, "arguments": arguments})
+        answer = self.answer(tool, **arguments)
         assert answer.get("isError") is True, answer
         return str(answer["text"])
 
@@ -112,3 +116,29 @@ class NpmClient:
             raise AssertionError(f"the npm client ended: {errors[-2000:]}")
         heard: dict[str, Any] = json.loads(line)
         return heard
+
+
+class LibreChat(NpmClient):
+    """The same client, set up as LibreChat does it from its configuration, for the user of each call."""
+
+    script = "librechat.mjs"
+    patience_ms = 5_000
+    """How long it waits for an answer before it gives up."""
+
+    def __init__(self, node: Path, configuration: Path, origin: str, secret: str, user: str | None) -> None:
+        """``origin`` is where the server of the configuration is found here."""
+        self.user = user
+        self.took: list[tuple[int, str]] = []
+        """Milliseconds of each call, with the tool's name."""
+        given = {"MEMORY_TOKEN": secret}
+        super().__init__(node, str(configuration), origin, str(self.patience_ms), environment=given)
+
+    def reconnect(self, *, ends: bool) -> dict[str, Any]:
+        """A new session; ``ends``: the one before is ended, not only left."""
+        return self._ask({"method": "reconnect", "ends": ends})
+
+    def _ask(self, request: Mapping[str, object]) -> dict[str, Any]:
+        answer = super()._ask({**request, "user": self.user})
+        if "ms" in answer:
+            self.took.append((answer["ms"], str(request["name"])))
+        return answer

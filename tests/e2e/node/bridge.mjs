@@ -9,9 +9,7 @@ const [kind, ...target] = process.argv.slice(2);
 const transport =
   kind === 'stdio'
     ? new StdioClientTransport({ command: target[0], args: target.slice(1), env: process.env, stderr: 'inherit' })
-    : new StreamableHTTPClientTransport(new URL(target[0]), {
-        requestInit: { headers: JSON.parse(process.env.BRIDGE_HEADERS ?? '{}') },
-      });
+    : new StreamableHTTPClientTransport(new URL(target[0]));
 const client = new Client({ name: 'bridge', version: '1.0.0' }, { capabilities: {} });
 await client.connect(transport);
 
