@@ -37,19 +37,20 @@ OF_GROUP = "MATCH (q:Reading {group_id: r}) DELETE q"
 _BEAT = """MERGE (s:Server {id: $server}) SET s.asked_at = timestamp()
 WITH s, coalesce(s.seen_until, 0) > timestamp() AS goes_on
 SET s.since = CASE WHEN goes_on THEN s.since ELSE timestamp() END, s.seen_until = timestamp() + $lease"""
+# An index is asked for a value, not for a property of another node: hence ``gone`` and ``holder``.
 _TAKE_OVER = f"""MATCH (me:Server {{id: $server}})
 WHERE me.seen_until > timestamp() AND me.since + $lease <= timestamp()
-MATCH (s:Server) WHERE s.seen_until <= timestamp()
-MATCH (q:Reading {{owner: s.id}}) WITH q, s ORDER BY q.queued_at, q.uuid LIMIT $limit
+MATCH (s:Server) WHERE s.seen_until <= timestamp() WITH s.id AS gone
+MATCH (q:Reading {{owner: gone}}) WITH q, gone ORDER BY q.queued_at, q.uuid LIMIT $limit
 SET q.asked_at = timestamp()
-WITH q, s WHERE q.owner = s.id SET q.owner = $server, q.turn = null, q.state = 'queued'
+WITH q, gone WHERE q.owner = gone SET q.owner = $server, q.turn = null, q.state = 'queued'
 {_SHOWN}"""
 _OWN = f"""MATCH (q:Reading {{owner: $server}}) WHERE q.queued_at > $after
 {_SHOWN} ORDER BY queued_at, uuid LIMIT $limit"""
 _BEGIN = """MATCH (e:Episodic {uuid: $episode_uuid}) WHERE e.group_id = $group_id
 MERGE (q:Reading {uuid: $uuid}) ON CREATE SET q += $properties, q.queued_at = timestamp()
 SET q.asked_at = timestamp()
-WITH q OPTIONAL MATCH (s:Server {id: q.owner})
+WITH q, q.owner AS holder OPTIONAL MATCH (s:Server {id: holder})
 WITH q, q.state <> 'done'
   AND (q.owner IS NULL OR q.owner = $server OR coalesce(s.seen_until, 0) <= timestamp()) AS is_ours
 SET q.owner = CASE WHEN is_ours THEN $server ELSE q.owner END,
