@@ -176,8 +176,10 @@ def run(settings: Settings, parts: Parts) -> None:
         anyio.run(build_server(settings, *parts()).run_stdio_async)
         return
     from graphiti_pkm.http import http_app, listen  # noqa: PLC0415  (stdio answers sooner without a web server)
+    from graphiti_pkm.http_access import check_host, tokens_of  # noqa: PLC0415
 
     audit.always()
+    check_host(settings.host, tokens_of(settings))  # before the port is open
     if settings.workers == 1:
         server = build_server(settings, *parts())
         with listen(settings.host, settings.port) as listening:

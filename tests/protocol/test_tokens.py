@@ -152,6 +152,30 @@ async def test_too_many_writes_are_refused_with_the_time_to_wait(doors: Doors) -
         answered(await client.call_tool("get_episodes", {}))
 
 
+@pytest.mark.parametrize("mode", MODES)
+async def test_limits_are_those_of_each_user_of_a_service(
+    mode: Mode, doors: Doors, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "graphiti_pkm.audit")
+    service = doors.add("librechat", may_impersonate=True)
+    doors.settings = doors.settings.model_copy(update={"characters_per_call": 1_000})
+    note = {"episode_body": "A note."}
+    async with served(doors.settings, a_world(doors).start) as url:
+        async with connected(f"{url}/mcp", mode, **service, **{"X-User-ID": "u1"}) as client:
+            answers = [await client.call_tool("add_memory", note) for _ in range(4)]
+            assert [one.is_error for one in answers] == [False, False, False, True]
+            assert "Call again in" in error_of(answers[-1])
+            answered(await client.call_tool("get_episodes", {}))  # reading goes on
+        async with connected(f"{url}/mcp", mode, **service, **{"X-User-ID": "u2"}) as client:
+            answered(await client.call_tool("add_memory", note))
+            large = await client.call_tool("search_nodes", {"query": "x" * 1_001})
+            assert "One call may hold 1,000 characters" in error_of(large)
+            answered(await client.call_tool("add_memory", note))
+    events = [record.__dict__["event"] for record in caplog.records if record.name == "graphiti_pkm.audit"]
+    refused = [(one["principal"], one["outcome"]) for one in events if one["audit"] == "refused"]
+    assert refused == [("librechat:u1", "too_many_calls"), ("librechat:u2", "too_large")]
+
+
 @requirement("K-09")
 async def test_writes_and_refusals_are_audited_without_content(doors: Doors, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "graphiti_pkm.audit")

@@ -1,0 +1,55 @@
+"""A server that others could reach does not start before there is a token, whichever way its address is written."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from tests.e2e.support import free_port, run
+from tests.requirements import requirement
+
+REACHABLE = [
+    ("0.0.0.0", "http", 1),  # noqa: S104
+    ("0.0.0.0", "sse", 1),  # noqa: S104
+    ("0.0.0.0", "http", 2),  # noqa: S104
+    ("0", "http", 1),
+    ("", "http", 1),
+    ("::", "http", 1),
+    ("::", "sse", 1),
+    ("::ffff:0.0.0.0", "http", 1),
+    ("192.0.2.7", "http", 1),
+    ("memory.example", "http", 1),
+    (socket.gethostname(), "http", 1),
+    ("127.0.0.1.memory.example", "http", 1),
+]
+"""A name is not looked up: what it stands for may be another address tomorrow."""
+
+
+@requirement("C55")
+@pytest.mark.parametrize(("host", "transport", "workers"), REACHABLE)
+def test_an_address_that_others_may_reach_is_refused_with_what_to_do(
+    host: str, transport: str, workers: int, data_dir: Path
+) -> None:
+    port = free_port()
+    arguments = ("--transport", transport, "--host", host, "--port", str(port), "--workers", str(workers))
+    refused = run("serve", *arguments, data_dir=data_dir)
+    assert refused.returncode == 1
+    assert "no tokens to tell callers apart" in refused.stderr
+    assert "`graphiti-pkm tokens create NAME` makes one" in refused.stderr
+    assert not data_dir.exists() or not list(data_dir.glob("*.sqlite3"))
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(("127.0.0.1", port))
+
+
+@pytest.mark.parametrize("state", ["revoked", "expired"])
+def test_a_token_that_nobody_can_use_any_more_is_none(state: str, data_dir: Path) -> None:
+    made = json.loads(run("tokens", "create", "anna", "--days", "1", "--json", data_dir=data_dir).stdout)
+    if state == "revoked":
+        assert run("tokens", "revoke", made["entry"]["hash"][:8], data_dir=data_dir).returncode == 0
+    else:
+        file = data_dir / "tokens.json"
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        kept["tokens"][0]["expires"] = "2026-01-01T00:00:00Z"
+        file.write_text(json.dumps(kept), encoding="utf-8")
+    refused = run("serve", "--transport", "http", "--host", "0.0.0.0", data_dir=data_dir)  # noqa: S104
+    assert (refused.returncode, "no tokens to tell callers apart" in refused.stderr) == (1, True)
