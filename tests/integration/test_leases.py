@@ -175,3 +175,21 @@ async def test_what_a_killed_process_held_its_host_takes_over_at_once(hosts: tup
     assert len(rows) == 1  # and never given back
     async with here.locks().hold("g"):
         await here.store.apply(note(), {})
+
+
+async def test_a_busy_host_lets_the_other_in(hosts: tuple[Host, Host]) -> None:
+    here, there = hosts
+    busy, done = here.locks(), asyncio.Event()
+
+    async def again_and_again() -> None:
+        while not done.is_set():
+            async with busy.hold("g"):
+                pass
+
+    tasks = [asyncio.create_task(again_and_again()) for _ in range(3)]
+    waiting = there.locks()
+    for _ in range(3):
+        async with asyncio.timeout(20), waiting.hold("g"):
+            assert not any(task.done() for task in tasks)
+    done.set()
+    await asyncio.gather(*tasks)

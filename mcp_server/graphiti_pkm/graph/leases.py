@@ -23,7 +23,7 @@ LEASE_SECONDS = 10.0
 """How long the groups of a host that died stay closed."""
 PATIENCE_SECONDS = 40.0
 """How long a write waits for another host: less than a client waits for an answer."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.5
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.1
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class LeasedGroupLocks:
             pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def _nobody_holds_a_group(self) -> bool:
-        return not any(row["held"] for row in await self._write(queries_locks.held()))
+        return [row["held"] for row in await self._write(queries_locks.held())] == [0]
 
     async def _renew(self, fence: Fence) -> None:
         while True:
@@ -153,8 +153,11 @@ class LeasedGroupLocks:
             _log.warning("a lease could not be given back and runs out: %s", error.code)
 
     async def _write(self, query: Query) -> list[Row]:
+        """No row where a long write keeps the query from its node: as if it were held."""
         try:
             return await (await self._database()).write(query)
         except Refused as refused:
             _log.warning("%s", refused)
+            if refused.is_transient:
+                return []
             raise Unavailable("The database takes no writes now. Try again.") from None

@@ -10,14 +10,29 @@ from graphiti_pkm.graph.queries_values import Query
 _PREFIX = "lock of group "
 ALL = "lock of all"
 
+_TURN, _INTEREST = 250, 2_000
+"""Milliseconds."""
+
 _TAKE = """MERGE (l:Meta {id: $lock}) SET l.asked_at = timestamp()
 WITH l OPTIONAL MATCH (a:Meta {id: $all})
-WITH l, a WHERE (coalesce(l.until, 0) <= timestamp() OR l.holder = $holder)
-  AND (a IS NULL OR $lock = $all OR coalesce(a.until, 0) <= timestamp())
-SET l.fence = CASE WHEN coalesce(l.fence, 0) >= timestamp() THEN l.fence + 1 ELSE timestamp() END,
-  l.holder = $holder, l.until = timestamp() + $milliseconds
-RETURN l.fence AS fence"""
-"""A fence is at least the time of day: it grows on although a rebuild takes the nodes away."""
+WITH l, timestamp() AS now, coalesce(a.until, 0) AS closed
+WITH l, now, (coalesce(l.until, 0) <= now OR l.holder = $holder) AND ($lock = $all OR closed <= now) AS is_free,
+  coalesce(l.wanted_until, 0) > now AS is_wanted, coalesce(l.wanted, '') = $holder AS by_us
+WITH l, now, is_wanted, by_us, is_free AND (NOT is_wanted OR by_us OR l.wanted_at + $turn > now) AS is_ours
+WITH l, now, is_ours,
+  CASE WHEN is_wanted AND NOT by_us THEN l.wanted WHEN is_ours THEN '' ELSE $holder END AS wanted,
+  CASE WHEN is_wanted THEN l.wanted_at ELSE now END AS wanted_at,
+  CASE WHEN is_wanted AND NOT by_us THEN l.wanted_until WHEN is_ours THEN 0 ELSE now + $interest END AS wanted_until,
+  CASE WHEN coalesce(l.fence, 0) >= now THEN l.fence + 1 ELSE now END AS fence
+SET l.wanted = wanted, l.wanted_at = wanted_at, l.wanted_until = wanted_until
+WITH l, now, is_ours, fence WHERE is_ours
+SET l.fence = fence, l.holder = $holder, l.until = now + $milliseconds
+RETURN fence"""
+"""A fence is at least the time of day: it grows on although a rebuild takes the nodes away.
+
+Who meets a lock that is held leaves word, and is next when ``turn`` milliseconds have passed: a busy host, which takes
+it again at once, would keep the others waiting for ever. Word that is not repeated within ``interest`` counts no more.
+"""
 
 _RENEW = """MATCH (l:Meta {id: $lock}) SET l.asked_at = timestamp()
 WITH l WHERE l.fence = $fence SET l.until = timestamp() + $milliseconds RETURN l.fence AS fence"""
@@ -51,7 +66,8 @@ def fence_values(lock: str, fence: int) -> dict[str, object]:
 
 def take(lock: str, holder: str, milliseconds: int) -> Query:
     """One row with the fence, if it was free, or held by the same."""
-    return Query("take lock", _TAKE, {"lock": lock, "all": ALL, "holder": holder, "milliseconds": milliseconds})
+    values = {"lock": lock, "all": ALL, "holder": holder, "milliseconds": milliseconds}
+    return Query("take lock", _TAKE, {**values, "turn": _TURN, "interest": _INTEREST})
 
 
 def renew(lock: str, fence: int, milliseconds: int) -> Query:

@@ -1,0 +1,35 @@
+"""Two server hosts, each with a data directory of its own, on one FalkorDB server."""
+
+import asyncio
+from pathlib import Path
+from uuid import uuid4
+
+from tests.e2e.support import DEADLINE_SECONDS, call, over_http, serving, until
+from tests.e2e.test_draining import Writer, stored
+from tests.falkor import RemoteFalkor
+
+
+async def test_a_killed_host_takes_nothing_acknowledged_along_and_the_other_goes_on(
+    falkor_server: RemoteFalkor, tmp_path: Path
+) -> None:
+    settings = falkor_server.settings(f"e2e_{uuid4().hex}", drain_seconds=30)
+    with serving(tmp_path / "a", **settings) as first, serving(tmp_path / "b", **settings) as second:
+        for host in (first, second):
+            await asyncio.to_thread(until, host.ready, "the database")
+        here, there = [Writer(first) for _ in range(2)], [Writer(second) for _ in range(2)]
+        writers = [*here, *there]
+        tasks = [asyncio.create_task(writer.write()) for writer in writers]
+        await asyncio.wait_for(asyncio.gather(*(writer.busy.wait() for writer in writers)), DEADLINE_SECONDS)
+        first.process.kill()  # be it with the lease of the group
+        late = Writer(second)
+        tasks.append(asyncio.create_task(late.write()))
+        await asyncio.wait_for(late.busy.wait(), DEADLINE_SECONDS)
+        told = {uuid for writer in (*writers, late) for uuid in writer.told}
+        assert told <= await stored(second)
+        async with over_http(second.endpoint) as client:  # who was made once, although four told of her at once
+            found = await call(client, "search_nodes", names=["Ann"])
+            assert [one["name"] for one in found["nodes"]] == ["Ann"]
+        second.process.terminate()
+        await asyncio.gather(*tasks)
+        assert await asyncio.to_thread(second.process.wait) == 0
+        assert [cut for writer in (*there, late) for cut in writer.cut] == []
