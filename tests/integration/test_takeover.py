@@ -110,7 +110,7 @@ def shared(request: pytest.FixtureRequest, scripted_model: ScriptedModel) -> Ite
     empty(address)
 
 
-@requirement("K-50")
+@requirement("T24")
 def test_what_a_killed_server_was_reading_another_reads_and_the_first_drops_when_it_is_back(
     shared: dict[str, Any], scripted_model: ScriptedModel, tmp_path: Path
 ) -> None:

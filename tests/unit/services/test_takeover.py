@@ -105,7 +105,7 @@ async def gone(server: Server, *others: Server) -> None:
             await other.takeover.run_once()
 
 
-@requirement("K-50")
+@requirement("T24")
 async def test_a_job_of_a_server_that_is_gone_is_read_by_another_once(one: Server, two: Server) -> None:
     episode = await one.add()
     await gone(one, two)
