@@ -3,6 +3,7 @@
 import logging
 import sys
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -11,13 +12,14 @@ import pytest
 import redis
 from pydantic import SecretStr
 from tests.falkor import FalkorServer, RemoteFalkor
-from tests.neo4j_server import NO_NEO4J, Neo4jAddress, Neo4jServer, empty, given_address, skip_without_tools
+from tests.neo4j_server import NO_NEO4J, Neo4jAddress, Neo4jServer, given_address, skip_without_tools
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.config_names import variables_of
 from graphiti_pkm.graph.database import Database
 from graphiti_pkm.graph.opening import OpenFalkor, opening
+from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.store import GraphStore
 
 
@@ -130,10 +132,22 @@ async def neo4j_graph(neo4j_server: Neo4jAddress) -> AsyncIterator[GraphStore]:
     async def open_database() -> Database:
         return open_neo4j(settings)
 
-    empty(neo4j_server)
     store = GraphStore(open_database)
+    await _emptied(await store._db())
     yield store
     await store.close()
+
+
+async def _emptied(database: Database) -> None:
+    """What is recorded of the schema stays: else every test would build all indexes again."""
+    for text in (
+        "MATCH (n) WHERE NOT n:Meta DETACH DELETE n",
+        "MATCH (m:Meta) WHERE m.id <> 'database' DELETE m",
+        "MATCH (m:Meta {id: 'database'}) REMOVE m.model, m.dimension",
+    ):
+        await database.write(Query("empty", text, {}))
+    for kind in await database.vector_states():
+        await database.drop_vector_index(kind)
 
 
 @pytest.fixture
@@ -147,8 +161,12 @@ def scripted_model() -> Iterator[ScriptedModel]:
 @pytest.fixture
 def own_logger() -> Iterator[None]:
     """A command logs to a person from then on; the tests after it look at records."""
-    ours = logging.getLogger("graphiti_pkm")
-    before = (list(ours.handlers), ours.propagate, ours.level)
+    ours, root = logging.getLogger("graphiti_pkm"), logging.getLogger()
+    before = [(logger, list(logger.handlers), logger.propagate, logger.level) for logger in (ours, root)]
+    hooks = sys.excepthook, threading.excepthook
     yield
-    ours.handlers[:], ours.propagate = before[0], before[1]
-    ours.setLevel(before[2])
+    for logger, handlers, propagate, level in before:
+        logger.handlers[:], logger.propagate = handlers, propagate
+        logger.setLevel(level)
+    logging.captureWarnings(capture=False)
+    sys.excepthook, threading.excepthook = hooks

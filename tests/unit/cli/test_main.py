@@ -11,6 +11,8 @@ from graphiti_pkm.cli.main import build_parser, main, momento
 from graphiti_pkm.config import Settings, is_secret, load_settings
 from graphiti_pkm.config_names import ALIASES, flags_of, variables_of
 
+pytestmark = pytest.mark.usefixtures("own_logger")
+
 COMMANDS = (
     "serve",
     "demo",
