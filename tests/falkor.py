@@ -15,6 +15,7 @@ from tests.ports import free_port
 
 from graphiti_pkm.graph.falkor_database import FalkorDatabase
 from graphiti_pkm.graph.falkor_server import WRITER_COMMANDS
+from graphiti_pkm.graph.measured_database import MeasuredDatabase
 from graphiti_pkm.graph.opening import OpenFalkor, OpenFalkorServer
 from graphiti_pkm.graph.store import GraphStore
 
@@ -148,5 +149,7 @@ def graph_name(store: GraphStore) -> str:
 async def falkor_database(store: GraphStore) -> FalkorDatabase:
     """For commands that are FalkorDB's own."""
     database = await store._db()
+    if isinstance(database, MeasuredDatabase):
+        database = database._inner
     assert isinstance(database, FalkorDatabase)
     return database

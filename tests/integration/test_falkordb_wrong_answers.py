@@ -368,7 +368,10 @@ async def test_a_query_that_fails_halfway_leaves_nothing(falkor_graph: GraphStor
     episode = {"uuid": new_uuid(), "group_id": GROUP}
     rows = [{"uuid": episode["uuid"], "properties": episode, "scope": "x0", "text": "berlin", "corrected": False}]
     broken = queries_write.write(
-        new_uuid(), [(queries_write.EPISODES, rows), ("CREATE (:Passage {embedding: vecf32(r)})", ["no vector"])], {}
+        new_uuid(),
+        [(queries_write.EPISODES, rows), ("CREATE (:Passage {embedding: vecf32(r)})", ["no vector"])],
+        {},
+        None,
     )
     with pytest.raises(Refused):
         await database.write(broken)

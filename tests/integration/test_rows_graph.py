@@ -13,7 +13,7 @@ from graphiti_core.edges import EntityEdge
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_name, a_write, an_entity, at, new_uuid
 from tests.corpus import DJANGO, HUB, HUB_FACTS, HUB_FACTS_IN_OWN_GROUP, WEEKS, embeddings, hub, weeks
-from tests.falkor import falkor_database, graph_name
+from tests.falkor import falkor_database
 from tests.integration.rows_support import Spy, World, a_world, in_one_task
 from tests.protocol.support import error_of
 from tests.requirements import requirement
@@ -48,7 +48,7 @@ def store(world: World) -> GraphStore:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def spy(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> Spy:
-    return Spy(await store._db(), monkeypatch)
+    return Spy(await falkor_database(store), monkeypatch)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -77,7 +77,8 @@ def without(row: Row, names: set[str]) -> Row:
 async def vectors(store: GraphStore, pattern: str, name: str) -> list[list[float]]:
     """The embeddings of some records, in the database's own text form."""
     text = f"MATCH {pattern} WHERE r.{name} IS NOT NULL RETURN r.{name}"
-    _, found, _ = await (await falkor_database(store)).command("GRAPH.RO_QUERY", graph_name(store), text)
+    database = await falkor_database(store)
+    _, found, _ = await database.command("GRAPH.RO_QUERY", database.name, text)
     return [[float(number) for number in cell.strip("<>").split(",")] for (cell,) in found]
 
 
