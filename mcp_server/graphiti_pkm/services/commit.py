@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -23,6 +23,11 @@ MAX_REFUSALS = 3
 MAX_UNENDED = 3
 """Likewise one at which processes end so often, of memory or a fault below Python: each start would try it again."""
 
+
+async def _nothing_lost(_group_id: str) -> None:
+    """Of a database that never stops."""
+
+
 _NO_ANSWER: Mapping[str, object] = MappingProxyType({})
 
 
@@ -36,6 +41,8 @@ class Committer:
         self._refusals: Counter[str] = Counter()
         self.waiting: set[str] = set()
         """Groups with a write this process had to leave in the journal; a background loop tries them again."""
+        self.before_writing: Callable[[str], Awaitable[None]] = _nothing_lost
+        """Called first of all under a group's lock, so that nobody plans on a graph that lacks what it had."""
         self.on_jobs: Callable[[], None] = lambda: None
         """Called when a write has put jobs into the queue."""
         self.on_extractions: Callable[[], None] = lambda: None
@@ -59,6 +66,7 @@ class Committer:
             NotKept: an earlier write cannot be finished now, so a new one must not be put before it.
         """
         try:
+            await self.before_writing(group_id)
             return await self.finish(group_id)
         except (NotKept, Unavailable) as error:
             raise NotKept(

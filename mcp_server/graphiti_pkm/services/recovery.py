@@ -29,6 +29,8 @@ journal's order: what is missing reaches back less than a window beyond the olde
 _ROWS = 100
 _MARKERS = 1000
 _EPISODES = 500
+MOST_BEFORE_A_WRITE = 100
+"""Lost writes of its group that a write brings back itself; with more to come it would keep its caller waiting."""
 _TURN_SECONDS = 1.0
 _QUIET_TURNS = 5
 """Turns between two tries of a write that waits for the database."""
@@ -69,6 +71,10 @@ class Recovery:
         self._locks = context.locks
         self._committer = committer
         self._restarted = asyncio.Event()
+        self._restarts = self._replayed_restarts = 0
+        self._caught_up: set[str] = set()
+        """Groups that have all they lost by the last restart, though others may not."""
+        committer.before_writing = self.before_writing
 
     async def replay(self) -> int:
         """Finish and repeat what the graph misses, in order, group by group; returns how many writes.
@@ -76,6 +82,7 @@ class Recovery:
         Raises:
             Unavailable: the graph cannot be reached; what was done so far stays done.
         """
+        restarts = self._restarts
         count = 0 if self._damage.is_whole() else await self._make_whole()
         lost: dict[str, list[str]] = {}
         async for row in self._rows(await self._missing()):
@@ -84,6 +91,7 @@ class Recovery:
         for group_id in sorted(lost.keys() | unfinished):
             async with self._locks.hold(group_id):
                 count += await self._catch_up(group_id, lost.get(group_id, []))
+        self._replayed_restarts = restarts
         if count:
             _log.info("replayed %d writes from the journal", count)
         return count
@@ -94,7 +102,27 @@ class Recovery:
         To be called by the graph's adapter on the event loop. It does not wait: the write that met the crash
         still holds its group's lock.
         """
+        self._restarts += 1
+        self._caught_up.clear()
         self._restarted.set()
+
+    async def before_writing(self, group_id: str) -> None:
+        """Bring back what the last restart lost of a group whose lock is held.
+
+        A write that does not find what was there would make it anew, and the replay would put the old beside it.
+
+        Raises:
+            Unavailable: there is so much that the replay has to do it, or the graph cannot be reached.
+        """
+        if self._restarts == self._replayed_restarts or group_id in self._caught_up:
+            return
+        restarts = self._restarts
+        lost = [row.intent.uuid async for row in self._rows(await self._missing()) if row.intent.group_id == group_id]
+        if len(lost) > MOST_BEFORE_A_WRITE:
+            raise Unavailable("The database lost a part of this group when it stopped; it is being brought back.")
+        await self._catch_up(group_id, lost)
+        if restarts == self._restarts:
+            self._caught_up.add(group_id)
 
     async def keep_durable(self, stop: asyncio.Event) -> None:
         """Once a second mark what the graph has on disk, and look after what it has not; once more at the end."""

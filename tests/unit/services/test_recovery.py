@@ -1,60 +1,18 @@
 """Journal and graph brought together again after every way of losing one of them."""
 
 import asyncio
-from collections.abc import Sequence
 from copy import copy
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_mention, a_write, an_entity, an_episode, an_update
-from tests.fakes.clock import FakeClock
-from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.graph import FakeGraph
 from tests.fakes.journal import FakeJournal
-from tests.fakes.locks import FakeLocks
+from tests.unit.services.recovery_world import World, some_writes
 
-from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.records import WriteIntent
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept, Unavailable
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.recovery import Recovery
-
-
-class World:
-    """A recovery with the fakes around it."""
-
-    def __init__(self, data_dir: Path, graph: FakeGraph | None = None, journal: FakeJournal | None = None) -> None:
-        self.graph, self.journal, self.locks = graph or FakeGraph(), journal or FakeJournal(), FakeLocks()
-        context = Context(
-            graph=self.graph,
-            journal=self.journal,
-            embedder=FakeEmbedder(),
-            locks=self.locks,
-            settings=Settings(data_dir=data_dir),
-            now=FakeClock(tick=timedelta(seconds=1)),
-        )
-        self.committer = Committer(context)
-        self.recovery = Recovery(context, self.committer)
-        self.progress: list[tuple[int, int]] = []
-
-    async def write(self, *writes: WriteIntent, durable: bool = True) -> None:
-        for write in writes:
-            await self.committer.commit(write, {})
-        if durable:
-            await self.journal.applied([write.uuid for write in writes])
-
-    async def lose(self, writes: Sequence[WriteIntent]) -> None:
-        """Make the graph as if these writes had never reached it."""
-        kept = [row.intent for row in await self.journal.rows(0, 100_000) if row.intent not in writes]
-        await self.graph.clear()
-        for write in kept:
-            await self.graph.apply(write, {})
-        self.graph.attempts.clear()
-
-    def show(self, done: int, total: int) -> None:
-        self.progress.append((done, total))
 
 
 class DamagedJournal(FakeJournal):
@@ -87,10 +45,6 @@ def world(tmp_path: Path) -> World:
 def content(graph: FakeGraph) -> dict[str, object]:
     """Everything but the counters that only tell how often something changed."""
     return {name: copy(table) for name, table in vars(graph.tables).items() if "version" not in name}
-
-
-def some_writes(count: int, group_id: str = GROUP) -> list[WriteIntent]:
-    return [a_write(an_episode(group_id=group_id)) for _ in range(count)]
 
 
 def a_story() -> list[WriteIntent]:
