@@ -21,7 +21,7 @@ from graphiti_pkm.services.services import Services
 from graphiti_pkm.stdio import serve_stdio
 from graphiti_pkm.toolsets import audit
 from graphiti_pkm.toolsets.backend import Backend, Start
-from graphiti_pkm.toolsets.buckets import SharedBuckets
+from graphiti_pkm.toolsets.buckets import Buckets
 from graphiti_pkm.toolsets.callers import Limits, caller_of, token_of
 from graphiti_pkm.toolsets.calls import CallLog
 from graphiti_pkm.toolsets.catalog import ToolLine, known_tools, narrowed, permitted, select
@@ -30,7 +30,6 @@ from graphiti_pkm.toolsets.instructions import build_instructions
 from graphiti_pkm.toolsets.prompts import build_prompts
 from graphiti_pkm.toolsets.resources import add_resources
 from graphiti_pkm.toolsets.texts import only_naming
-from graphiti_pkm.workers import Workers, when_ended
 
 Parts: TypeAlias = Callable[[], tuple[Start, Counted | None]]
 """Gives what a process serves and counts with; called in that process."""
@@ -156,8 +155,16 @@ def build_server(settings: Settings, start: Start, counted: Counted | None = Non
     Raises:
         ConfigurationError: a setting names an unknown toolset or tool.
     """
-    shared = SharedBuckets(settings.data_dir / "limits.sqlite3") if settings.workers > 1 else None
-    return MemoryServer(settings, Backend(start, limits=Limits(settings, shared), counted=counted))
+    return MemoryServer(settings, Backend(start, limits=Limits(settings, _shared(settings)), counted=counted))
+
+
+def _shared(settings: Settings) -> Buckets | None:
+    """Where calls are counted for several workers."""
+    if settings.workers == 1:
+        return None
+    from graphiti_pkm.toolsets.shared_buckets import SharedBuckets  # noqa: PLC0415  (SQLite, for those who need it)
+
+    return SharedBuckets(settings.data_dir / "limits.sqlite3")
 
 
 def run(settings: Settings, parts: Parts) -> None:
@@ -186,6 +193,7 @@ def run(settings: Settings, parts: Parts) -> None:
             _serve_http(server, settings, listening)
         return
     from graphiti_pkm.prometheus import forget_worker, shared_by_workers  # noqa: PLC0415
+    from graphiti_pkm.workers import Workers  # noqa: PLC0415
 
     # What is wrong with the settings is found here, once for all workers; each makes its own parts.
     http_app(found := build_server(settings, _nothing), found.backend, settings, found.draining)
@@ -205,6 +213,7 @@ def _nothing() -> AbstractAsyncContextManager[Services]:
 def _serve_http(server: MemoryServer, settings: Settings, listening: socket.socket, parent: int | None = None) -> None:
     """``parent``: a descriptor that ends with the process of which this one is a worker."""
     from graphiti_pkm.http import serve_http  # noqa: PLC0415
+    from graphiti_pkm.workers import when_ended  # noqa: PLC0415
 
     async def serve() -> None:
         if parent is not None:

@@ -7,8 +7,10 @@ from uuid import uuid4
 from tests.e2e.support import DEADLINE_SECONDS, call, over_http, serving, until
 from tests.e2e.test_draining import Writer, stored
 from tests.falkor import RemoteFalkor
+from tests.requirements import requirement
 
 
+@requirement("K-50")
 async def test_a_killed_host_takes_nothing_acknowledged_along_and_the_other_goes_on(
     falkor_server: RemoteFalkor, tmp_path: Path
 ) -> None:

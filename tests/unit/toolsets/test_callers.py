@@ -8,8 +8,9 @@ from starlette.requests import Request
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL, Caller
 from graphiti_pkm.errors import InvalidInput, NotAllowed, TooManyCalls
-from graphiti_pkm.toolsets.buckets import OwnBuckets, SharedBuckets
+from graphiti_pkm.toolsets.buckets import OwnBuckets
 from graphiti_pkm.toolsets.callers import Limits, caller_of
+from graphiti_pkm.toolsets.shared_buckets import SharedBuckets
 
 ANNA, BEN = Caller(principal="anna"), Caller(principal="ben")
 SETTINGS = Settings(calls_per_minute=6, writes_per_minute=2, characters_per_call=1_000)
