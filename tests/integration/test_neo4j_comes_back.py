@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from tests.neo4j_server import Neo4jServer, skip_without_tools
 
 from graphiti_pkm.config import Settings
-from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.graph import neo4j_pulse
 from graphiti_pkm.graph.neo4j_database import Neo4jDatabase, open_neo4j
 from graphiti_pkm.graph.queries_values import Query
@@ -53,6 +53,23 @@ async def test_a_silent_server_keeps_no_call_and_is_used_again_when_it_speaks(
     assert {type(outcome) for outcome in outcomes} == {Unavailable}
     assert await database.read(COUNT) == [[{"n": 0}]]
     assert returns == ["back"]
+
+
+async def test_a_server_that_comes_back_with_another_password_says_what_to_check(
+    server: Neo4jServer, database: Neo4jDatabase
+) -> None:
+    server.kill()
+    with pytest.raises(Unavailable):
+        await database.read(COUNT)
+    server.lose()
+    ours, server.password = server.password, "another-password"
+    server.start()
+    with pytest.raises(ConfigurationError, match="refuses the user name or the password"):
+        await database.read(COUNT)
+    server.kill()
+    server.lose()
+    server.password = ours
+    server.start()
 
 
 async def test_a_slow_answer_is_waited_for(

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from neo4j import AsyncDriver
-from neo4j.exceptions import ServiceUnavailable
+from neo4j.exceptions import DatabaseUnavailable, Neo4jError, ServiceUnavailable
 
 from graphiti_pkm.graph.neo4j_connection import LOST
 
@@ -76,5 +76,10 @@ class Pulse:
 
     async def _feel(self) -> None:
         """On a connection of its own: those of the pool may all be at work. Raises LOST."""
-        async with asyncio.timeout(_ANSWER_SECONDS), self._connect() as driver:
-            await driver.verify_connectivity()
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS), self._connect() as driver:
+                await driver.verify_connectivity()
+        except DatabaseUnavailable:
+            raise
+        except Neo4jError:
+            return  # it answers; whoever asks it next says what is wrong
