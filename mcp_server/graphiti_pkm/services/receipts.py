@@ -73,10 +73,8 @@ class Receipts:
         visible = await self._groups.visible(caller)
         episode_uuid = await resolve_within(self._context.graph, visible, "episode", receipt)
         records = await self._queue.of_episodes([episode_uuid])
-        if self._shared is not None and (not records or records[0].state != "done"):
-            elsewhere = await self._shared.of_episode(episode_uuid, visible)
-            if elsewhere is not None and _is_elsewhere(elsewhere, records, self._shared.server):
-                return await self._shown_from_graph(elsewhere)
+        if (elsewhere := await self._elsewhere(episode_uuid, visible, records)) is not None:
+            return elsewhere
         if not records or records[0].group_id not in visible:
             raise NotFound(
                 f"No model was asked to read an episode '{episode_uuid}': its receipt is the episode_uuid that "
@@ -94,7 +92,9 @@ class Receipts:
             records = await self._queue.of_episodes([episode_uuid])
             waited = clock() - start
             if not records or records[0].state in _ENDED or waited >= seconds or self._stopping.is_set():
-                return self._shown(records[0]) if records else None
+                if not records:
+                    return None
+                return await self._elsewhere(episode_uuid, [records[0].group_id], records) or self._shown(records[0])
             if waited >= told:
                 await progress(round(waited, 1), seconds, f"extraction {records[0].state}")
                 told = waited + _TELL_SECONDS
@@ -128,6 +128,17 @@ class Receipts:
         today = self._context.now().astimezone(settings.zone).date().isoformat()
         found = {"today": await self._queue.spent(today), "in all": await self._queue.spent(None)}
         return {when: self._in_words(usage) for when, usage in found.items()} if found["in all"].calls else {}
+
+    async def _elsewhere(
+        self, episode_uuid: str, group_ids: Sequence[str], ours: Sequence[ExtractionRecord]
+    ) -> ExtractionReceipt | None:
+        """What another server tells of it, if that counts."""
+        if self._shared is None or (ours and ours[0].state == "done"):
+            return None
+        reading = await self._shared.of_episode(episode_uuid, group_ids)
+        if reading is None or not _is_elsewhere(reading, ours, self._shared.server):
+            return None
+        return await self._shown_from_graph(reading)
 
     async def _shown_from_graph(self, reading: SharedReading) -> ExtractionReceipt:
         """Of a job of another server's queue: its facts are those that the episode supports."""

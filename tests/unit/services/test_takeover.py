@@ -19,7 +19,7 @@ from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.deleting import Deleting
 from graphiti_pkm.services.extracting import Extracting, Pace
 from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.receipts import Receipts, in_words
+from graphiti_pkm.services.receipts import Receipts, in_words, tell_nobody
 from graphiti_pkm.services.takeover import TAKEN, Lease, Takeover
 from graphiti_pkm.services.writing import Writing
 
@@ -250,6 +250,20 @@ async def test_a_receipt_tells_on_another_server_how_far_it_is(one: Server, two:
         with pytest.raises(NotFound):
             await two.receipt(other, caller)
     assert (await two.receipt(hers, EVE)).state == "queued"
+
+
+async def test_who_waits_for_a_job_that_another_server_took_is_told_so(one: Server, two: Server) -> None:
+    episode = await one.add()
+    await gone(one, two)
+    await one.takeover.run_once()
+    await one.extracting.run_once()
+    told = await one.receipts.wait(episode, 45, tell_nobody)
+    assert told is not None
+    assert (told.state, told.reason) == ("queued", "another server of this memory is to read it")
+    await two.extracting.run_once()
+    told = await one.receipts.wait(episode, 45, tell_nobody)
+    assert told is not None
+    assert (told.state, len(told.facts)) == ("done", 1)
 
 
 async def test_a_deleted_episode_is_taken_over_by_nobody(one: Server, two: Server) -> None:
