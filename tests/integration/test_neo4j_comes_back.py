@@ -11,7 +11,7 @@ from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.graph import neo4j_pulse
 from graphiti_pkm.graph.neo4j_database import Neo4jDatabase, open_neo4j
-from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.queries_values import Query, Row
 
 COUNT = Query("count", "MATCH (n:Heron) RETURN count(n) AS n", {})
 pytestmark = pytest.mark.timeout(180)
@@ -41,6 +41,15 @@ async def database(server: Neo4jServer, returns: list[str]) -> AsyncIterator[Neo
     await database.close()
 
 
+async def answered(database: Neo4jDatabase) -> list[list[Row]]:
+    """Once a failure stands no more; the test's own time limit ends it."""
+    while True:
+        try:
+            return await database.read(COUNT)
+        except Unavailable:
+            await asyncio.sleep(0.02)
+
+
 async def test_a_silent_server_keeps_no_call_and_is_used_again_when_it_speaks(
     server: Neo4jServer, database: Neo4jDatabase, returns: list[str]
 ) -> None:
@@ -51,7 +60,7 @@ async def test_a_silent_server_keeps_no_call_and_is_used_again_when_it_speaks(
     finally:
         server.thaw()
     assert {type(outcome) for outcome in outcomes} == {Unavailable}
-    assert await database.read(COUNT) == [[{"n": 0}]]
+    assert await answered(database) == [[{"n": 0}]]
     assert returns == ["back"]
 
 
@@ -90,7 +99,7 @@ async def test_a_server_that_comes_back_empty_is_prepared_and_says_so(
         await database.read(COUNT)
     server.lose()
     server.start()
-    assert await database.read(COUNT) == [[{"n": 0}]]
+    assert await answered(database) == [[{"n": 0}]]
     assert returns == ["back"]
     assert await database.is_ready()
     found = "CALL db.idx.fulltext.queryNodes('SearchText', 'text:ready') YIELD node RETURN node.id AS id"

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import TypeVar
 
 from neo4j import AsyncDriver
@@ -15,6 +16,8 @@ _log = logging.getLogger(__name__)
 SILENT_SECONDS = 3.0
 """After which a call asks whether the server is still there."""
 _ANSWER_SECONDS = 5.0
+_STANDS_SECONDS = 1.0
+"""How long nobody tries again: writes of a group come one after the other, and each would wait for the same silence."""
 
 _Answer = TypeVar("_Answer")
 
@@ -31,6 +34,7 @@ class Pulse:
         self._come_back = come_back
         self._returning = asyncio.Lock()
         self._failures = 0
+        self._stands_until = 0.0
         self._is_away = False
         self._felt: asyncio.Task[None] | None = None
 
@@ -64,13 +68,14 @@ class Pulse:
         async with self._returning:
             if not self._is_away:
                 return
-            if self._failures != failures:
+            if self._failures != failures or monotonic() < self._stands_until:
                 raise ServiceUnavailable
             try:
                 await self._feel()
                 await self._come_back()
             except BaseException:
                 self._failures += 1
+                self._stands_until = monotonic() + _STANDS_SECONDS
                 raise
             self._is_away = False
 
