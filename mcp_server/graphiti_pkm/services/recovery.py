@@ -120,7 +120,8 @@ class Recovery:
         lost = [row.intent.uuid async for row in self._rows(await self._missing()) if row.intent.group_id == group_id]
         if len(lost) > MOST_BEFORE_A_WRITE:
             raise Unavailable("The database lost a part of this group when it stopped; it is being brought back.")
-        await self._catch_up(group_id, lost)
+        if count := await self._catch_up(group_id, lost):
+            _log.info("replayed %d writes from the journal before another", count)
         if restarts == self._restarts:
             self._caught_up.add(group_id)
 
