@@ -25,6 +25,7 @@ NAMES = (
     "retrieval",
     "vectors",
     "people",
+    "neo4j",
 )
 BACKENDS = ("embedded", "neo4j")
 PAGE = Path(__file__).resolve().parents[2] / "DOCS" / "benchmarks.md"

@@ -58,7 +58,7 @@ async def figures() -> list[Figure]:
     async with memory() as opened, client_of(opened) as client:
         graphiti = await _graphiti(opened)
         for hub in hubs.values():
-            await _load_ours(opened, hub)
+            await load_ours(opened, hub)
             await _load_graphiti(graphiti, hub)
         found: list[Figure] = []
         p50: dict[tuple[str, int], float] = {}
@@ -116,7 +116,7 @@ def _unit_vector(draw: random.Random) -> Vector:
     return array("f", [value / length for value in values])
 
 
-async def _load_ours(opened: Memory, hub: Hub) -> None:
+async def load_ours(opened: Memory, hub: Hub) -> None:
     graph = opened.context.graph
     entities = [hub.centre, *hub.neighbours]
     await graph.apply(a_write(*entities, *map(a_name, entities)), hub.vectors)

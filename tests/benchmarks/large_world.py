@@ -17,6 +17,7 @@ from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.graph.queries_search import scope
 from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.graph.values import Instant
 from graphiti_pkm.models.local import LocalEmbedder
 
 SENTENCES = 600
@@ -45,7 +46,8 @@ _EPISODES = f"""MATCH (n:Entity) WHERE n.number % {_PASSAGES_AN_EPISODE} = 0
     created_at: {_DAY}, valid_at: {_DAY}}})
   CREATE (s:SearchText {{id: e.uuid, scope: $episode_scope, text: 'the harbour project went on as planned'}})
   CREATE (s)-[:OF]->(e)"""
-_PASSAGES = f"""MATCH (n:Entity) CREATE (p:Passage {{uuid: {_uuid(3, "n.number")}, number: n.number, group_id: $group,
+_PASSAGES = f"""MATCH (n:Entity) WHERE n.number >= $first AND n.number < $last
+  CREATE (p:Passage {{uuid: {_uuid(3, "n.number")}, number: n.number, group_id: $group,
   episode_uuid: {_EPISODE}, start: 0, end: 39, paragraph: 0, sentence: 0, created_at: {_DAY}, valid_at: {_DAY},
   embedding: n.name_embedding}})"""
 _FACTS = f"""MATCH (n:Entity) WHERE n.number >= $first AND n.number < $last
@@ -95,7 +97,7 @@ async def load(store: GraphStore, vectors: Vectors, size: int, group: str) -> No
     days = [_TOLD + timedelta(days=i) for i in range(DAYS)]
     values = {
         "group": group,
-        "days": [day.isoformat() for day in days],
+        "days": list(map(Instant.of, days)),
         "numbers": [int(f"{day:%Y%m%d}") for day in days],
         "ends": max(2, 2 * size // DEGREE),
         "episode_scope": scope(group, "episode"),
@@ -106,8 +108,9 @@ async def load(store: GraphStore, vectors: Vectors, size: int, group: str) -> No
         rows = [{"i": begun + i, "v": vector} for i, vector in enumerate(vectors.draw(count, seed=begun))]
         await database.write(Query("entities", _ENTITIES, {"rows": rows, "group": group, "days": values["days"]}))
     for begun in range(0, size, 10 * _BATCH):
-        await database.write(Query("facts", _FACTS, {**values, "first": begun, "last": begun + 10 * _BATCH}))
-    for text in (_EPISODES, _PASSAGES, _GROUP):
+        for text in (_FACTS, _PASSAGES):
+            await database.write(Query("fill", text, {**values, "first": begun, "last": begun + 10 * _BATCH}))
+    for text in (_EPISODES, _GROUP):
         await database.write(Query("fill", text, values))
 
 

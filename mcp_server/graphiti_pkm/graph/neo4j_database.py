@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 READ_SECONDS = 20.0
+WRITE_SECONDS = 120.0
+"""A text of two million characters has some ten thousand passages with vectors."""
 _TRIES = 6
 _FIRST_PAUSE = 0.02
 """Seconds; each of the following is twice as long."""
@@ -183,13 +185,13 @@ class Neo4jDatabase:
         pause = _FIRST_PAUSE
         for _ in range(_TRIES - 1):
             try:
-                return await self.attempt(query, writing=True)
+                return await self.attempt(query, writing=True, seconds=WRITE_SECONDS)
             except Neo4jRefused as refused:
                 if not refused.may_be_repeated:
                     raise
             await asyncio.sleep(pause)
             pause *= 2
-        return await self.attempt(query, writing=True)
+        return await self.attempt(query, writing=True, seconds=WRITE_SECONDS)
 
     async def _run(self, query: Query, *, writing: bool, seconds: float) -> list[Row]:
         text = translated(query.text)
