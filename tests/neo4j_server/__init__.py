@@ -82,7 +82,7 @@ class Neo4jServer:
         self._settings = [f"{name}={value}" for name, value in (settings or {}).items()]
         self._process: subprocess.Popen[bytes] | None = None
         self._port = port or free_port()
-        self.password = password or token_urlsafe(16)
+        self.password = password or f"p{token_urlsafe(16)}"  # one that begins with "-" is an option to Neo4j
         self.uri = f"bolt://127.0.0.1:{self._port}"
 
     @property

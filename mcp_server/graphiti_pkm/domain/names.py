@@ -19,7 +19,8 @@ _NOT_WORD = re.compile(r"[^\w]+")
 _WORD = re.compile(r"[^\W_]+")
 _HYPHEN = re.compile(r"[-‐‑]\s{0,2}")
 """With the end of a line behind it, as texts have it that were wrapped once."""
-_HYPHENED = re.compile(rf"[^\W\d_]+(?:{_HYPHEN.pattern}[^\W\d_]+)+")
+_HYPHENED = re.compile(rf"(?<![^\W\d_])[^\W\d_]++(?:{_HYPHEN.pattern}[^\W\d_]++)+")
+"""From the start of a word only, and without going back: else a run of letters takes the square of its length."""
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff぀-ヿ㐀-䶿一-鿿가-힯豈-﫿"
 """Thai, Lao, Burmese, Khmer, CJK: scripts written without spaces."""
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|[^{_UNSPACED}]+")

@@ -146,6 +146,12 @@ class AttentionWriter:
         if start is not None:
             told["valid_at"] = self._instant(start)
         call = self._add(f"No longer: {_cut(conflicts[0].text)}", facts=[told])
+        if start is None and fact.invalid_at is not None:
+            # Told with its end alone: told again as what took the old one's place, it would begin now and not end.
+            call = ", ".join(
+                f"retire_fact {_json({'fact_uuid': one, 'reason': f'No longer: {_cut(conflicts[0].text)}'})}"
+                for one in ends
+            )
         return Attention(
             what="possible_conflict",
             detail=f"{_cut(fact.text)}: may contradict",

@@ -5,6 +5,7 @@ import pytest
 from graphiti_pkm.domain.names import (
     display_name,
     fold,
+    joined_words,
     name_key,
     normalise_name,
     relation_name,
@@ -110,3 +111,9 @@ def test_the_endings_of_a_text_of_many_long_words_are_bounded() -> None:
     letters = "abcdefghijklmnopqrst"
     words = [letters + first + second + third for first in letters for second in letters for third in letters]
     assert len(word_endings(" ".join(words))) == 20_000
+
+
+@pytest.mark.parametrize("text", ["a" * 300_000, "東" * 300_000, "fire-works " * 30_000])
+def test_hyphened_words_of_a_long_text_are_found_in_one_pass(text: str) -> None:
+    """What goes back over a run of letters takes the square of its length, and all other callers wait that long."""
+    assert set(joined_words(text)) <= {"fireworks"}

@@ -143,6 +143,17 @@ async def test_another_target_at_the_same_time_is_a_possible_conflict_with_the_c
     assert world.lines() == ["me WORKS_AT Beta"]
 
 
+async def test_a_conflict_of_what_was_told_with_its_end_alone_is_settled_without_telling_it_again(
+    world: WritingWorld,
+) -> None:
+    """Sent again as what took the old one's place, it would begin at that moment and hold."""
+    old = await world.tell("one", ACME, reference_time="2026-01-01")
+    new = await world.tell("two", {**BETA, "invalid_at": "2026-05-10"}, reference_time="2026-06-01")
+    call = the(new, "possible_conflict").call
+    assert call.startswith(f'If ended: retire_fact {{"fact_uuid":"{old.facts[0].uuid}"')
+    assert "add_memory" not in call
+
+
 @pytest.mark.parametrize(
     "other",
     [
