@@ -1,9 +1,15 @@
 """User and password inside the address of a database, which is shown and logged: they are taken out of it."""
 
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 _ADDRESSES = {f"{of}_{name}": (f"{of}_uri", name) for of in ("neo4j", "falkordb") for name in ("username", "password")}
+_IN_QUERY = {"user": "username", "username": "username", "password": "password"}
+"""As other clients take them."""
+_SHOWN = frozenset(
+    {"policy", "region", "ssl_ca_certs", "ssl_ca_path", "ssl_certfile", "ssl_keyfile", "ssl_check_hostname"}
+)
+"""Options of an address whose value is no secret; of any other the name alone is kept, to be refused by it."""
 
 
 def address_of(setting: str) -> str | None:
@@ -14,8 +20,12 @@ def address_of(setting: str) -> str | None:
 def in_address(setting: str, address: object) -> str | None:
     """What an address says of a user or a password."""
     parts = _parts(address)
-    text = parts and getattr(parts, _ADDRESSES[setting][1])
-    return unquote(text) if text else None
+    if parts is None:
+        return None
+    wanted = _ADDRESSES[setting][1]
+    if "@" in parts.netloc and (text := getattr(parts, wanted)):
+        return unquote(text)
+    return next((value for name, value in _query(parts) if _IN_QUERY.get(name.lower()) == wanted and value), None)
 
 
 def take_out(given: dict[str, Any]) -> None:
@@ -25,13 +35,25 @@ def take_out(given: dict[str, Any]) -> None:
             given[setting] = found
     for address in {address for address, _ in _ADDRESSES.values()}:
         parts = _parts(given.get(address))
-        if parts:
-            given[address] = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+        if parts and "@" in parts.path + parts.query:
+            continue  # cut short by a sign in its password: the setting refuses it, and does not repeat it
+        if parts and ("@" in parts.netloc or parts.query):
+            kept = [
+                (name, value if name in _SHOWN else "")
+                for name, value in _query(parts)
+                if name.lower() not in _IN_QUERY
+            ]
+            given[address] = urlunsplit(
+                parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(kept, safe="/:"))
+            )
+
+
+def _query(parts: SplitResult) -> list[tuple[str, str]]:
+    return parse_qsl(parts.query, keep_blank_values=True)
 
 
 def _parts(address: object) -> SplitResult | None:
     try:
-        parts = urlsplit(address.strip()) if isinstance(address, str) else None
+        return urlsplit(address.strip()) if isinstance(address, str) else None
     except ValueError:
         return None
-    return parts if parts and "@" in parts.netloc else None

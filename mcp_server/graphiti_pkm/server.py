@@ -35,6 +35,8 @@ Parts: TypeAlias = Callable[[], tuple[Start, Counted | None]]
 """Gives what a process serves and counts with; called in that process."""
 
 TOOLSETS_HEADER = "x-mcp-toolsets"
+_CLOSING_SECONDS = 15.0
+"""What a worker may take to close, once its calls are answered."""
 
 
 class MemoryServer(MCPServer[Backend]):
@@ -203,7 +205,7 @@ def run(settings: Settings, parts: Parts) -> None:
         def serve(parent: int) -> None:
             _serve_http(build_server(settings, *parts()), settings, listening, parent)
 
-        Workers(settings.workers, serve, forget_worker).run()
+        Workers(settings.workers, serve, settings.drain_seconds + _CLOSING_SECONDS, forget_worker).run()
 
 
 def _nothing() -> AbstractAsyncContextManager[Services]:

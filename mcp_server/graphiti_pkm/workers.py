@@ -30,11 +30,17 @@ _FIRST_DELAY, _LONGEST_DELAY = 0.1, 10.0
 class Workers:
     """Keeps ``count`` workers running."""
 
-    def __init__(self, count: int, serve: Serve, ended: Callable[[int], None] = lambda _pid: None) -> None:
-        """``ended`` is told the process id of a worker that is gone."""
+    def __init__(
+        self, count: int, serve: Serve, patience: float, ended: Callable[[int], None] = lambda _pid: None
+    ) -> None:
+        """``ended`` is told the process id of a worker that is gone.
+
+        A worker that has not ended ``patience`` seconds after it was told to is killed: it is stuck.
+        """
         self._count = count
         self._serve = serve
         self._ended = ended
+        self._patience = patience
         self._running: dict[int, float] = {}
         """When each was started, by process id."""
         self._failures = 0
@@ -46,6 +52,7 @@ class Workers:
         """Returns when all have ended after a signal, which is passed on to them; a second one kills them."""
         for each in SIGNALS:
             signal.signal(each, self._pass_on)
+        signal.signal(signal.SIGALRM, self._lose_patience)
         for _ in range(self._count):
             self._start()
         while self._running:
@@ -97,9 +104,15 @@ class Workers:
         self._told = told
         for pid in self._running:
             os.kill(pid, signal.SIGKILL if again else told)
+        signal.setitimer(signal.ITIMER_REAL, self._patience)
         if again:
             signal.signal(told, signal.SIG_DFL)
             signal.raise_signal(told)
+
+    def _lose_patience(self, _told: int, _frame: FrameType | None) -> None:
+        for pid in self._running:
+            _log.error("a worker does not end and is killed; what it acknowledged is in the journal")
+            os.kill(pid, signal.SIGKILL)
 
 
 def when_ended(descriptor: int, tell: Callable[[], object]) -> None:

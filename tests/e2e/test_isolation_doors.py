@@ -21,6 +21,9 @@ NAMES_NOBODY = [
     ["$USER_ID"],
     ["%7B%7BLIBRECHAT_USER_ID%7D%7D"],
     ["undefined undefined"],
+    ["undefined"],
+    ["null"],
+    ["None"],
     ["anna", "anna"],
     ["anna", "ben"],
     ["anna", ""],
@@ -36,7 +39,7 @@ NAMES_NOBODY = [
     ["-anna"],
     [ROOM],
 ]
-NOT_ANNA = ["Anna", "ANNA", "anna.", "anna@x", "nna", "anna1", "vera", "local", "undefined", "null"]
+NOT_ANNA = ["Anna", "ANNA", "anna.", "anna@x", "nna", "anna1", "vera", "local"]
 """Well-formed, and so users of their own."""
 BAD_TOKENS: list[list[str]] = [
     [],

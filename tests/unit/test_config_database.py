@@ -132,3 +132,22 @@ def test_a_server_indexes_smaller_groups_than_the_embedded_database_which_loads_
     assert load().settings.vector_index_threshold == 50_000
     given = load(NEO4J_URI=NEO4J, GRAPHITI_PKM_VECTOR_INDEX_THRESHOLD="7")
     assert given.settings.vector_index_threshold == 7
+
+
+@requirement("M-86", "T53")
+@pytest.mark.parametrize(
+    ("name", "scheme", "setting"),
+    [("NEO4J_URI", "neo4j", "neo4j_password"), ("FALKORDB_URI", "redis", "falkordb_password")],
+)
+def test_a_password_among_the_options_of_an_address_is_the_setting_and_not_shown(
+    name: str, scheme: str, setting: str
+) -> None:
+    settings = load(**{name: f"{scheme}://db.example:1234/?password={WORD}"}).settings
+    assert getattr(settings, setting).get_secret_value() == WORD
+    assert WORD not in repr(settings)
+
+
+@requirement("T53")
+def test_of_an_unknown_option_of_an_address_only_the_name_is_kept() -> None:
+    settings = load(FALKORDB_URI=f"redis://db.example/?tokn={WORD}&ssl_ca_certs=/etc/ca.pem").settings
+    assert settings.falkordb_uri == "redis://db.example/?tokn=&ssl_ca_certs=/etc/ca.pem"

@@ -17,7 +17,8 @@ Tier: TypeAlias = Literal["reader", "contributor", "librarian", "curator"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
 _USER = r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}"
-_USER_ID = re.compile(_USER)
+_USER_ID = re.compile(rf"(?!(?:undefined|null|none|nan)$){_USER}", re.IGNORECASE)
+"""Not what a program writes where it knows of no user: it would be one memory for all of those."""
 _ID = re.compile(r"[0-9]+|[0-9a-f]{24}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 PRINCIPAL = rf"^{_USER}(:{_USER})?$"
 """A person or service, or ``service:user``: someone a service speaks for."""

@@ -80,3 +80,10 @@ def test_a_token_is_valid_until_it_expires_or_is_revoked() -> None:
     assert token.state(NOW) == "valid"
     assert token.state(NOW + timedelta(days=1)) == "expired"
     assert a_token(revoked=NOW).state(NOW) == "revoked"
+
+
+@pytest.mark.parametrize("user", ["undefined", "null", "None", "NaN"])
+def test_what_a_program_writes_for_nobody_is_no_user(user: str) -> None:
+    with pytest.raises(NotAllowed):
+        caller_by(SERVICE, [user], read_only=False)
+    assert caller_by(SERVICE, [f"{user}1"], read_only=False).principal == f"librechat:{user}1"
