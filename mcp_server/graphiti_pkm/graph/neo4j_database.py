@@ -39,7 +39,7 @@ _MOST_AT_ONCE = 8
 """Queries of one call on connections of their own."""
 
 _PING = Query("ping", "RETURN 1 AS one", {})
-_GONE = "The database does not answer. Try again in a moment; get_status says when it is back."
+_GONE = "The Neo4j server that neo4j_uri names does not answer. Try again when it runs."
 
 _Answer = TypeVar("_Answer")
 
