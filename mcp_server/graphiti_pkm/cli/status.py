@@ -7,21 +7,25 @@ from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.ports import Graph
+from graphiti_pkm.domain.queries import GroupSize
 from graphiti_pkm.domain.status_answers import StatusResponse
 from graphiti_pkm.errors import NotFound
+from graphiti_pkm.services.groups import is_local
+from graphiti_pkm.services.views import size_in_words
 
 
 def status(settings: Settings, *, as_json: bool) -> int:
     """Print the state of the memory; 0 if it works, 1 if it does not or there is none."""
     if not holds_memory(settings.data_dir):
         return _tell_none(settings, as_json=as_json)
-    found, memory_bytes = asyncio.run(_ask(settings))
+    found, others, memory_bytes = asyncio.run(_ask(settings))
     if as_json:
         # How long this command has run says nothing about the memory.
         told = found.model_dump(exclude={"uptime_seconds"})
-        say_json({**told, "database_memory_bytes": memory_bytes})
+        say_json({**told, "others": others, "database_memory_bytes": memory_bytes})
     else:
-        _print(found, memory_bytes)
+        _print(found, others, memory_bytes)
     return 1 if found.status == "unavailable" else 0
 
 
@@ -33,13 +37,26 @@ def _tell_none(settings: Settings, *, as_json: bool) -> int:
     return 1
 
 
-async def _ask(settings: Settings) -> tuple[StatusResponse, int | None]:
+async def _ask(settings: Settings) -> tuple[StatusResponse, str | None, int | None]:
+    """With the size of all that people with tokens have, whose groups are nobody else's to list."""
     async with open_without_model(settings) as memory:
         found = await memory.services.status.get_status(LOCAL)
-        return found.model_copy(update={"extraction_model": settings.llm_model}), await memory.database.memory_usage()
+        others = await _others(memory.context.graph) if found.status != "unavailable" else None
+        told = found.model_copy(update={"extraction_model": settings.llm_model})
+        return told, others, await memory.database.memory_usage()
 
 
-def _print(found: StatusResponse, memory_bytes: int | None) -> None:
+async def _others(graph: Graph) -> str | None:
+    stored = [group for group in await graph.groups() if not is_local(group)]
+    if not stored:
+        return None
+    sizes = (await graph.group_sizes(stored)).values()
+    whole = GroupSize(**{kind: sum(getattr(size, kind) for size in sizes) for kind in GroupSize.model_fields})
+    count = "1 group" if len(stored) == 1 else f"{len(stored)} groups"
+    return f"{count} of people with tokens: {size_in_words(whole)}"
+
+
+def _print(found: StatusResponse, others: str | None, memory_bytes: int | None) -> None:
     say(f"{found.status}: {found.message}")
     say(f"  version   {found.version}")
     say(f"  data      {found.data_directory}")
@@ -50,7 +67,9 @@ def _print(found: StatusResponse, memory_bytes: int | None) -> None:
     for position, (group, size) in enumerate(found.groups.items()):
         say(f"  {'' if position else 'groups':<8}  {group:<{width}}  {size}")
     if not found.groups:
-        say("  groups    none yet")
+        say(f"  groups    {'none of the local user' if others else 'none yet'}")
+    if others:
+        say(f"  others    {others}")
     say(f"  writes    {_counts(found.writes)}")
     say(f"  jobs      {_counts(found.jobs)}")
     if found.extraction_model or found.extractions:
