@@ -171,8 +171,8 @@ class _Reader:
 class _Sharing:
     """What servers of one database know of each other."""
 
-    readings: SharedReadings | None
-    lease: Lease | None
+    readings: SharedReadings | None = None
+    lease: Lease | None = None
 
 
 def _reader(model: ModelOnDemand | None, graph: GraphStore, embedder: Embedder, settings: Settings) -> _Reader | None:

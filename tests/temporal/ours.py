@@ -16,7 +16,7 @@ from tests.protocol.support import text
 from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer, ReadingAnswer, Refused, Told
 from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
 
-from graphiti_pkm.bootstrap import Memory, _assemble, open_memory
+from graphiti_pkm.bootstrap import Memory, _assemble, _Sharing, open_memory
 from graphiti_pkm.config import Settings
 from graphiti_pkm.server import build_server
 from graphiti_pkm.services.services import Services
@@ -186,7 +186,7 @@ class WithoutModel(GraphitiPkm):
 
     def _services(self, memory: Memory) -> Services:
         context = replace(memory.context, embedder=FakeEmbedder(dimension=memory.context.embedder.dimension))
-        return _assemble(context, context.embedder, memory.database, memory.journal, None).services
+        return _assemble(context, context.embedder, memory.database, memory.journal, None, _Sharing()).services
 
 
 def _answer(fact: dict[str, Any], direction: str) -> FactAnswer:
