@@ -4,8 +4,6 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 _ADDRESSES = {f"{of}_{name}": (f"{of}_uri", name) for of in ("neo4j", "falkordb") for name in ("username", "password")}
-_IN_QUERY = {"user": "username", "username": "username", "password": "password"}
-"""As other clients take them."""
 _SHOWN = frozenset(
     {"policy", "region", "ssl_ca_certs", "ssl_ca_path", "ssl_certfile", "ssl_keyfile", "ssl_check_hostname"}
 )
@@ -20,12 +18,8 @@ def address_of(setting: str) -> str | None:
 def in_address(setting: str, address: object) -> str | None:
     """What an address says of a user or a password."""
     parts = _parts(address)
-    if parts is None:
-        return None
-    wanted = _ADDRESSES[setting][1]
-    if "@" in parts.netloc and (text := getattr(parts, wanted)):
-        return unquote(text)
-    return next((value for name, value in _query(parts) if _IN_QUERY.get(name.lower()) == wanted and value), None)
+    text = parts and getattr(parts, _ADDRESSES[setting][1])
+    return unquote(text) if text else None
 
 
 def take_out(given: dict[str, Any]) -> None:
@@ -38,18 +32,11 @@ def take_out(given: dict[str, Any]) -> None:
         if parts and "@" in parts.path + parts.query:
             continue  # cut short by a sign in its password: the setting refuses it, and does not repeat it
         if parts and ("@" in parts.netloc or parts.query):
-            kept = [
-                (name, value if name in _SHOWN else "")
-                for name, value in _query(parts)
-                if name.lower() not in _IN_QUERY
-            ]
+            options = parse_qsl(parts.query, keep_blank_values=True)
+            kept = [(name, value if name in _SHOWN else "") for name, value in options]
             given[address] = urlunsplit(
                 parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(kept, safe="/:"))
             )
-
-
-def _query(parts: SplitResult) -> list[tuple[str, str]]:
-    return parse_qsl(parts.query, keep_blank_values=True)
 
 
 def _parts(address: object) -> SplitResult | None:

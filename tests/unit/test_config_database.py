@@ -135,15 +135,10 @@ def test_a_server_indexes_smaller_groups_than_the_embedded_database_which_loads_
 
 
 @requirement("M-86", "T53")
-@pytest.mark.parametrize(
-    ("name", "scheme", "setting"),
-    [("NEO4J_URI", "neo4j", "neo4j_password"), ("FALKORDB_URI", "redis", "falkordb_password")],
-)
-def test_a_password_among_the_options_of_an_address_is_the_setting_and_not_shown(
-    name: str, scheme: str, setting: str
-) -> None:
+@pytest.mark.parametrize(("name", "scheme"), [("NEO4J_URI", "neo4j"), ("FALKORDB_URI", "redis")])
+def test_a_password_among_the_options_of_an_address_is_not_shown(name: str, scheme: str) -> None:
     settings = load(**{name: f"{scheme}://db.example:1234/?password={WORD}"}).settings
-    assert getattr(settings, setting).get_secret_value() == WORD
+    assert f"{scheme}://db.example:1234/?password=" in {settings.neo4j_uri, settings.falkordb_uri}
     assert WORD not in repr(settings)
 
 
