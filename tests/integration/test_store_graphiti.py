@@ -21,20 +21,6 @@ FACTS = FactFilter(group_ids=(GROUP,), now=at(2026, 6))
 PAGE = Window(limit=100)
 
 
-@pytest.fixture(params=["falkor", "neo4j"])
-def store(request: pytest.FixtureRequest) -> GraphStore:
-    """On each kind of database."""
-    found: GraphStore = request.getfixturevalue(f"{request.param}_graph")
-    return found
-
-
-@pytest.fixture
-async def driver(store: GraphStore) -> AsyncIterator[GraphDriver]:
-    driver = await store.driver()
-    yield driver
-    await driver.close()
-
-
 @pytest.fixture
 async def falkor_driver(falkor_graph: GraphStore) -> AsyncIterator[OneGraphDriver]:
     driver = await falkor_graph.driver()

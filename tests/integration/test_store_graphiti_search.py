@@ -1,7 +1,6 @@
 """Graphiti's own ``search_`` on our driver: the same code as our tools, and only the groups asked for."""
 
 from array import array
-from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
@@ -52,20 +51,6 @@ class Unused(EmbedderClient, CrossEncoderClient, LLMClient):
 
     async def _generate_response(self, *_: object, **__: object) -> dict[str, Any]:
         raise AssertionError("nothing is generated here")
-
-
-@pytest.fixture(params=["falkor", "neo4j"])
-def store(request: pytest.FixtureRequest) -> GraphStore:
-    """On each kind of database."""
-    found: GraphStore = request.getfixturevalue(f"{request.param}_graph")
-    return found
-
-
-@pytest.fixture
-async def driver(store: GraphStore) -> AsyncIterator[GraphDriver]:
-    driver = await store.driver()
-    yield driver
-    await driver.close()
 
 
 @pytest.fixture

@@ -50,13 +50,6 @@ async def indexed(world: VectorWorld) -> VectorWorld:
     return await _indexed(world)
 
 
-@pytest.fixture(params=["falkor", "neo4j"])
-def store(request: pytest.FixtureRequest) -> GraphStore:
-    """On each kind of database."""
-    found: GraphStore = request.getfixturevalue(f"{request.param}_graph")
-    return found
-
-
 @pytest.fixture
 async def each(store: GraphStore) -> VectorWorld:
     """As ``indexed``, on each kind of database."""

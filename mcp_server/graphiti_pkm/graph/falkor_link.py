@@ -15,6 +15,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph.falkor_address import Address
 from graphiti_pkm.graph.falkor_connection import CONNECT_SECONDS, LOST, comes_of, open_redis
+from graphiti_pkm.graph.watch import Watch
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ class FalkorLink:
         self._recoveries = 0
         self._failures = 0
         self._is_lost = False
-        self._pulse: asyncio.Task[None] | None = None
+        self._watch = Watch(self._feel_pulse)
         self._expected: str | None = None
         self._run: str | None = None
         self._open()
@@ -102,19 +103,10 @@ class FalkorLink:
         """The answer. A server elsewhere that is silent meanwhile has to show that it lives: it may be gone unheard."""
         if self.address.is_ours:
             return await send()
-        asked = asyncio.ensure_future(send())
-        try:
-            while not (await asyncio.wait({asked}, timeout=SILENT_SECONDS))[0]:
-                if self._pulse is None or self._pulse.done():
-                    self._pulse = asyncio.create_task(self._feel_pulse(), name="pulse of the database")
-                await asyncio.shield(self._pulse)
-            return asked.result()
-        finally:
-            if not asked.cancel() and not asked.cancelled():
-                asked.exception()  # seen, where the pulse failed first
+        return await self._watch.answer(send, SILENT_SECONDS)
 
     async def _feel_pulse(self) -> None:
-        """On a connection more, for all who wait: FalkorDB answers while it works on queries. Raises RedisError."""
+        """On a connection more: FalkorDB answers while it works on queries. Raises RedisError."""
         client = open_redis(self.address, 1, self._on_connect)
         try:
             await client.ping()

@@ -1,16 +1,16 @@
 """The indexes and constraints of FalkorDB, built once, and what they say of themselves."""
 
-import asyncio
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph.database import Refused
 from graphiti_pkm.graph.falkor_connection import FalkorRefused
 from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.schema import CANARY_SCOPE, FILLING, META, SCHEMA_VERSION, version
+from graphiti_pkm.graph.schema import CANARY_SCOPE, FILLING, META, SCHEMA_VERSION, version, wait_until
 from graphiti_pkm.graph.vector_indexes import ALL, Built, Embedded
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_READY_SECONDS = 600.0
-"""How long indexes may take to come back after a start; 210,000 vectors without HNSW take seconds."""
 _POLL_SECONDS = 0.02
 
 _PROGRESS = re.compile(r"(\d+)/(\d+)")
@@ -70,7 +68,7 @@ async def ensure(database: "FalkorDatabase") -> None:
     """
     if await _version(database) != SCHEMA_VERSION:
         await _build(database)
-    await _wait_until_ready(database)
+    await wait_until(partial(is_ready, database), _POLL_SECONDS)
 
 
 async def is_ready(database: "FalkorDatabase") -> bool:
@@ -162,11 +160,3 @@ async def _constrain(database: "FalkorDatabase") -> None:
     except FalkorRefused as refused:
         if not refused.is_existing_index:
             raise Unavailable("The database refused a constraint. Try again.") from None
-
-
-async def _wait_until_ready(database: "FalkorDatabase") -> None:
-    deadline = asyncio.get_running_loop().time() + _READY_SECONDS
-    while not await is_ready(database):
-        if asyncio.get_running_loop().time() > deadline:
-            raise Unavailable("The database is still building its indexes. Try again later.")
-        await asyncio.sleep(_POLL_SECONDS)

@@ -10,6 +10,7 @@ from neo4j import AsyncDriver
 from neo4j.exceptions import DatabaseUnavailable, Neo4jError, ServiceUnavailable
 
 from graphiti_pkm.graph.neo4j_connection import LOST
+from graphiti_pkm.graph.watch import Watch
 
 _log = logging.getLogger(__name__)
 
@@ -36,31 +37,18 @@ class Pulse:
         self._failures = 0
         self._stands_until = 0.0
         self._is_away = False
-        self._felt: asyncio.Task[None] | None = None
+        self._watch = Watch(self._feel)
 
     async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
         """The answer, after one more try if the connection was lost; ``send`` must be repeatable. Raises LOST."""
         if not self._is_away:
             try:
-                return await self._watched(send)
+                return await self._watch.answer(send, SILENT_SECONDS)
             except LOST:
                 _log.warning("the connection to the database is lost; trying again")
                 self._is_away = True
         await self._return()
-        return await self._watched(send)
-
-    async def _watched(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """The answer. A server that is silent meanwhile has to show that it lives."""
-        asked = asyncio.ensure_future(send())
-        try:
-            while not (await asyncio.wait({asked}, timeout=SILENT_SECONDS))[0]:
-                if self._felt is None or self._felt.done():
-                    self._felt = asyncio.create_task(self._feel(), name="pulse of the database")
-                await asyncio.shield(self._felt)
-            return asked.result()
-        finally:
-            if not asked.cancel() and not asked.cancelled():
-                asked.exception()  # seen, where the pulse failed first
+        return await self._watch.answer(send, SILENT_SECONDS)
 
     async def _return(self) -> None:
         """One return for all who lost the same server; they share its failure too."""

@@ -1,7 +1,7 @@
 """The indexes and constraints of Neo4j, built once, and what they say of themselves."""
 
-import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.errors import ConfigurationError, Unavailable
@@ -9,7 +9,7 @@ from graphiti_pkm.graph.database import Database, Refused
 from graphiti_pkm.graph.neo4j_connection import Neo4jRefused
 from graphiti_pkm.graph.neo4j_cypher import FACTS_FULLTEXT, NODES_FULLTEXT
 from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.schema import FILLING, META, SCHEMA_VERSION, version
+from graphiti_pkm.graph.schema import FILLING, META, READY_SECONDS, SCHEMA_VERSION, version, wait_until
 from graphiti_pkm.graph.vector_indexes import ALL, EF_CONSTRUCTION, Built, Embedded, M
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ _log = logging.getLogger(__name__)
 
 OLDEST = (5, 26)
 """What Graphiti asks for, and the first with what we use: vector functions, and indexes of vectors of relations."""
-_READY_SECONDS = 600.0
 _POLL_SECONDS = 0.05
+"""Asked by ourselves: the database's own procedure waits for indexes of vectors as well, which are built meanwhile."""
 _ONLINE = "ONLINE"
 _ALL_BUILT = 100
 
@@ -98,7 +98,7 @@ async def ensure(database: "Neo4jDatabase") -> None:
     except Refused as refused:
         _log.warning("%s", refused)
         raise Unavailable("The database could not prepare its indexes. Try again.") from None
-    await _wait_until_ready(database)
+    await wait_until(partial(is_ready, database), _POLL_SECONDS)
 
 
 async def is_ready(database: "Neo4jDatabase") -> bool:
@@ -175,15 +175,6 @@ async def _build(database: "Neo4jDatabase") -> None:
         except Neo4jRefused as refused:
             if not refused.is_existing_index:
                 raise
-    await _wait_until_ready(database)
+    await wait_until(partial(is_ready, database), _POLL_SECONDS)
     for query in FILLING:
-        await database.attempt(query, writing=True, seconds=_READY_SECONDS)
-
-
-async def _wait_until_ready(database: "Neo4jDatabase") -> None:
-    """Not by the database's own procedure: that waits for indexes of vectors as well, which are built meanwhile."""
-    deadline = asyncio.get_running_loop().time() + _READY_SECONDS
-    while not await is_ready(database):
-        if asyncio.get_running_loop().time() > deadline:
-            raise Unavailable("The database is still building its indexes. Try again later.")
-        await asyncio.sleep(_POLL_SECONDS)
+        await database.attempt(query, writing=True, seconds=READY_SECONDS)

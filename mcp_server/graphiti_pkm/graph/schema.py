@@ -3,12 +3,17 @@
 Indexes and constraints are each database's own affair: ``falkor_schema`` and its like.
 """
 
-from graphiti_pkm.errors import NewerSchema
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from graphiti_pkm.errors import NewerSchema, Unavailable
 from graphiti_pkm.graph.database import Database
 from graphiti_pkm.graph.queries_values import Query, Row
 
 SCHEMA_VERSION = 4
 """1 had no index of changes by what caused them, 2 none by when and between what they were, 3 none of communities."""
+READY_SECONDS = 600.0
+"""How long indexes may take to come back after a start; 210,000 vectors without HNSW take seconds."""
 CANARY_SCOPE = "canary0"
 META = Query(
     "meta",
@@ -79,3 +84,12 @@ async def record_embedding(database: Database, model: str, dimension: int) -> No
             {"model": model, "dimension": dimension},
         )
     )
+
+
+async def wait_until(is_ready: Callable[[], Awaitable[bool]], poll_seconds: float) -> None:
+    """Until all indexes but those of vectors are complete. Raises Unavailable."""
+    deadline = asyncio.get_running_loop().time() + READY_SECONDS
+    while not await is_ready():
+        if asyncio.get_running_loop().time() > deadline:
+            raise Unavailable("The database is still building its indexes. Try again later.")
+        await asyncio.sleep(poll_seconds)
