@@ -30,7 +30,7 @@ class ScratchNode:
 
     label: str
     type: str | None = None
-    properties: Properties = field(default=NONE)
+    properties: Properties = field(default_factory=lambda: NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ScratchEdge:
     source: str
     target: str
     relation: str
-    properties: Properties = field(default=NONE)
+    properties: Properties = field(default_factory=lambda: NONE)
 
 
 @dataclass(frozen=True)
