@@ -48,9 +48,9 @@ class Land:
         return sorted(route(ends[0], path) for path in found)
 
     async def around(
-        self, graph: Graph, name: str, hops: int, most: int = 50, most_facts: int = 200, **fields: Any
+        self, graph: Graph, names: str, hops: int, most: int = 50, most_facts: int = 200, **fields: Any
     ) -> Neighbourhood:
-        return await graph.neighbourhood(self.uuid(name), facts(**fields), hops, most, most_facts)
+        return await graph.neighbourhood([self.uuid(name) for name in names], facts(**fields), hops, most, most_facts)
 
 
 def route(start: str, path: Sequence[Fact]) -> str:
@@ -153,6 +153,21 @@ async def test_a_ring_that_does_not_fit_is_cut_and_what_lies_beyond_is_not_looke
     assert later.entities_left_out == 1
     alone = await land.around(graph, "a", 2, most=0)
     assert (alone.entities, alone.entities_left_out, alone.facts_total) == ((), 3, 0)
+
+
+async def test_what_surrounds_several_entities_is_told_by_the_hops_from_the_nearest(graph: Graph) -> None:
+    land = await Land().joined("ab", "bc", "cd", "de", "ef", "fg", "cx", "xe").put(graph)
+    both = await land.around(graph, "ag", 1)
+    assert names(both) == [("b", 1), ("f", 1)]
+    assert {(fact.source_name, fact.target_name) for fact in both.facts} == {("a", "b"), ("f", "g")}
+    assert names(await land.around(graph, "ag", 2)) == [("b", 1), ("f", 1), ("c", 2), ("e", 2)]
+    cut = await land.around(graph, "ce", 1, most=2)
+    assert (names(cut), cut.entities_left_out) == ([("d", 1), ("x", 1)], 2)
+    alone = await land.around(graph, "ced", 0)
+    assert (names(alone), alone.facts_total, alone.entities_left_out) == ([], 2, 0)
+    assert names(await land.around(graph, "aa", 1)) == [("b", 1)]
+    nothing = await land.around(graph, "", 2)
+    assert (nothing.entities, nothing.facts, nothing.entities_left_out) == ((), (), 0)
 
 
 async def test_of_the_facts_each_pair_has_one_before_any_has_two(graph: Graph) -> None:

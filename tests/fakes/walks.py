@@ -48,11 +48,12 @@ class Walks(Search):
         return []
 
     async def neighbourhood(
-        self, entity_uuid: str, wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+        self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
     ) -> Neighbourhood:
         db = await self._db()
         between = _between(db, wanted)
-        distances = {entity_uuid: 0}
+        distances = dict.fromkeys(entity_uuids, 0)
+        starts = len(distances)
         left_out = 0
         for hop in range(1, hops + 1):
             inner = {uuid for uuid, distance in distances.items() if distance == hop - 1}
@@ -64,7 +65,7 @@ class Walks(Search):
                 if pair & inner
             )
             ring = sorted(facts, key=lambda uuid: (-facts[uuid], db.entities[uuid].name, uuid))
-            room = max_entities + 1 - len(distances)
+            room = max_entities + starts - len(distances)
             distances |= dict.fromkeys(ring[:room], hop)
             left_out = len(ring) - len(ring[:room])
             if left_out:

@@ -34,15 +34,15 @@ class SourcePage(Record):
 
 
 class Neighbourhood(Record):
-    """Entities around one, nearest first, with the facts among them and it."""
+    """Entities around others, nearest first, with the facts among all of them."""
 
     entities: tuple[tuple[Entity, int], ...]
-    """Each with its hops from the centre, which is not among them."""
+    """Each with its hops from the nearest start; the starts are not among them."""
     entities_left_out: int
     """Entities of the last ring looked at that did not fit; what lies beyond them was not looked for."""
     facts: tuple[Fact, ...]
     facts_total: int
-    """Facts among the entities above."""
+    """Facts among the entities above and the starts."""
 
 
 class GraphWalks(Protocol):
@@ -67,9 +67,9 @@ class GraphWalks(Protocol):
         ...
 
     async def neighbourhood(
-        self, entity_uuid: str, wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+        self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
     ) -> Neighbourhood:
-        """Ring by ring, the ones with most facts to the ring before first, then by name and uuid.
+        """Ring by ring around the starts, the ones with most facts to the ring before first, then by name and uuid.
 
         Of the facts, one for each pair of entities comes first, then the second of each, current and newest first.
         """

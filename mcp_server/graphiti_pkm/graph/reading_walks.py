@@ -67,19 +67,21 @@ class Walks(Connected):
         ]
 
     async def neighbourhood(
-        self, entity_uuid: str, wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+        self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
     ) -> Neighbourhood:
         db = await self._db()
-        rings: list[list[str]] = [[entity_uuid]]
-        seen = [entity_uuid]
+        starts = list(dict.fromkeys(entity_uuids))
+        rings: list[list[str]] = [starts]
+        seen = list(starts)
         left_out = 0
         while len(rings) <= hops and rings[-1] and not left_out:
-            ((ring,),) = await db.read(queries_paths.ring(rings[-1], seen, wanted, max_entities + 1 - len(seen)))
+            room = max_entities + len(starts) - len(seen)
+            ((ring,),) = await db.read(queries_paths.ring(rings[-1], seen, wanted, room))
             rings.append(ring["uuids"])
             seen += ring["uuids"]
             left_out = ring["total"] - len(ring["uuids"])
         among, total = await db.read_apart(*queries_paths.facts_among(seen, wanted, max_facts))
-        (found,) = await db.read(queries_read.entities(seen[1:], wanted.group_ids))
+        (found,) = await db.read(queries_read.entities(seen[len(starts) :], wanted.group_ids))
         entities = {row["uuid"]: mapping.entity(row) for row in found}
         return Neighbourhood(
             entities=tuple(

@@ -93,7 +93,7 @@ class Paths(Reader):
         wanted = self._wanted(
             anchor.group_ids, now, instant, valid_after, valid_before, only_current=not include_invalidated
         )
-        found = await self._graph.neighbourhood(anchor.uuid, wanted, hops, most_nodes - 1, most_facts)
+        found = await self._graph.neighbourhood([anchor.uuid], wanted, hops, most_nodes - 1, most_facts)
         around = [(anchor.entity, 0), *found.entities] if anchor.entity else []
         nodes = [_node(entity, distance) for entity, distance in around]
         facts = self._lean(found.facts, now, instant)
