@@ -1,0 +1,319 @@
+"""One scratch graph: labelled nodes and directed edges, one of a relation between two nodes, kept by rustworkx.
+
+Nodes are told by number inside; callers speak labels. Nothing here waits or locks: whoever changes a graph holds its
+lock.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import rustworkx
+
+from graphiti_pkm.domain.scratch import NONE, Content, Properties, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.errors import TooLarge
+from graphiti_pkm.reasoning import sizes
+from graphiti_pkm.reasoning.edges import Edge, Edges, Graph
+from graphiti_pkm.reasoning.label_forms import loose_key, same_key
+from graphiti_pkm.reasoning.label_vectors import LabelVectors
+from graphiti_pkm.reasoning.view import Gathered, View, view_of, weights_of
+
+
+class Applied(NamedTuple):
+    """What a content brought."""
+
+    nodes_added: int
+    edges_added: int
+
+
+class ScratchGraph:
+    """A multigraph keyed by relation; relations are compared regardless of case and keep their first spelling."""
+
+    def __init__(self, limits: ScratchLimits, bytes_elsewhere: Callable[[], int] = lambda: 0) -> None:
+        """``bytes_elsewhere``: of the tenant's other graphs, which share the limit of bytes."""
+        self.version = 0
+        """Grows with every change."""
+        self.vectors = LabelVectors()
+        """Of the labels; a node that is added waits for its vector here, one that is removed is dropped."""
+        self.limits = limits
+        self._bytes_elsewhere = bytes_elsewhere
+        self._graph: Graph = rustworkx.PyDiGraph(multigraph=True)
+        self._edges = Edges(self._graph)
+        self._by_same: dict[str, int] = {}
+        self._by_loose: dict[str, list[int]] = {}
+        self._sequence: dict[int, int] = {}
+        self._added = 0
+        self._bytes = 0
+        self._views: dict[tuple[str | None, str | None, Gathered], tuple[int, View]] = {}
+
+    # What there is
+
+    @property
+    def rx(self) -> Graph:
+        """To compute on, not to change."""
+        return self._graph
+
+    @property
+    def node_count(self) -> int:
+        return self._graph.num_nodes()
+
+    @property
+    def edge_count(self) -> int:
+        return self._graph.num_edges()
+
+    @property
+    def bytes(self) -> int:
+        """An estimate of what labels, properties, edges and vectors take."""
+        return self._bytes + self._edges.bytes + self.vectors.bytes
+
+    @property
+    def relations(self) -> dict[str, int]:
+        """How many edges each relation has, by its spelling."""
+        return self._edges.relations
+
+    def find(self, label: str) -> int | None:
+        """The node with this label, or with the one that counts as the same."""
+        return self._by_same.get(same_key(label))
+
+    def loose(self, label: str) -> list[int]:
+        """The nodes whose labels are this one but for punctuation; several may be."""
+        return list(self._by_loose.get(loose_key(label), ()))
+
+    def node(self, index: int) -> ScratchNode:
+        return self._graph[index]
+
+    def label(self, index: int) -> str:
+        return self._graph[index].label
+
+    def order(self) -> Iterator[int]:
+        """Nodes as they were added."""
+        return iter(self._sequence)
+
+    def sequence(self, index: int) -> int:
+        """A node's place in the order, which stays its own when others go."""
+        return self._sequence[index]
+
+    def edges(
+        self, source: int | None = None, target: int | None = None, relation: str | None = None, after: int = -1
+    ) -> Iterator[Edge]:
+        """Edges as they were added, those after a sequence."""
+        spelled = None if relation is None else self._edges.spelled(relation)
+        if relation is not None and spelled is None:
+            return
+        for number in self._edges.numbers(source, target, after):
+            edge = self._edges.at(number)
+            if spelled is None or edge.relation is spelled:
+                yield edge
+
+    def count_edges(self, source: int | None = None, target: int | None = None, relation: str | None = None) -> int:
+        """How many edges there are like that."""
+        if source is target is None:
+            return self.edge_count if relation is None else self._edges.number_of(relation)
+        return sum(1 for _ in self.edges(source, target, relation))
+
+    def degrees(self, index: int, relation: str | None = None) -> tuple[int, int]:
+        """Edges in and edges out; an edge to itself is both."""
+        if relation is None:
+            return self._graph.in_degree(index), self._graph.out_degree(index)
+        return self.count_edges(target=index, relation=relation), self.count_edges(source=index, relation=relation)
+
+    def content(self, indices: Iterable[int] | None = None) -> Content:
+        """Everything, or some nodes and the edges among them."""
+        chosen = None if indices is None else set(indices)
+        return Content(
+            nodes=tuple(self.node(index) for index in self.order() if chosen is None or index in chosen),
+            edges=tuple(
+                ScratchEdge(self.label(edge.source), self.label(edge.target), edge.relation, edge.properties)
+                for edge in self._among(chosen)
+            ),
+        )
+
+    def view(self, weight: str | None = None, relation: str | None = None, gathered: Gathered = "least") -> View:
+        """The simple directed graph to compute on, of all relations or one; made once for a state of this graph.
+
+        Raises:
+            InvalidInput: the property to weigh by is not a number everywhere, or nowhere there.
+        """
+        asked = (weight, relation and relation.casefold(), gathered)
+        version, kept = self._views.get(asked, (-1, None))
+        if kept is None or version != self.version:
+            self._views = {one: held for one, held in self._views.items() if held[0] == self.version}
+            kept = self._viewed(weight, relation, gathered)
+            self._views[asked] = (self.version, kept)
+        return kept
+
+    # Changes
+
+    def add_node(self, node: ScratchNode) -> tuple[int, bool]:
+        """Add a node, or find the one that has its label; that one stays as it is.
+
+        Raises:
+            TooLarge: a limit would be exceeded; nothing was added.
+        """
+        key = same_key(node.label)
+        if (found := self._by_same.get(key)) is not None:
+            return found, False
+        self._make_room(1, 0, _size_of(node))
+        return self._put_node(node, key), True
+
+    def merge_node(self, index: int, kind: str | None, properties: Properties) -> tuple[str, ...]:
+        """Set a missing type and add properties, the new value of one replacing the old; told is what was not taken.
+
+        Raises:
+            TooLarge: a limit would be exceeded; nothing was changed.
+        """
+        old = self._graph[index]
+        new = ScratchNode(old.label, old.type or kind, _merged(old.properties, properties))
+        if new != old:
+            growth = _size_of(new) - _size_of(old)
+            self._make_room(0, 0, growth)
+            self._graph[index] = new
+            self._bytes += growth
+            self.version += 1
+        if kind is None or new.type == kind:
+            return ()
+        return (f"type stays {new.type!r}, not {kind!r}",)
+
+    def remove_node(self, index: int) -> int:
+        """Remove a node, its vector and its edges; told is how many edges."""
+        going = {*self._graph.out_edge_indices(index), *self._graph.in_edge_indices(index)}
+        for number in going:
+            self._edges.drop(number)
+        node = self._graph[index]
+        del self._by_same[same_key(node.label)], self._sequence[index]
+        loose = loose_key(node.label)
+        if loose:
+            self._by_loose[loose].remove(index)
+            if not self._by_loose[loose]:
+                del self._by_loose[loose]
+        self.vectors.drop(index)
+        self._graph.remove_node(index)
+        self._bytes -= _size_of(node)
+        self.version += 1
+        return len(going)
+
+    def add_edge(self, source: int, target: int, relation: str, properties: Properties = NONE) -> bool:
+        """Add an edge, or merge the properties into the one there is.
+
+        Raises:
+            TooLarge: a limit would be exceeded; nothing was changed.
+        """
+        found = self._edges.find(source, target, relation)
+        if found is None:
+            self._make_room(0, 1, self._edges.size_of(relation, properties))
+            self._edges.put(source, target, relation, properties)
+            self.version += 1
+            return True
+        old = self._edges.at(found).properties
+        merged = _merged(old, properties)
+        if merged != old:
+            self._make_room(0, 0, sizes.of_properties(merged) - sizes.of_properties(old))
+            self._edges.describe(found, merged)
+            self.version += 1
+        return False
+
+    def remove_edges(self, source: int, target: int, relation: str | None = None) -> int:
+        """Remove the edges from one node to another, or the one of a relation; told is how many."""
+        if relation is None:
+            going = list(self._edges.numbers(source, target))
+        else:
+            found = self._edges.find(source, target, relation)
+            going = [] if found is None else [found]
+        for number in going:
+            self._edges.drop(number)
+        if going:
+            self.version += 1
+        return len(going)
+
+    def apply(self, content: Content) -> Applied:
+        """Add everything a content names, merging into what is there: all of it or, beyond a limit, nothing.
+
+        Raises:
+            TooLarge: a limit would be exceeded; nothing was added.
+        """
+        nodes, edges, size = self._plan(content)
+        self._make_room(nodes, edges, size)
+        before = self.node_count, self.edge_count
+        for node in content.nodes:
+            index, _ = self.add_node(node)
+            self.merge_node(index, node.type, node.properties)
+        for edge in content.edges:
+            source, _ = self.add_node(ScratchNode(edge.source))
+            target, _ = self.add_node(ScratchNode(edge.target))
+            self.add_edge(source, target, edge.relation, edge.properties)
+        return Applied(self.node_count - before[0], self.edge_count - before[1])
+
+    # How
+
+    def _plan(self, content: Content) -> tuple[int, int, int]:
+        """How many nodes and edges a content would add, and bytes at most."""
+        named = [node.label for node in content.nodes]
+        named += [label for edge in content.edges for label in (edge.source, edge.target)]
+        key_of = {label: same_key(label) for label in named}
+        new = {key_of[label]: label for label in named if key_of[label] not in self._by_same}
+        size = sum(_size_of(ScratchNode(label)) for label in new.values())
+        size += sum(sizes.of_properties(node.properties) + sizes.of_text(node.type or "") for node in content.nodes)
+        fresh: set[tuple[str, str, str]] = set()
+        for edge in content.edges:
+            source, target = key_of[edge.source], key_of[edge.target]
+            size += sizes.of_properties(edge.properties)
+            known = source not in new and target not in new
+            if known and self._edges.find(self._by_same[source], self._by_same[target], edge.relation) is not None:
+                continue
+            fresh.add((source, target, edge.relation.casefold()))
+        relations = {relation for _, _, relation in fresh if self._edges.spelled(relation) is None}
+        return len(new), len(fresh), size + len(fresh) * sizes.EDGE + sum(map(sizes.of_relation, relations))
+
+    def _make_room(self, nodes: int, edges: int, size: int) -> None:
+        for what, have, more, most in (
+            ("nodes", self.node_count, nodes, self.limits.nodes),
+            ("edges", self.edge_count, edges, self.limits.edges),
+        ):
+            if more > 0 and have + more > most:
+                raise TooLarge(
+                    f"A scratch graph may have at most {most:,} {what}; this one has {have:,} and {more:,} more were to"
+                    " be added. Nothing was added: remove some first, or use another graph."
+                )
+        if size > 0 and self.bytes + self._bytes_elsewhere() + size > self.limits.bytes:
+            raise TooLarge(
+                f"Your scratch graphs may take at most {self.limits.bytes:,} bytes together, and this would be more."
+                " Nothing was added: delete_graph frees what is no longer needed."
+            )
+
+    def _put_node(self, node: ScratchNode, key: str) -> int:
+        kept = ScratchNode(node.label, node.type, _merged(NONE, node.properties))
+        index = self._graph.add_node(kept)
+        self._by_same[key] = index
+        if loose := loose_key(node.label):
+            self._by_loose.setdefault(loose, []).append(index)
+        self._sequence[index] = self._added
+        self._added += 1
+        self.vectors.expect(index)
+        self._bytes += _size_of(kept)
+        self.version += 1
+        return index
+
+    def _viewed(self, weight: str | None, relation: str | None, gathered: Gathered) -> View:
+        indices = self._graph.node_indices()
+        nodes = np.fromiter(indices, dtype=np.int64, count=len(indices))
+        if relation is None and weight is None:
+            return view_of(nodes, np.array(self._graph.edge_list(), dtype=np.int64))
+        edges = list(self.edges(relation=relation))
+        weights = None if weight is None else weights_of((edge.properties for edge in edges), weight)
+        return view_of(nodes, [(edge.source, edge.target) for edge in edges], weights, gathered)
+
+    def _among(self, chosen: set[int] | None) -> Iterator[Edge]:
+        if chosen is None:
+            yield from self.edges()
+            return
+        inside = (edge for index in chosen for edge in self.edges(source=index) if edge.target in chosen)
+        yield from sorted(inside, key=lambda edge: edge.sequence)
+
+
+def _merged(old: Properties, new: Properties) -> Properties:
+    return {**old, **new} if new else old
+
+
+def _size_of(node: ScratchNode) -> int:
+    named = sizes.of_label(node.label) + (sizes.of_text(node.type) if node.type else 0)
+    return sizes.NODE + named + sizes.of_properties(node.properties)

@@ -1,0 +1,99 @@
+"""The vectors of a scratch graph's labels: one growing matrix, so that finding the nearest is one product."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FEWEST = 16
+
+
+class LabelVectors:
+    """Vectors by the number of their node; those of nodes that were added without one are pending."""
+
+    def __init__(self) -> None:
+        self.pending: dict[int, None] = {}
+        """Nodes whose labels are to be embedded, in the order they came."""
+        self._rows: NDArray[np.float32] | None = None
+        self._nodes: list[int] = []
+        self._row_of: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    @property
+    def bytes(self) -> int:
+        """Of the matrix as it has grown."""
+        return 0 if self._rows is None else self._rows.nbytes
+
+    def expect(self, node: int) -> None:
+        """Note that a node has no vector yet."""
+        if node not in self._row_of:
+            self.pending[node] = None
+
+    def add(self, node: int, vector: Sequence[float]) -> None:
+        """Keep a vector, made one long; a second one of the same node replaces the first.
+
+        Raises:
+            ValueError: the vectors so far have another length.
+        """
+        row = _of_length_one(vector)
+        if self._rows is None:
+            self._rows = np.zeros((_FEWEST, len(row)), dtype=np.float32)
+        if len(row) != self._rows.shape[1]:
+            raise ValueError(f"a vector of {len(row)} numbers among vectors of {self._rows.shape[1]}")
+        at = self._row_of.get(node, len(self._nodes))
+        if at == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._rows[at] = row
+        if at == len(self._nodes):
+            self._nodes.append(node)
+            self._row_of[node] = at
+        self.pending.pop(node, None)
+
+    def drop(self, node: int) -> None:
+        """Forget a node; the last row takes its place."""
+        self.pending.pop(node, None)
+        at = self._row_of.pop(node, None)
+        if at is None or self._rows is None:
+            return
+        last = self._nodes.pop()
+        if at < len(self._nodes):
+            self._rows[at] = self._rows[len(self._nodes)]
+            self._nodes[at] = last
+            self._row_of[last] = at
+        if len(self._rows) > _FEWEST and len(self._nodes) < len(self._rows) // 4:
+            self._rows = self._rows[: len(self._rows) // 2].copy()
+
+    def nearest(self, vector: Sequence[float], k: int) -> list[tuple[int, float]]:
+        """The ``k`` nodes nearest to a vector with their cosines, nearest first."""
+        return self.nearest_of([vector], k)[0]
+
+    def nearest_of(self, vectors: Sequence[Sequence[float]], k: int) -> list[list[tuple[int, float]]]:
+        """The same of several vectors, by one product."""
+        if self._rows is None or not self._nodes:
+            return [[] for _ in vectors]
+        held = self._rows[: len(self._nodes)]
+        found = held @ np.stack([_of_length_one(vector) for vector in vectors]).T
+        return [self._first(found[:, one], k) for one in range(len(vectors))]
+
+    def cosines(self, vector: Sequence[float]) -> Iterable[tuple[int, float]]:
+        """Every node's cosine with a vector, in no order."""
+        if self._rows is None or not self._nodes:
+            return ()
+        found = self._rows[: len(self._nodes)] @ _of_length_one(vector)
+        return zip(self._nodes, found.tolist(), strict=True)
+
+    def _first(self, cosines: "NDArray[np.float32]", k: int) -> list[tuple[int, float]]:
+        best = np.argpartition(-cosines, k - 1)[:k] if k < len(cosines) else np.arange(len(cosines))
+        ordered = sorted(best.tolist(), key=lambda at: (-cosines[at], self._nodes[at]))
+        return [(self._nodes[at], float(cosines[at])) for at in ordered]
+
+
+def _of_length_one(vector: Sequence[float]) -> "NDArray[np.float32]":
+    row = np.asarray(vector, dtype=np.float32)
+    length = float(np.linalg.norm(row))
+    return row / length if length else row
