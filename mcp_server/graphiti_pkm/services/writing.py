@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -27,12 +27,13 @@ from graphiti_pkm.services.receipts import Progress, Receipts, in_words, tell_no
 from graphiti_pkm.services.replacement import CURRENT
 from graphiti_pkm.services.resolution import names_given
 from graphiti_pkm.services.saga_plan import place_in_saga, with_saga
-from graphiti_pkm.services.snapshot import LONG_TEXT, SnapshotReader
+from graphiti_pkm.services.snapshot import LONG_TEXT, Snapshot, SnapshotReader
 from graphiti_pkm.services.told import ME, Told, fact_text, read_request, request_hash
 from graphiti_pkm.services.write_answer import Linked, write_answer
 from graphiti_pkm.services.write_plan import (
     EMBEDDED_AT_ONCE,
     Occurrence,
+    WritePlan,
     extract_job,
     missing_vectors,
     new_uuid,
@@ -44,6 +45,15 @@ _A_MOMENT = timedelta(minutes=10)
 _SHORT = 20
 """Within a moment a model sends a note again to add what it lacks; few characters may be said twice."""
 _QUEUED = " A model will read it: get_status with its episode_uuid as receipt tells what it finds."
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A call that is decided and not stored."""
+
+    told: Told
+    plan: WritePlan
+    snapshot: Snapshot
 
 
 class Writing:
@@ -87,6 +97,20 @@ class Writing:
         except Unavailable as error:
             raise NotKept(f"Nothing was stored; send it again later. {error.message}") from error
         return await self._with_extraction(answer, wait_seconds, progress)
+
+    async def preview(self, caller: Caller, request: AddMemory) -> Planned:
+        """What ``add_memory`` would do with a request now; reads only.
+
+        Raises:
+            InvalidInput: ``add_memory`` would refuse it.
+            Unavailable: the database or an embedding service does not answer.
+        """
+        group_id, person = self._groups.one(caller, request.group_id), self._persons.called(caller)
+        told = read_request(request, person, self._context.now(), self._context.settings.zone)
+        spans = await _split(told.body)
+        known = await self._reader.known_names(group_id, told, person)
+        vectors = await embed_by_text(self._context.embedder, _texts(told, spans, person, group_id, known))
+        return await self._planned(told, spans, group_id, caller, vectors)
 
     async def _with_extraction(
         self, answer: AddMemoryResponse, wait_seconds: float, progress: Progress
@@ -142,23 +166,16 @@ class Writing:
         is_last: bool,
     ) -> AddMemoryResponse | None:
         """Read, plan and commit under the group's lock; None if a vector is missing that can still be made."""
-        public, person = self._groups.public(group_id), self._persons.called(caller)
-        settings = self._context.settings
+        public, settings = self._groups.public(group_id), self._context.settings
         async with self._context.locks.hold(group_id):
             await self._committer.catch_up(group_id)
             if earlier := await self._earlier(told, digest):
                 return earlier
             await self._refuse_foreign(told)
-            now = self._context.now()
-            if not told.is_dated:
-                told = replace(told, reference_time=now)
-            named = None if public == settings.default_group else public
-            at = Occurrence(group_id, named, person, now, settings.zone, caller.principal, settings.retirement)
             place = await place_in_saga(self._graph, group_id, told)
-            snapshot, same_text = await asyncio.gather(
-                self._reader.read(group_id, told, person, vectors or {}, now), self._same_text(told, group_id, now)
-            )
-            plan = plan_write(told, spans, at, snapshot, vectors or {}, same_text=same_text)
+            planned = await self._planned(told, spans, group_id, caller, vectors)
+            told, plan, snapshot = planned.told, planned.plan, planned.snapshot
+            now = plan.episode.created_at
             if vectors is not None and not is_last and missing_vectors(plan, vectors):
                 return None
             try:
@@ -179,6 +196,20 @@ class Writing:
                 self._books.forget(group_id)  # it may hold names that were not stored
                 raise
         return answer
+
+    async def _planned(
+        self, told: Told, spans: list[Span], group_id: str, caller: Caller, vectors: Mapping[str, Vector] | None
+    ) -> Planned:
+        public, person = self._groups.public(group_id), self._persons.called(caller)
+        settings, now = self._context.settings, self._context.now()
+        if not told.is_dated:
+            told = replace(told, reference_time=now)
+        named = None if public == settings.default_group else public
+        at = Occurrence(group_id, named, person, now, settings.zone, caller.principal, settings.retirement)
+        snapshot, same_text = await asyncio.gather(
+            self._reader.read(group_id, told, person, vectors or {}, now), self._same_text(told, group_id, now)
+        )
+        return Planned(told, plan_write(told, spans, at, snapshot, vectors or {}, same_text=same_text), snapshot)
 
     async def _same_text(self, told: Told, group_id: str, now: datetime) -> str | None:
         """The episode with this text and time, or of one sent without a time, with this text a moment ago."""
