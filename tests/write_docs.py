@@ -11,6 +11,7 @@ from graphiti_pkm.config_database import DatabaseSettings
 from graphiti_pkm.config_memory import MemorySettings
 from graphiti_pkm.config_model import ModelSettings
 from graphiti_pkm.config_names import flags_of, variables_of
+from graphiti_pkm.config_reasoning import ReasoningSettings
 from graphiti_pkm.config_serving import ServingSettings
 from graphiti_pkm.toolsets.document import tools_page
 
@@ -73,7 +74,13 @@ def configuration_page() -> str:
 
 def readme_with_settings(text: str) -> str:
     """README.md with the names of all settings between its marks."""
-    parts = {"memory": MemorySettings, "database": DatabaseSettings, "server": ServingSettings, "models": ModelSettings}
+    parts = {
+        "memory": MemorySettings,
+        "database": DatabaseSettings,
+        "server": ServingSettings,
+        "models": ModelSettings,
+        "scratch graphs": ReasoningSettings,
+    }
     lines = []
     for title, part in parts.items():
         names = ", ".join(f"`{name}`" for name in part.model_fields)

@@ -155,6 +155,8 @@ async def open_memory(
             work.append(asyncio.create_task(memory.extracting.run(stop), name="extractions"))
         if memory.takeover is not None:
             work.append(asyncio.create_task(memory.takeover.run(stop), name="takeover"))
+        if memory.services.reasoning is not None:
+            work.append(asyncio.create_task(memory.services.reasoning.graphs.keep_swept(stop), name="scratch graphs"))
         stack.push_async_callback(_finish, stop, work)
         yield memory
 
@@ -224,6 +226,11 @@ def _assemble(
             takeover = Takeover(shared, journal.extractions, extracting.notify, sharing.lease)
     shown = receipts or Receipts(context, groups, journal.extractions, shared=shared)
     writing = Writing(context, groups, committer, receipts)
+    reasoning = None
+    if "reasoning" in context.settings.toolsets:
+        from graphiti_pkm.services.reasoning import Reasoning  # noqa: PLC0415  (for those who asked for it)
+
+        reasoning = Reasoning(context)
     services = Services(
         writing=writing,
         searching=Searching(context, groups),
@@ -241,6 +248,7 @@ def _assemble(
         status=Status(context, groups, database.attention, database.backend, shown, is_shared=database.is_shared),
         figures=Figures(context, journal, journal.extractions),
         stop_waiting=shown.stop_waiting,
+        reasoning=reasoning,
     )
     jobs = Jobs(context, committer, erasing)
     recovery = Recovery(context, committer, database)

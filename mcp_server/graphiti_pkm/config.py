@@ -20,6 +20,7 @@ from graphiti_pkm.config_keys import OPENAI_KEY, GivenKey, choose_key
 from graphiti_pkm.config_memory import APP, MemorySettings, RetirementPolicy
 from graphiti_pkm.config_model import ModelSettings
 from graphiti_pkm.config_names import ENV_PREFIX, environment_name, variables_of
+from graphiti_pkm.config_reasoning import ReasoningSettings
 from graphiti_pkm.config_serving import ServingSettings
 from graphiti_pkm.config_sources import FLAG, read_sources
 from graphiti_pkm.errors import ConfigurationError
@@ -36,7 +37,7 @@ _DESCRIBED = frozenset({"entity_types", "edge_types"})
 _LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types", "allowed_hosts"})
 
 
-class Settings(ModelSettings, ServingSettings, DatabaseSettings, MemorySettings):
+class Settings(ReasoningSettings, ModelSettings, ServingSettings, DatabaseSettings, MemorySettings):
     """Effective settings, immutable. The descriptions are the help texts and DOCS/configuration.md.
 
     The last part comes first wherever settings are listed.

@@ -28,6 +28,7 @@ from graphiti_pkm.services.figures import Figures
 from graphiti_pkm.services.forgetting import Forgetting
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.paths import Paths
+from graphiti_pkm.services.reasoning import Reasoning
 from graphiti_pkm.services.receipts import Progress
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
@@ -141,6 +142,7 @@ class World:
             digests=Digests(context, groups, FakeJournal(self.clock).extractions, None, lambda: None),
             status=Status(context, groups),
             figures=Figures(context, journal, journal.extractions),
+            reasoning=Reasoning(context),
         )
 
     @asynccontextmanager

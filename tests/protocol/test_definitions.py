@@ -83,7 +83,7 @@ async def test_only_what_deletes_is_destructive() -> None:
     destructive = {
         tool.name for tool in await definitions(EVERYTHING) if tool.annotations and tool.annotations.destructive_hint
     }
-    assert destructive == {"delete_episode", "delete_entity_edge", "forget", "clear_graph"}
+    assert destructive == {"delete_episode", "delete_entity_edge", "forget", "clear_graph", "delete_graph"}
 
 
 @requirement("B-01", "C19")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
     from graphiti_pkm.services.figures import Figures
     from graphiti_pkm.services.forgetting import Forgetting
     from graphiti_pkm.services.paths import Paths
+    from graphiti_pkm.services.reasoning import Reasoning
     from graphiti_pkm.services.retiring import Retiring
     from graphiti_pkm.services.searching import Searching
     from graphiti_pkm.services.sources import Sources
@@ -43,3 +44,5 @@ class Services:
     figures: "Figures"
     stop_waiting: Callable[[], None] = lambda: None
     """Calls that wait for a model are answered now."""
+    reasoning: "Reasoning | None" = None
+    """Only where the toolset reasoning is switched on."""

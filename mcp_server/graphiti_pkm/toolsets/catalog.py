@@ -27,6 +27,7 @@ from graphiti_pkm.toolsets.memory_forget import forget
 from graphiti_pkm.toolsets.memory_search import search_episodes, search_memory_facts, search_nodes
 from graphiti_pkm.toolsets.memory_sources import get_fact_sources
 from graphiti_pkm.toolsets.memory_write import add_memory, delete_entity_edge, delete_episode
+from graphiti_pkm.toolsets.reasoning_graphs import delete_graph, list_graphs
 from graphiti_pkm.toolsets.texts import only_naming
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -130,6 +131,15 @@ TOOLSETS: tuple[Toolset, ...] = (
             ToolLine(summarize_saga, "Summarize Saga", ENDS),
             ToolLine(build_communities, "Build Communities", ENDS),
             ToolLine(clear_graph, "Clear Graph", DELETES),
+        ),
+    ),
+    # What only a scratch graph loses was the caller's own and of this hour: a contributor may take it out as well.
+    Toolset(
+        "reasoning",
+        "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
+        (
+            ToolLine(list_graphs, "List Graphs"),
+            ToolLine(delete_graph, "Delete Graph", DELETES, permitted_to="contributor"),
         ),
     ),
 )

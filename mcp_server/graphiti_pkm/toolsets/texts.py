@@ -3,6 +3,8 @@
 import re
 from collections.abc import Collection
 
+PLAIN_WORDS = frozenset({"bridges", "communities", "subgraph"})
+"""Names of tools that a text may hold without naming the tool."""
 _CLAUSE = re.compile(r"(?<=[.;]) +")
 _NUMBER = re.compile(r"(\d+\.)?")
 """What is left of a numbered line when all its clauses are gone."""
@@ -10,7 +12,7 @@ _NUMBER = re.compile(r"(\d+\.)?")
 
 def only_naming(text: str, known: Collection[str], enabled: Collection[str]) -> str:
     """The text without the lines, sentences and clauses that name a tool which is not switched on."""
-    off = set(known) - set(enabled)
+    off = set(known) - set(enabled) - PLAIN_WORDS
     if not off:
         return text
     pattern = re.compile(rf"\b(?:{'|'.join(sorted(off))})\b")

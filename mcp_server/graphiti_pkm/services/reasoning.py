@@ -1,0 +1,14 @@
+"""The use cases of scratch graphs as one value; built only where the toolset ``reasoning`` is switched on."""
+
+from datetime import timedelta
+
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+
+
+class Reasoning:
+    """One object per group of use cases, over the same graphs."""
+
+    def __init__(self, context: Context) -> None:
+        settings = context.settings
+        self.graphs = ScratchGraphs(settings.scratch_limits, timedelta(hours=settings.scratch_idle_hours), context.now)

@@ -1,0 +1,218 @@
+"""Scratch graphs by tenant and name: who has which, for how long, and how many.
+
+A tenant is what a caller may see (``Caller.sight``), never a session: whoever reconnects finds their graphs, and nobody
+else does. One lock a graph, held for reading too: an analysis may run in a thread. Nothing slow happens under it.
+"""
+
+import asyncio
+import unicodedata
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeAlias
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, LONGEST_NAME, ScratchLimits
+from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse, ScratchGraphView
+from graphiti_pkm.errors import InvalidInput, NotFound, TooLarge
+from graphiti_pkm.services.waiting import wait_for_any
+
+if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
+    from graphiti_pkm.reasoning.graph import ScratchGraph
+
+_Tenant: TypeAlias = tuple[str, ...]
+
+_MOST_NAMES = 20
+"""Of graphs, in one message."""
+_SHOWN = 60
+_TURN_SECONDS = 60.0
+_LINE_ENDS = frozenset({"Zl", "Zp"})
+
+
+@dataclass(eq=False)
+class OpenGraph:
+    """One graph of one tenant."""
+
+    name: str
+    graph: "ScratchGraph"
+    created_at: datetime
+    last_accessed: datetime
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class ScratchGraphs:
+    """All scratch graphs of this process; nothing of them outlives it."""
+
+    def __init__(self, limits: ScratchLimits, idle: timedelta, now: Callable[[], datetime]) -> None:
+        """``idle``: how long a graph stays that nobody uses; zero: for ever."""
+        self.limits = limits
+        self._idle = idle
+        self._now = now
+        self._tenants: dict[_Tenant, dict[str, OpenGraph]] = {}
+
+    def reading(self, caller: Caller, name: str = DEFAULT_GRAPH) -> AbstractAsyncContextManager[OpenGraph]:
+        """Hold a graph that there is.
+
+        Raises:
+            NotFound: there is none of this name; lists those that there are.
+        """
+        return self._holding(caller, name, creates=False)
+
+    def writing(
+        self, caller: Caller, name: str = DEFAULT_GRAPH, *, create: bool = True
+    ) -> AbstractAsyncContextManager[OpenGraph]:
+        """Hold a graph, made now if there is none and ``create``; one that then was never changed is not kept.
+
+        Raises:
+            NotFound: there is none and ``create`` is False.
+            InvalidInput: the name does not do, or the tenant has all it may have.
+        """
+        return self._holding(caller, name, creates=create)
+
+    def list_graphs(self, caller: Caller) -> ListGraphsResponse:
+        """The caller's graphs, last used first."""
+        self.sweep()
+        graphs = sorted(self._of(caller.sight), key=lambda one: one.name)
+        graphs.sort(key=lambda one: one.last_accessed, reverse=True)
+        return ListGraphsResponse(
+            message=None if graphs else "There are no scratch graphs; the first write into a name makes one.",
+            total=len(graphs),
+            graphs=[self._view(one) for one in graphs],
+        )
+
+    async def delete_graph(self, caller: Caller, graph: str = DEFAULT_GRAPH) -> DeleteGraphResponse:
+        """Let go of a graph, and tell what it held."""
+        name = checked_name(graph)
+        self.sweep()
+        if name not in self._tenants.get(caller.sight, {}):
+            return DeleteGraphResponse(
+                success=False,
+                graph=name,
+                reason="There is no scratch graph of this name; nothing was deleted.",
+                existing=self._names(caller.sight)[:_MOST_NAMES],
+            )
+        async with self.writing(caller, name, create=False) as opened:
+            self._drop(caller.sight, opened)
+            return DeleteGraphResponse(
+                success=True,
+                graph=name,
+                nodes_deleted=opened.graph.node_count,
+                edges_deleted=opened.graph.edge_count,
+            )
+
+    def sweep(self) -> int:
+        """Let go of what nobody used for the idle time; a graph in use stays. Returns how many went."""
+        if not self._idle:
+            return 0
+        latest = self._now() - self._idle
+        gone = [
+            (tenant, one)
+            for tenant, graphs in self._tenants.items()
+            for one in graphs.values()
+            if one.last_accessed < latest and not one.lock.locked()
+        ]
+        for tenant, one in gone:
+            self._drop(tenant, one)
+        return len(gone)
+
+    async def keep_swept(self, stop: asyncio.Event) -> None:
+        """Give memory back also while nobody calls."""
+        while not stop.is_set():
+            await wait_for_any(stop, seconds=_TURN_SECONDS)
+            self.sweep()
+
+    @asynccontextmanager
+    async def _holding(self, caller: Caller, name: str, *, creates: bool) -> AsyncIterator[OpenGraph]:
+        tenant, key = caller.sight, checked_name(name)
+        if creates:
+            await asyncio.to_thread(_load_engine)
+        while True:
+            self.sweep()
+            opened = self._tenants.get(tenant, {}).get(key)
+            if opened is None:
+                if not creates:
+                    raise self._none_of(tenant, key)
+                opened = self._made(tenant, key)
+            async with opened.lock:
+                if self._tenants.get(tenant, {}).get(key) is not opened:
+                    continue  # deleted while we waited
+                opened.last_accessed = self._now()
+                try:
+                    yield opened
+                finally:
+                    opened.last_accessed = self._now()
+                    if not opened.graph.version:
+                        self._drop(tenant, opened)
+            return
+
+    def _made(self, tenant: _Tenant, name: str) -> OpenGraph:
+        from graphiti_pkm.reasoning.graph import ScratchGraph  # noqa: PLC0415  (see above)
+
+        graphs = self._tenants.setdefault(tenant, {})
+        if len(graphs) >= self.limits.graphs:
+            raise TooLarge(
+                f"There are {len(graphs)} scratch graphs, the most there may be (scratch_graphs): delete_graph makes "
+                f"room. There are {self._listed(tenant)}."
+            )
+        now = self._now()
+
+        def bytes_elsewhere() -> int:
+            return sum(one.graph.bytes for one in self._of(tenant) if one.name != name)
+
+        graphs[name] = OpenGraph(name, ScratchGraph(self.limits, bytes_elsewhere), now, now)
+        return graphs[name]
+
+    def _drop(self, tenant: _Tenant, opened: OpenGraph) -> None:
+        graphs = self._tenants.get(tenant, {})
+        if graphs.get(opened.name) is opened:
+            del graphs[opened.name]
+        if not graphs:
+            self._tenants.pop(tenant, None)
+
+    def _of(self, tenant: _Tenant) -> Iterator[OpenGraph]:
+        return iter(self._tenants.get(tenant, {}).values())
+
+    def _names(self, tenant: _Tenant) -> list[str]:
+        return sorted(self._tenants.get(tenant, {}))
+
+    def _listed(self, tenant: _Tenant) -> str:
+        names = [repr(name) for name in self._names(tenant)]
+        more = f" and {len(names) - _MOST_NAMES} more (list_graphs)" if len(names) > _MOST_NAMES else ""
+        return (", ".join(names[:_MOST_NAMES]) + more) or "none"
+
+    def _none_of(self, tenant: _Tenant, name: str) -> NotFound:
+        return NotFound(
+            f"There is no scratch graph {name[:_SHOWN]!r}, and reading makes none. There are: {self._listed(tenant)}. "
+            f"add_nodes or import_graph make one{self._goes()}."
+        )
+
+    def _goes(self) -> str:
+        return f"; one that nobody uses for {self._idle} is gone" if self._idle else ""
+
+    def _view(self, one: OpenGraph) -> ScratchGraphView:
+        expires = one.last_accessed + self._idle if self._idle else None
+        return ScratchGraphView(
+            name=one.name,
+            node_count=one.graph.node_count,
+            edge_count=one.graph.edge_count,
+            created_at=one.created_at.isoformat(),
+            last_accessed=one.last_accessed.isoformat(),
+            expires_at=expires.isoformat() if expires else None,
+        )
+
+
+def checked_name(name: str) -> str:
+    """A graph's name, trimmed. Raises InvalidInput if it does not do."""
+    trimmed = unicodedata.normalize("NFC", name.strip())
+    kinds = {unicodedata.category(character) for character in trimmed}
+    if not trimmed or len(trimmed) > LONGEST_NAME or any(kind[0] == "C" or kind in _LINE_ENDS for kind in kinds):
+        raise InvalidInput(
+            f"graph must be a name of 1 to {LONGEST_NAME} characters on one line, e.g. codebase; leave it out for "
+            f"{DEFAULT_GRAPH!r}."
+        )
+    return trimmed
+
+
+def _load_engine() -> None:
+    import graphiti_pkm.reasoning.graph  # noqa: F401, PLC0415

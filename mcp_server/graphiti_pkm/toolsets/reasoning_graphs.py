@@ -1,0 +1,22 @@
+"""Tools of the toolset ``reasoning`` over whole scratch graphs. Their docstrings are prompts."""
+
+from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
+from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse
+from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
+
+
+async def list_graphs(call: Call) -> ListGraphsResponse:
+    """List your scratch graphs with their sizes, last used first.
+
+    Use to find a graph again after losing context; for what memory holds use search_nodes instead.
+    """
+    return reasoning_of(call).graphs.list_graphs(call.caller)
+
+
+async def delete_graph(call: Call, graph: Graph = DEFAULT_GRAPH) -> DeleteGraphResponse:
+    """Delete a whole scratch graph; memory is not touched.
+
+    Use when it has served its purpose; to take out single nodes or edges use remove_node or remove_edge instead.
+    """
+    return await reasoning_of(call).graphs.delete_graph(call.caller, graph)
