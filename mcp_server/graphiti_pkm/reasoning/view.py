@@ -67,6 +67,7 @@ class View:
     weights: Floats | None
     indices: Ints
     """The scratch graph's index of each node."""
+    gathered: Gathered = "least"
 
     @cached_property
     def out(self) -> Rows:
@@ -76,17 +77,16 @@ class View:
     @cached_property
     def into(self) -> Rows:
         """Predecessors."""
-        order = np.argsort(self.targets, kind="stable")
-        weights = None if self.weights is None else self.weights[order]
-        return Rows(_starts(self.targets[order], self.n), self.sources[order], weights)
+        turned = _simple(self.indices, self.targets, self.sources, self.weights, "least")
+        return Rows(_starts(turned.sources, self.n), turned.targets, turned.weights)
 
     @cached_property
     def undirected(self) -> "View":
-        """Each edge in both directions; of two edges between the same nodes the one of less weight."""
+        """Each edge in both directions; two edges between the same nodes are one."""
         sources = np.concatenate((self.sources, self.targets))
         targets = np.concatenate((self.targets, self.sources))
         weights = None if self.weights is None else np.concatenate((self.weights, self.weights))
-        return _simple(self.indices, sources, targets, weights, "least")
+        return _simple(self.indices, sources, targets, weights, self.gathered)
 
     def node(self, index: int) -> int:
         """The number of a node of the scratch graph.
@@ -155,13 +155,13 @@ def _simple(indices: Ints, sources: Ints, targets: Ints, weights: Floats | None,
         keys = np.sort(keys)
         keys = keys[_firsts(keys)]
     elif len(keys):
-        order = np.argsort(keys, kind="stable")
+        order = np.argsort(keys)
         keys, weights = keys[order], weights[order]
         firsts = np.flatnonzero(_firsts(keys))
         gather = np.minimum if gathered == "least" else np.add
         keys, weights = keys[firsts], gather.reduceat(weights, firsts)
     simple_sources, simple_targets = np.divmod(keys, max(n, 1))
-    return View(n, simple_sources, simple_targets, weights, indices)
+    return View(n, simple_sources, simple_targets, weights, indices, gathered)
 
 
 def _firsts(keys: Ints) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,76 @@
+"""What would become of a graph without one of its nodes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphiti_pkm.reasoning.paths import distances
+from graphiti_pkm.reasoning.structure import grouped, weak_components
+from graphiti_pkm.reasoning.view import Ints, Rows, View
+
+
+@dataclass(frozen=True)
+class Impact:
+    """Before and after the removal, which has not been done."""
+
+    dependents: list[int]
+    """Nodes from which paths lead to it, the nearest first."""
+    dependencies: list[int]
+    """Nodes to which paths lead from it, the nearest first."""
+    components_before: int
+    components_after: int
+    parts: list[list[int]]
+    """What is left of its weak component, the largest part first."""
+
+
+def impact(view: View, node: int) -> Impact:
+    """What depends on a node and on what it depends, and how many weak components there are without it."""
+    before = weak_components(view)
+    without = (view.sources != node) & (view.targets != node)
+    after = weak_components(View(view.n, view.sources[without], view.targets[without], None, view.indices))
+    around = np.flatnonzero(before == before[node])
+    around = around[around != node]
+    parts = [around[part].tolist() for part in grouped(after[around])]
+    count = len(np.unique(before))
+    return Impact(
+        dependents=_nearest(view.into, node, view.n),
+        dependencies=_nearest(view.out, node, view.n),
+        components_before=count,
+        components_after=count - 1 + len(parts),
+        parts=parts,
+    )
+
+
+def newly_unreachable(view: View, node: int, dependents: list[int]) -> dict[int, list[int]]:
+    """For each of these dependents of a node, what they reach only through it; those that lose nothing are left out.
+
+    Each dependent is a bit that is passed on along edges until nothing changes.
+    """
+    own = {dependent: 1 << place for place, dependent in enumerate(dependents)}
+    reached = dict(own)
+    open_nodes = dict.fromkeys(dependents)
+    while open_nodes:
+        here = next(iter(open_nodes))
+        del open_nodes[here]
+        bits = reached[here]
+        for end in view.out.lists[here]:
+            known = reached.get(end, 0)
+            if end != node and bits & ~known:
+                reached[end] = known | bits
+                open_nodes[end] = None
+    everyone = (1 << len(dependents)) - 1
+    lost: dict[int, list[int]] = {dependent: [] for dependent in dependents}
+    for dependency in _nearest(view.out, node, view.n):
+        missing = everyone & ~reached.get(dependency, 0)
+        while missing:
+            place = missing.bit_length() - 1
+            missing ^= 1 << place
+            lost[dependents[place]].append(dependency)
+    return {dependent: nodes for dependent, nodes in lost.items() if nodes}
+
+
+def _nearest(rows: Rows, node: int, n: int) -> list[int]:
+    away: Ints = distances(rows, np.array([node]), n)
+    found = np.flatnonzero(away > 0)
+    nearest: list[int] = found[np.argsort(away[found], kind="stable")].tolist()
+    return nearest

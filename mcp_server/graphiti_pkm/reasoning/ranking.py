@@ -1,0 +1,116 @@
+"""How central nodes are: PageRank and betweenness."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.reasoning.view import Floats, Ints, Rows, View
+
+ALPHA = 0.85
+EXACT = 1_000
+"""Nodes up to which betweenness counts the paths from every node."""
+PIVOTS = 256
+"""Nodes from which it counts them in a larger graph."""
+
+_TOLERANCE = 1e-9
+_MOST_ROUNDS = 200
+_BATCH = 1_000_000
+"""Nodes and edges that a few searches take at once."""
+
+
+def pagerank(view: View, alpha: float = ALPHA) -> Floats:
+    """The share of each node in the visits of a random surfer; they sum to 1.
+
+    Page, Brin, Motwani, Winograd 1998, by power iteration; a node without successors passes its share on to all, as
+    in NetworkX.
+
+    Raises:
+        InvalidInput: a weight is negative.
+    """
+    if not view.n:
+        return np.zeros(0)
+    weights = view.weights
+    if weights is not None and len(weights) and float(weights.min()) < 0:
+        raise InvalidInput("Some of the weights are negative; pagerank needs weights of at least 0, or none.")
+    counts = np.diff(view.out.starts)
+    sums = counts.astype(np.float64) if weights is None else np.bincount(view.sources, weights, view.n)
+    dangling = np.flatnonzero(sums == 0)
+    shares = np.divide(1.0, sums, out=np.zeros(view.n), where=sums != 0)
+    ranks = np.full(view.n, 1 / view.n)
+    for _ in range(_MOST_ROUNDS):
+        given = np.repeat(ranks * shares, counts)
+        taken = np.bincount(view.targets, given if weights is None else given * weights, view.n)
+        following = alpha * (taken + ranks[dangling].sum() / view.n) + (1 - alpha) / view.n
+        change = float(np.abs(following - ranks).sum())
+        ranks = following
+        if change < _TOLERANCE:
+            break
+    ranks /= ranks.sum()
+    return ranks
+
+
+@dataclass(frozen=True)
+class Betweenness:
+    """The share of shortest paths between two others that pass each node, from what was counted so far."""
+
+    scores: list[float]
+    counted: int
+    """Nodes from which paths were counted; all of them if the scores are exact."""
+
+
+def betweenness(view: View, exact: int = EXACT, pivots: int = PIVOTS) -> Iterator[Betweenness]:
+    """Betweenness, better with each value; the last one is the result.
+
+    Brandes 2001, level by level for several sources at once. A graph of more than ``exact`` nodes is sampled as in
+    Brandes and Pich 2007: paths are counted from ``pivots`` nodes drawn at random, the same ones every time.
+    """
+    sources = list(range(view.n))
+    random.Random(view.n).shuffle(sources)  # noqa: S311 a sample, not a secret
+    if view.n > exact:
+        sources = sources[:pivots]
+    pairs = max((view.n - 1) * (view.n - 2), 1)
+    size = max(1, _BATCH // max(view.n + len(view.sources), 1))
+    sums = np.zeros(view.n)
+    yield Betweenness(sums.tolist(), 0)
+    for at in range(0, len(sources), size):
+        sums += dependencies(view.out, np.array(sources[at : at + size], np.int64), view.n)
+        counted = min(at + size, len(sources))
+        yield Betweenness((sums * (view.n / counted / pairs)).tolist(), counted)
+
+
+def dependencies(rows: Rows, sources: Ints, n: int) -> Floats:
+    """Of each node the shares of shortest paths from these sources that it lies on, summed.
+
+    The searches run side by side: place i * n + node is the node as the i-th source sees it.
+    """
+    places = np.arange(len(sources)) * n + sources
+    seen = np.zeros(len(sources) * n, np.bool_)
+    seen[places] = True
+    paths = np.zeros(len(sources) * n)
+    paths[places] = 1
+    mark = np.empty(len(sources) * n, np.int64)
+    levels: list[tuple[Ints, Ints, Floats]] = []
+    frontier = places
+    while len(frontier):
+        nodes = frontier % n
+        counts = rows.starts[nodes + 1] - rows.starts[nodes]
+        ends = rows.ends[rows.positions(nodes)] + np.repeat(frontier - nodes, counts)
+        fresh = ~seen[ends]
+        ends, froms = ends[fresh], np.repeat(frontier, counts)[fresh]
+        np.add.at(paths, ends, paths[froms])
+        levels.append((froms, ends, paths[froms] / paths[ends]))
+        seen[ends] = True
+        at = np.arange(len(ends))
+        mark[ends] = at
+        frontier = ends[mark[ends] == at]
+        if len(frontier):
+            paths[frontier] /= paths[frontier].max()  # only their ratio matters, and their number has no bound
+    through = np.zeros(len(sources) * n)
+    for froms, ends, shares in reversed(levels):
+        np.add.at(through, froms, shares * (1 + through[ends]))
+    through[places] = 0
+    result: Floats = through.reshape(len(sources), n).sum(axis=0)
+    return result

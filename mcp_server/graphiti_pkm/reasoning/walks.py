@@ -1,0 +1,124 @@
+"""All simple paths and cycles, the shortest first. There may be more than anyone can wait for: take what is needed."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from graphiti_pkm.reasoning.paths import distances
+from graphiti_pkm.reasoning.structure import strong_components
+from graphiti_pkm.reasoning.view import Rows, View
+
+
+def simple_paths(view: View, source: int, target: int, longest: int) -> Iterator[list[int]]:
+    """Paths of at most ``longest`` edges that pass no node twice; from a node to itself it is that node alone."""
+    if source == target:
+        yield [source]
+        return
+    away = distances(view.into, np.array([target]), view.n)
+    steps = {int(node): int(away[node]) for node in np.flatnonzero(away >= 0)}
+    if source in steps:
+        for length in range(steps[source], min(longest, len(steps) - 1) + 1):
+            yield from _of_length(view.out.lists, source, target, length, steps)
+
+
+def simple_cycles(view: View, longest: int | None = None) -> Iterator[list[int]]:
+    """Cycles that pass no node twice, each from its least node on; a self-loop is one of a single node.
+
+    A cycle of some length is a walk of that length from its least node, over greater ones of its strong component,
+    back to where it began.
+    """
+    loops = view.sources[view.sources == view.targets]
+    yield from ([int(node)] for node in loops)
+    inner = _inner(view)
+    sizes = np.bincount(strong_components(view), minlength=view.n)
+    bound = int(sizes.max()) if view.n else 0
+    starts = {node: _Start(node) for node, ends in enumerate(inner.lists) if ends}
+    backward = _backward(inner)
+    for length in range(2, (bound if longest is None else min(bound, longest)) + 1):
+        for start in tuple(starts.values()):
+            if start.may_return_in(length, inner.lists, backward):
+                steps = _steps_back(start.node, backward, length - 1)
+                yield from _of_length(inner.lists, start.node, start.node, length, steps)
+            elif start.is_done:
+                del starts[start.node]
+
+
+class _Start:
+    """A node that may be the least one of cycles, and how short these are at the least."""
+
+    def __init__(self, node: int) -> None:
+        self.node = node
+        self.is_done = False
+        self._least = 2
+        self._looked = 2
+
+    def may_return_in(
+        self, length: int, forward: Sequence[Sequence[int]], backward: Callable[[int], Sequence[int]]
+    ) -> bool:
+        """Whether a cycle may be so short; looks twice as far each time that nothing was in sight."""
+        while not self.is_done and self._least <= length and self._looked <= length:
+            self._looked *= 2
+            steps = _steps_back(self.node, backward, self._looked)
+            found = [steps[end] + 1 for end in forward[self.node] if end in steps]
+            if found:
+                self._least, self._looked = min(found), len(forward) + 1
+            else:
+                self._least = self._looked + 1
+                self.is_done = max(steps.values()) < self._looked
+        return not self.is_done and self._least <= length
+
+
+def _inner(view: View) -> Rows:
+    """Edges that lie on cycles of two nodes or more."""
+    numbers = strong_components(view)
+    kept = (numbers[view.sources] == numbers[view.targets]) & (view.sources != view.targets)
+    return View(view.n, view.sources[kept], view.targets[kept], None, view.indices).out
+
+
+def _backward(inner: Rows) -> Callable[[int], Sequence[int]]:
+    before: list[list[int]] = [[] for _ in inner.lists]
+    for node, ends in enumerate(inner.lists):
+        for end in ends:
+            before[end].append(node)
+    return before.__getitem__
+
+
+def _steps_back(start: int, backward: Callable[[int], Sequence[int]], most: int) -> dict[int, int]:
+    """Edges to ``start`` from nodes greater than it, where they are at most ``most``."""
+    steps = {start: 0}
+    frontier = [start]
+    for step in range(1, most + 1):
+        reached: list[int] = []
+        for node in frontier:
+            for before in backward(node):
+                if before > start and before not in steps:
+                    steps[before] = step
+                    reached.append(before)
+        if not reached:
+            break
+        frontier = reached
+    return steps
+
+
+def _of_length(
+    successors: Sequence[Sequence[int]], start: int, goal: int, length: int, steps: Mapping[int, int]
+) -> Iterator[list[int]]:
+    """Walks of exactly this many edges that pass no node twice; ``steps``: edges to the goal at the least."""
+    path = [start]
+    passed = {start}
+    branches = [iter(successors[start])]
+    while branches:
+        left = length - len(path)
+        for node in branches[-1]:
+            if node == goal:
+                if not left:
+                    yield path if start == goal else [*path, node]
+                continue
+            if left and node not in passed and steps.get(node, length) <= left:
+                path.append(node)
+                passed.add(node)
+                branches.append(iter(successors[node]))
+                break
+        else:
+            branches.pop()
+            passed.discard(path.pop())
