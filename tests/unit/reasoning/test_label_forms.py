@@ -1,0 +1,115 @@
+"""When labels are the same, when one finds the other, and how alike they are."""
+
+from itertools import combinations
+
+import pytest
+from tests.requirements import requirement
+
+from graphiti_pkm.reasoning.label_forms import Likeness, loose_key, same_key, token_similarity, words
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        ("AuthService", "auth service", "AUTH-SERVICE", "auth_service", " Auth – Service "),
+        ("Straße", "STRASSE"),
+        ("Café", "Cafe\u0301", "CAFÉ"),
+        ("ΣΊΣΥΦΟΣ", "Σίσυφος"),
+        ("zero\u200bwidth", "ZeroWidth"),
+    ],
+)
+def test_case_spaces_hyphens_and_underscores_make_no_other_node(spellings: tuple[str, ...]) -> None:
+    assert len({same_key(label) for label in spellings}) == 1
+
+
+@requirement("T55")
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("C", "C++", "C#"),
+        (".env", "env"),
+        ("v1.2", "v12"),
+        ("->", "=>", "-", "_"),
+        ("日本", "日本語"),
+        ("Cafe", "Café"),
+    ],
+)
+def test_what_punctuation_tells_apart_stays_apart(labels: tuple[str, ...]) -> None:
+    assert len({same_key(label) for label in labels}) == len(labels)
+    assert all(same_key(label) for label in labels)
+
+
+@requirement("T55")
+def test_punctuation_is_left_out_to_find_and_nothing_is_found_by_nothing() -> None:
+    assert {loose_key(label) for label in ("C", "C++", "C#", "c.")} == {"c"}
+    assert loose_key(".env") == loose_key("env")
+    assert loose_key("->") == loose_key("🔥") == ""
+    assert loose_key("हिन्दी!") == "हिन्दी"
+    assert token_similarity("->", "=>") == 0.0
+
+
+@requirement("T57")
+@pytest.mark.parametrize(
+    ("label", "phrase"),
+    [
+        ("AuthService", "Auth Service"),
+        ("userRepository", "user Repository"),
+        ("HTTPServer", "HTTP Server"),
+        ("OAuth2Client", "OAuth2 Client"),
+        ("PostgresDB", "Postgres DB"),
+        ("login_controller", "login controller"),
+        ("graphiti_pkm.domain.ports", "graphiti pkm domain ports"),
+        ("std::vector", "std vector"),
+        ("v1.2", "v1.2"),
+        ("C++", "C++"),
+        ("ÜberPrüfung", "Über Prüfung"),
+        ("It fails at night.", "It fails at night."),
+        ("---", "---"),
+    ],
+)
+def test_a_name_is_embedded_as_words(label: str, phrase: str) -> None:
+    assert words(label) == phrase
+
+
+@requirement("T57")
+@pytest.mark.parametrize(
+    ("query", "label"),
+    [
+        ("user repo", "UserRepository"),
+        ("the authentication service", "AuthService"),
+        ("auth servce", "AuthService"),
+        ("postgress", "PostgresDB"),
+        ("service auth", "AuthService"),
+    ],
+)
+def test_what_was_meant_is_likest_and_likely(query: str, label: str) -> None:
+    labels = ["AuthService", "UserRepository", "LoginController", "PostgresDB", "UserService", "PaymentService"]
+    likeness = Likeness(query)
+    likest = max(labels, key=likeness.to)
+    assert likest == label
+    assert 0.75 <= likeness.to(label) < 1
+
+
+def test_likeness_is_mutual_and_one_only_but_for_punctuation() -> None:
+    labels = [
+        "AuthService",
+        "auth.service",
+        "UserRepository",
+        "user repo",
+        "C",
+        "C++",
+        "x" * 300,
+        "the",
+        "->",
+        "日本語",
+    ]
+    for first, second in combinations(labels, 2):
+        assert token_similarity(first, second) == pytest.approx(token_similarity(second, first))
+        assert (token_similarity(first, second) == 1.0) == (loose_key(first) == loose_key(second) != "")
+    assert token_similarity("red fox", "quarterly budget") < 0.3
+
+
+def test_long_labels_are_compared_by_words_alone() -> None:
+    sentence = "the parser loses its place after a comment " * 11
+    assert token_similarity(sentence, sentence + "again") > 0.9
+    assert token_similarity("a" * 500, "a" * 499 + "b") == 0.0
