@@ -112,7 +112,7 @@ def _of_length(
         for node in branches[-1]:
             if node == goal:
                 if not left:
-                    yield path if start == goal else [*path, node]
+                    yield [*path] if start == goal else [*path, node]
                 continue
             if left and node not in passed and steps.get(node, length) <= left:
                 path.append(node)
