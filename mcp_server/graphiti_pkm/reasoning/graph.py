@@ -163,16 +163,8 @@ class ScratchGraph:
             TooLarge: a limit would be exceeded; nothing was changed.
         """
         old = self._graph[index]
-        new = ScratchNode(old.label, old.type or kind, _merged(old.properties, properties))
-        if new != old:
-            growth = _size_of(new) - _size_of(old)
-            self._make_room(0, 0, growth)
-            self._graph[index] = new
-            self._bytes += growth
-            self.version += 1
-        if kind is None or new.type == kind:
-            return ()
-        return (f"type stays {new.type!r}, not {kind!r}",)
+        self._make_room(0, 0, _size_of(_joined(old, kind, properties)) - _size_of(old))
+        return self._merge_node(index, kind, properties)
 
     def remove_node(self, index: int) -> int:
         """Remove a node, its vector and its edges; told is how many edges."""
@@ -201,16 +193,10 @@ class ScratchGraph:
         found = self._edges.find(source, target, relation)
         if found is None:
             self._make_room(0, 1, self._edges.size_of(relation, properties))
-            self._edges.put(source, target, relation, properties)
-            self.version += 1
-            return True
-        old = self._edges.at(found).properties
-        merged = _merged(old, properties)
-        if merged != old:
-            self._make_room(0, 0, sizes.of_properties(merged) - sizes.of_properties(old))
-            self._edges.describe(found, merged)
-            self.version += 1
-        return False
+        else:
+            old = self._edges.at(found).properties
+            self._make_room(0, 0, sizes.of_properties(_merged(old, properties)) - sizes.of_properties(old))
+        return self._merge_edge(found, source, target, relation, properties)
 
     def remove_edges(self, source: int, target: int, relation: str | None = None) -> int:
         """Remove the edges from one node to another, or the one of a relation; told is how many."""
@@ -235,12 +221,15 @@ class ScratchGraph:
         self._make_room(nodes, edges, size)
         before = self.node_count, self.edge_count
         for node in content.nodes:
-            index, _ = self.add_node(node)
-            self.merge_node(index, node.type, node.properties)
+            key = same_key(node.label)
+            if (found := self._by_same.get(key)) is None:
+                self._put_node(node, key)
+            else:
+                self._merge_node(found, node.type, node.properties)
         for edge in content.edges:
-            source, _ = self.add_node(ScratchNode(edge.source))
-            target, _ = self.add_node(ScratchNode(edge.target))
-            self.add_edge(source, target, edge.relation, edge.properties)
+            source, target = self._found_or_put(edge.source), self._found_or_put(edge.target)
+            known = self._edges.find(source, target, edge.relation)
+            self._merge_edge(known, source, target, edge.relation, edge.properties)
         return Applied(self.node_count - before[0], self.edge_count - before[1])
 
     # How
@@ -271,14 +260,19 @@ class ScratchGraph:
         ):
             if more > 0 and have + more > most:
                 raise TooLarge(
-                    f"A scratch graph may have at most {most:,} {what}; this one has {have:,} and {more:,} more were to"
-                    " be added. Nothing was added: remove some first, or use another graph."
+                    f"A scratch graph may have at most {most:,} {what} (scratch_{what}); this one has {have:,} and "
+                    f"{more:,} more were to be added. Nothing was added: remove some first, or use another graph."
                 )
         if size > 0 and self.bytes + self._bytes_elsewhere() + size > self.limits.bytes:
             raise TooLarge(
-                f"Your scratch graphs may take at most {self.limits.bytes:,} bytes together, and this would be more."
-                " Nothing was added: delete_graph frees what is no longer needed."
+                f"Your scratch graphs may take at most {self.limits.bytes:,} bytes together (scratch_bytes), and this "
+                "would be more. Nothing was added: delete_graph frees what is no longer needed."
             )
+
+    def _found_or_put(self, label: str) -> int:
+        key = same_key(label)
+        found = self._by_same.get(key)
+        return self._put_node(ScratchNode(label), key) if found is None else found
 
     def _put_node(self, node: ScratchNode, key: str) -> int:
         kept = ScratchNode(node.label, node.type, _merged(NONE, node.properties))
@@ -292,6 +286,29 @@ class ScratchGraph:
         self._bytes += _size_of(kept)
         self.version += 1
         return index
+
+    def _merge_node(self, index: int, kind: str | None, properties: Properties) -> tuple[str, ...]:
+        old = self._graph[index]
+        new = _joined(old, kind, properties)
+        if new != old:
+            self._graph[index] = new
+            self._bytes += _size_of(new) - _size_of(old)
+            self.version += 1
+        if kind is None or new.type == kind:
+            return ()
+        return (f"type stays {new.type!r}, not {kind!r}",)
+
+    def _merge_edge(self, found: int | None, source: int, target: int, relation: str, properties: Properties) -> bool:
+        if found is None:
+            self._edges.put(source, target, relation, properties)
+            self.version += 1
+            return True
+        old = self._edges.at(found).properties
+        merged = _merged(old, properties)
+        if merged != old:
+            self._edges.describe(found, merged)
+            self.version += 1
+        return False
 
     def _viewed(self, weight: str | None, relation: str | None, gathered: Gathered) -> View:
         indices = self._graph.node_indices()
@@ -312,6 +329,10 @@ class ScratchGraph:
 
 def _merged(old: Properties, new: Properties) -> Properties:
     return {**old, **new} if new else old
+
+
+def _joined(old: ScratchNode, kind: str | None, properties: Properties) -> ScratchNode:
+    return ScratchNode(old.label, old.type or kind, _merged(old.properties, properties))
 
 
 def _size_of(node: ScratchNode) -> int:
