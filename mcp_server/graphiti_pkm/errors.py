@@ -4,6 +4,7 @@
     ├── InvalidInput          the caller's argument is wrong; nothing was stored
     │   ├── InvalidCursor     a cursor that is damaged or belongs to other filters
     │   ├── AmbiguousUuid     a uuid prefix that fits several records
+    │   ├── AmbiguousLabel    a text that may mean several nodes of a scratch graph
     │   └── TooLarge          more characters than one call may hold
     ├── NotFound              a well-formed uuid that names nothing the caller may see
     ├── NotAllowed            the caller may not use this group or this header
@@ -56,6 +57,12 @@ class AmbiguousUuid(InvalidInput):
     """A uuid prefix fits more than one record the caller may see."""
 
     code = "ambiguous_uuid"
+
+
+class AmbiguousLabel(InvalidInput):
+    """A text may mean more than one node of a scratch graph, or only one that is not quite called so."""
+
+    code = "ambiguous_label"
 
 
 class TooLarge(InvalidInput):

@@ -22,6 +22,7 @@ _CALLERS_MISTAKES = frozenset(
         "invalid_input",
         "invalid_cursor",
         "ambiguous_uuid",
+        "ambiguous_label",
         "not_found",
         "not_allowed",
         "permission_denied",

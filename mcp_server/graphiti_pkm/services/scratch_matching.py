@@ -1,0 +1,305 @@
+"""What a text means among the labels of a scratch graph: exact, the same, the same but for punctuation, or similar.
+
+Looked up in two holds of the graph: first which texts are not simply there, then, once those are embedded in one call
+outside any lock, what they are nearest to.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.ports import Embedder
+from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.domain.scratch import LONGEST_LABEL
+from graphiti_pkm.domain.scratch_answers import LabelCandidate
+from graphiti_pkm.errors import AmbiguousLabel, InvalidInput, NotFound
+from graphiti_pkm.reasoning.label_forms import Likeness, words
+from graphiti_pkm.services.embedding import embed_by_text
+from graphiti_pkm.services.scratch_graphs import OpenGraph, ScratchGraphs
+
+if TYPE_CHECKING:
+    from graphiti_pkm.config import Settings
+    from graphiti_pkm.reasoning.graph import ScratchGraph
+
+How: TypeAlias = Literal["exact", "normalised", "similar"]
+
+NO_VECTORS = "labels were compared by letters and words only: there is no embedding model now, see get_status"
+STILL_EMBEDDING = "the labels of this graph are still being embedded: {} of {} are compared by letters and words only"
+
+_COMPARED = 50
+"""Nearest labels of a text whose words and letters are looked at as well."""
+_MOST_PENDING = 1_000
+"""Labels of an import that one call embeds: about a second."""
+_MOST_BY_LETTERS = 10
+"""Texts of a call that are compared with every label that has no vector: a tenth of a second each at 10,000."""
+_NEAR = 0.4
+"""Least similarity of what is suggested where nothing matches."""
+_DECIMALS = 6
+"""Cosines come from 32-bit floats: beyond that they are noise, and 0.75 would not be 0.75."""
+_TOLERANCE = 1e-9
+_CHUNK = 250
+_SHOWN = 60
+_NUMBERS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A node that a text may mean."""
+
+    index: int
+    label: str
+    similarity: float
+
+    @property
+    def view(self) -> LabelCandidate:
+        """As it is answered."""
+        return LabelCandidate(label=self.label, similarity=round(self.similarity, 3))
+
+
+@dataclass(frozen=True)
+class Match(Candidate):
+    """The node that a text means."""
+
+    how: How
+
+
+@dataclass(frozen=True)
+class Ambiguous:
+    """Several nodes that it may mean, likeliest first; none leads by enough."""
+
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """No node; ``near`` are the likeliest there are, if any."""
+
+    near: tuple[Candidate, ...] = ()
+
+
+Meaning: TypeAlias = Match | Ambiguous | Missing
+
+
+@dataclass(frozen=True)
+class Found:
+    """A graph in hand, and what each text means in it."""
+
+    opened: OpenGraph
+    meanings: Mapping[str, Meaning]
+    vectors: Mapping[str, Vector]
+    """Of texts that are no labels yet, for those that are added now."""
+    note: str | None = None
+    """How what was similar was compared, if not by meaning."""
+
+    @property
+    def graph(self) -> "ScratchGraph":
+        return self.opened.graph
+
+    def match(self, text: str) -> Match:
+        """The one node that a text means.
+
+        Raises:
+            AmbiguousLabel: several fit; names them.
+            NotFound: none does; names those that come near.
+        """
+        meaning = self.meanings[text.strip()]
+        if isinstance(meaning, Match):
+            return meaning
+        if isinstance(meaning, Ambiguous):
+            raise AmbiguousLabel(f"{ambiguous_told(text, meaning)}.{self._noted()}")
+        raise NotFound(
+            f"{missing_told(text, meaning, self.opened.name)}; list_nodes lists them, add_node adds one.{self._noted()}"
+        )
+
+    def certain(self, text: str) -> Match:
+        """The one node that has this label, for what cannot be undone: similar is not enough.
+
+        Raises:
+            InvalidInput: only similar ones, or several; names them.
+            NotFound: none that even comes near.
+        """
+        meaning = self.meanings[text.strip()]
+        if isinstance(meaning, Match) and self.graph.find(text) == meaning.index:
+            return meaning
+        candidates = self.candidates(text)
+        if not candidates:
+            return self.match(text)
+        raise AmbiguousLabel(
+            f"No node is called {shown(text)}, and nothing is removed on a guess. Say which: "
+            f"{candidates_told(candidates)}.{self._noted()}"
+        )
+
+    def candidates(self, text: str) -> tuple[Candidate, ...]:
+        """What a text may mean, likeliest first."""
+        meaning = self.meanings[text.strip()]
+        if isinstance(meaning, Match):
+            return (meaning,)
+        return meaning.candidates if isinstance(meaning, Ambiguous) else meaning.near
+
+    def _noted(self) -> str:
+        return f" ({self.note}.)" if self.note else ""
+
+
+class Matcher:
+    """Finds nodes by what a caller calls them."""
+
+    def __init__(self, graphs: ScratchGraphs, embedder: Embedder, settings: "Settings") -> None:
+        self._graphs = graphs
+        self._embedder = embedder
+        self._threshold = settings.similarity_threshold
+        self._margin = settings.ambiguity_threshold
+        self._most = settings.max_candidates
+
+    @property
+    def threshold(self) -> float:
+        """From which similarity on a label is what was meant."""
+        return self._threshold
+
+    @asynccontextmanager
+    async def reading(self, caller: Caller, graph: str, texts: Iterable[str]) -> AsyncIterator[Found]:
+        """Hold a graph that there is, knowing what ``texts`` mean in it. Raises as ``ScratchGraphs.reading``."""
+        sought = _sought(texts)
+        prepared = await self._prepare(self._graphs.reading(caller, graph), sought)
+        async with self._graphs.reading(caller, graph) as opened:
+            yield await self._found(opened, sought, prepared)
+
+    @asynccontextmanager
+    async def writing(
+        self, caller: Caller, graph: str, texts: Iterable[str], *, create: bool = True
+    ) -> AsyncIterator[Found]:
+        """Hold a graph to change it, knowing what ``texts`` mean in it. Raises as ``ScratchGraphs.writing``."""
+        sought = _sought(texts)
+        prepared = await self._prepare(self._graphs.writing(caller, graph, create=create), sought)
+        async with self._graphs.writing(caller, graph, create=create) as opened:
+            yield await self._found(opened, sought, prepared)
+
+    async def _prepare(
+        self, holding: AbstractAsyncContextManager[OpenGraph], texts: Sequence[str]
+    ) -> dict[str, Vector] | None:
+        """Vectors of the texts that are no labels and, for these, of labels that have none yet; by words."""
+        async with holding as opened:
+            graph = opened.graph
+            unknown = [text for text in texts if graph.find(text) is None]
+            pending = [
+                graph.label(index) for _, index in zip(range(_MOST_PENDING), graph.vectors.pending, strict=False)
+            ]
+        if not unknown:
+            return {}
+        return await embed_by_text(self._embedder, _distinct(words(text) for text in [*unknown, *pending]))
+
+    async def _found(self, opened: OpenGraph, texts: Sequence[str], prepared: dict[str, Vector] | None) -> Found:
+        graph, vectors = opened.graph, prepared or {}
+        for index in [index for index in graph.vectors.pending if words(graph.label(index)) in vectors]:
+            graph.vectors.add(index, vectors[words(graph.label(index))])
+        meanings = {text: meaning for text in texts if (meaning := _by_form(graph, text)) is not None}
+        unknown = [text for text in texts if text not in meanings]
+        if unknown:
+            meanings.update(await asyncio.to_thread(self._similar, graph, unknown, prepared))
+        own = {text: vectors[words(text)] for text in texts if words(text) in vectors}
+        return Found(opened, meanings, own, _note(graph, prepared) if unknown else None)
+
+    def _similar(
+        self, graph: "ScratchGraph", texts: Sequence[str], vectors: Mapping[str, Vector] | None
+    ) -> dict[str, Meaning]:
+        """What texts mean that are no labels. Runs in a thread, while the graph is held."""
+        nearest: dict[str, list[tuple[int, float]]] = {}
+        known = [text for text in texts if words(text) in (vectors or {})]
+        for start in range(0, len(known), _CHUNK):
+            chunk = known[start : start + _CHUNK]
+            found = graph.vectors.nearest_of(
+                [(vectors or {})[words(text)] for text in chunk], max(_COMPARED, self._most)
+            )
+            nearest.update(zip(chunk, found, strict=True))
+        unseen = [(index, 0.0) for index in (graph.order() if vectors is None else graph.vectors.pending)]
+        meanings: dict[str, Meaning] = {}
+        for number, text in enumerate(texts):
+            near = [*nearest.get(text, ()), *(unseen if number < _MOST_BY_LETTERS else ())]
+            meanings[text] = self._meant(text, self._ranked(graph, text, near), by_meaning=text in nearest)
+        return meanings
+
+    def _ranked(self, graph: "ScratchGraph", text: str, near: Iterable[tuple[int, float]]) -> list[Candidate]:
+        """The better of cosine and likeness each, best first."""
+        likeness = Likeness(text)
+        ranked = [
+            Candidate(index, graph.label(index), round(max(cosine, likeness.to(graph.label(index))), _DECIMALS))
+            for index, cosine in near
+        ]
+        ranked.sort(key=lambda one: (-one.similarity, graph.sequence(one.index)))
+        return [one for one in ranked if one.similarity >= min(_NEAR, self._threshold)]
+
+    def _meant(self, text: str, ranked: Sequence[Candidate], *, by_meaning: bool) -> Meaning:
+        """The best one if it is similar enough and leads by more than the margin; by letters alone none is."""
+        able = [one for one in ranked if one.similarity >= self._threshold and _numbers_agree(text, one.label)]
+        if not by_meaning or not able:
+            return Missing(tuple(ranked[: self._most]))
+        best = able[0]
+        if len(able) > 1 and best.similarity - able[1].similarity <= self._margin + _TOLERANCE:
+            return Ambiguous(tuple(able[: self._most]))
+        return Match(best.index, best.label, best.similarity, "similar")
+
+
+def _by_form(graph: "ScratchGraph", text: str) -> Meaning | None:
+    """By the label's form alone; without punctuation only if that leaves something, and one."""
+    index = graph.find(text)
+    if index is not None:
+        label = graph.label(index)
+        return Match(index, label, 1.0, "exact" if label == text.strip() else "normalised")
+    loose = [Match(index, graph.label(index), 1.0, "normalised") for index in graph.loose(text)]
+    if len(loose) > 1:
+        return Ambiguous(tuple(loose))
+    return loose[0] if loose else None
+
+
+def _numbers_agree(text: str, label: str) -> bool:
+    """Whether every number of a text is in the label: "order 12" is not order 11, however similar they look."""
+    named = {int(number) for number in _NUMBERS.findall(text)}
+    return named <= {int(number) for number in _NUMBERS.findall(label)}
+
+
+def _note(graph: "ScratchGraph", prepared: dict[str, Vector] | None) -> str | None:
+    if prepared is None:
+        return NO_VECTORS
+    pending = len(graph.vectors.pending)
+    return STILL_EMBEDDING.format(pending, graph.node_count) if pending else None
+
+
+def _sought(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(checked_label(text) for text in texts))
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
+
+
+def shown(text: str) -> str:
+    """A label in a message, cut short."""
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+
+
+def candidates_told(candidates: Sequence[Candidate]) -> str:
+    """E.g. 'AuthService' (0.82), 'PaymentService' (0.81)."""
+    return ", ".join(f"{shown(one.label)} ({one.similarity:.2f})" for one in candidates)
+
+
+def ambiguous_told(text: str, meaning: Ambiguous) -> str:
+    """That a text may mean several nodes, and what to do."""
+    told = candidates_told(meaning.candidates)
+    return f"{shown(text)} may mean {told}; be more specific and repeat with one of these labels"
+
+
+def missing_told(text: str, meaning: Missing, graph: str) -> str:
+    """That a text means no node, with those that come near."""
+    near = f"; nearest: {candidates_told(meaning.near)}" if meaning.near else ""
+    return f"No node {shown(text)} in scratch graph {shown(graph)}{near}"
+
+
+def checked_label(label: str) -> str:
+    """A label, trimmed. Raises InvalidInput if it is empty or too long."""
+    trimmed = label.strip()
+    if not trimmed or len(trimmed) > LONGEST_LABEL:
+        raise InvalidInput(f"A node's label has 1 to {LONGEST_LABEL} characters, this one {len(trimmed)}.")
+    return trimmed
