@@ -24,7 +24,10 @@ ROWS: frozenset[str] = frozenset(
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
     + _rows("K-", range(1, 5), range(7, 12), 50)
     + _rows("E-", 97)
-    + _rows("T", range(61, 65))
+    + _rows("E-", 77, 79, 80, 81, 83, 96)  # texts and pictures
+    + _rows("C", 39)
+    + _rows("T", 66, 67)
+    + _rows("T", range(60, 65))
     + _rows("T", range(2, 6), 7, 8, 10, range(15, 28), range(29, 40), 42, 43, 44, range(51, 56), 57, 68, 70, 87, 88)
 )
 

@@ -1,0 +1,152 @@
+"""Puts together what a text says, within the limits of a graph, before any graph is touched."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphiti_pkm.domain.scratch import NONE, Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.formats.values import Place, clean_label, clean_properties, clean_relation, clean_type, clipped
+
+_MOST_WARNINGS = 5
+_MOST_VALUES = 1_000_000
+_MOST_CHARACTERS = 16_000_000
+
+
+@dataclass
+class _Said:
+    """Properties as they were read, and where last."""
+
+    values: Mapping[str, Any]
+    at: Place
+    is_own: bool = False
+    """Not the text's, which several edges may share: it may be added to."""
+
+
+class Collector:
+    """Nodes by label and edges by source, target and relation; what is said twice is merged."""
+
+    def __init__(self, limits: ScratchLimits) -> None:
+        self._limits = limits
+        self._types: dict[str, str | None] = {}
+        self._properties: dict[str, _Said] = {}
+        self._edges: dict[tuple[str, str, str], tuple[str, _Said]] = {}
+        self._turned: set[tuple[str, str, str]] = set()
+        self._warnings: dict[str, None] = {}
+        self._values = self._characters = 0
+
+    def node(self, label: str, kind: object, properties: Mapping[str, Any], at: Place) -> str:
+        """Take a node over; returns its label as it is kept."""
+        label, kind = clean_label(label, at), clean_type(kind, at)
+        if label not in self._types:
+            if len(self._types) >= self._limits.nodes:
+                raise self._too_many("nodes", self._limits.nodes)
+            self._types[label] = kind
+        elif self._types[label] is None:
+            self._types[label] = kind
+        elif kind not in (None, self._types[label]):
+            self.warn(f"‘{clipped(label)}’ has several types; the first one is kept")
+        if properties:
+            self._properties[label] = self._merged(self._properties.get(label), properties, at)
+        return label
+
+    def edge(
+        self,
+        source: str,
+        target: str,
+        relation: str,
+        properties: Mapping[str, Any],
+        at: Place,
+        *,
+        directed: bool = True,
+    ) -> None:
+        """Take an edge over, with its ends; one without direction is kept once, as it was first written."""
+        source, target = self.node(source, None, {}, at), self.node(target, None, {}, at)
+        relation = clean_relation(relation, at)
+        key = (source, target, relation.casefold())
+        turned = (target, source, key[2])
+        if not directed and key not in self._edges and turned in self._turned:
+            key = turned
+        if key not in self._edges and len(self._edges) >= self._limits.edges:
+            raise self._too_many("edges", self._limits.edges)
+        if not directed:
+            self._turned.add(key)
+        said, known = self._edges.get(key, (relation, None))
+        self._edges[key] = (said, self._merged(known, properties, at))
+
+    def charge(self, values: int) -> None:
+        """Count values that are copied: defaults make many out of few, and a text of 1 MB could fill the memory.
+
+        Raises:
+            InvalidInput: they are too many.
+        """
+        self._values += values
+        if self._values > _MOST_VALUES:
+            raise self._too_many("values of properties", _MOST_VALUES)
+
+    def _merged(self, known: "_Said | None", properties: Mapping[str, Any], at: Place) -> "_Said":
+        """Both together; checked once all is read, or a text that says one thing 100,000 times would be too."""
+        if known is None or not known.values:
+            return _Said(properties, at)
+        if not properties:
+            return known
+        if not known.is_own:
+            self.charge(len(known.values))
+            known = _Said(dict(known.values), at, is_own=True)
+        known.values.update(properties)  # type: ignore[attr-defined]
+        known.at = at
+        return known
+
+    def warn(self, text: str) -> None:
+        """Tell what could not be taken over as it stands, once."""
+        self._warnings.setdefault(text)
+
+    def content(self) -> Content:
+        """All of it."""
+        warnings = list(self._warnings)
+        if len(warnings) > _MOST_WARNINGS:
+            warnings[_MOST_WARNINGS:] = [f"and {len(warnings) - _MOST_WARNINGS} more of this kind"]
+        return Content(
+            tuple(
+                ScratchNode(label, kind, self._checked(self._properties.get(label)))
+                for label, kind in self._types.items()
+            ),
+            tuple(
+                ScratchEdge(source, target, relation, self._checked(said))
+                for (source, target, _), (relation, said) in self._edges.items()
+            ),
+            tuple(warnings),
+        )
+
+    def _checked(self, said: "_Said | None") -> Mapping[str, Any]:
+        if said is None or not said.values:
+            return NONE
+        values, characters = clean_properties(said.values, said.at)
+        self._characters += characters
+        if self._characters > _MOST_CHARACTERS:
+            raise self._too_many("characters of properties", _MOST_CHARACTERS)
+        return values
+
+    @staticmethod
+    def _too_many(what: str, most: int) -> InvalidInput:
+        return InvalidInput(
+            f"The text has more than {most:,} {what}, the most that one graph takes. Nothing was stored; send a "
+            "part of it."
+        )
+
+
+def labels_of(wanted: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    """The label of each node of a text that tells ids and labels apart.
+
+    A person speaks of what a node is called, not of its id in the text: the label is the label. But where several
+    nodes are called the same, or one as another's id, they keep their ids, so that two nodes stay two.
+    """
+    called = dict(wanted)
+    counts = Counter(label.strip() for label in called.values() if label)
+    labels = {}
+    for node, label in called.items():
+        trimmed = (label or "").strip()
+        taken = counts[trimmed] > 1 or (trimmed != node and trimmed in called)
+        labels[node] = trimmed if trimmed and not taken else node
+    return labels

@@ -1,0 +1,263 @@
+"""Reads DOT by the grammar of https://graphviz.org/doc/info/lang.html, strictly: what Graphviz refuses is refused.
+
+Taken over: nodes, edges (also chains and whole subgraphs as ends), labels, the attributes that are no matter of
+drawing, and the cluster of a node. Ports, drawing attributes and the attributes of graphs are not.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NoReturn
+
+from graphiti_pkm.domain.scratch import DEFAULT_RELATION, Content, ScratchLimits
+from graphiti_pkm.formats.collecting import Collector, labels_of
+from graphiti_pkm.formats.dot_attributes import properties_of
+from graphiti_pkm.formats.dot_tokens import Token, shown, tokens
+from graphiti_pkm.formats.values import unreadable
+
+UNDIRECTED = "The edges have no direction in this text; each was stored once, as it was written."
+
+_DEEPEST = 50
+_NAMES = frozenset({"name", "number", "quoted", "html"})
+_RECORDS = frozenset({"record", "Mrecord"})
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A graph or subgraph: what its statements set for what comes after them, and who is in it."""
+
+    node_defaults: dict[str, Token]
+    edge_defaults: dict[str, Token]
+    cluster: dict[str, str] | None
+    nodes: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Node:
+    line: int
+    attributes: dict[str, Token]
+    cluster: dict[str, str] | None
+
+
+def read_dot(text: str, limits: ScratchLimits) -> Content:
+    """What a DOT text says.
+
+    Raises:
+        InvalidInput: it is none, or too large.
+    """
+    return _Reader(text, limits).read()
+
+
+class _Reader:
+    """One text, read once from its start to its end."""
+
+    def __init__(self, text: str, limits: ScratchLimits) -> None:
+        self._text = text
+        self._limits = limits
+        self._words: Iterator[Token] = tokens(text)
+        self._word = next(self._words)
+        self._ahead: Token | None = None
+        self._collector = Collector(limits)
+        self._nodes: dict[str, _Node] = {}
+        self._edges: list[tuple[str, str, Mapping[str, Token], int]] = []
+        self._directed = True
+
+    def read(self) -> Content:
+        if self._is_keyword("strict"):
+            self._take()
+        if not (self._is_keyword("graph") or self._is_keyword("digraph")):
+            self._refuse("a DOT text begins with digraph { or graph {")
+        self._directed = self._take().text == "digraph"
+        if self._word.kind in _NAMES:
+            self._id()
+        self._sign("{")
+        self._statements(_Scope({}, {}, None), 0)
+        self._sign("}")
+        if self._word.kind != "end":
+            self._refuse("there is more after the end of the graph; one text holds one graph")
+        return self._content()
+
+    def _statements(self, scope: _Scope, depth: int) -> None:
+        while not self._is_sign("}"):
+            if self._word.kind == "end":
+                self._refuse("the text ends within a graph; a } is missing")
+            self._statement(scope, depth)
+            if self._is_sign(";"):
+                self._take()
+
+    def _statement(self, scope: _Scope, depth: int) -> None:
+        word = self._word
+        if word.kind == "keyword" and word.text in ("graph", "node", "edge"):
+            self._take()
+            if not self._is_sign("["):
+                self._refuse(f"{word.text} is a word of the language; as a name it needs quotes")
+            attributes = self._attributes()
+            if word.text == "graph":
+                self._name_cluster(scope, attributes.get("label"))
+            else:
+                (scope.node_defaults if word.text == "node" else scope.edge_defaults).update(attributes)
+        elif word.kind in _NAMES and self._next_is_equals():
+            name = self._id().text
+            self._sign("=")
+            value = self._id()
+            self._name_cluster(scope, value if name == "label" else None)
+        else:
+            self._chain(scope, depth)
+
+    def _chain(self, scope: _Scope, depth: int) -> None:
+        """A node, a subgraph, or edges between them."""
+        ends = [self._end(scope, depth)]
+        line = self._word.line
+        while self._word.kind == "op":
+            if (self._take().text == "->") != self._directed:
+                self._refuse("an edge is written -> in a digraph and -- in a graph")
+            ends.append(self._end(scope, depth))
+        own = self._attributes() if self._is_sign("[") and not (len(ends) == 1 and ends[0][1] is None) else {}
+        if len(ends) > 1:
+            attributes = self._with(scope.edge_defaults, own)
+            for (sources, _), (targets, _) in pairwise(ends):
+                if len(self._edges) + len(sources) * len(targets) > self._limits.edges:
+                    self._refuse(f"there are more than {self._limits.edges:,} edges, the most that one graph takes")
+                self._edges += [(source, target, attributes, line) for source in sources for target in targets]
+        elif ends[0][1] is not None:
+            self._nodes[ends[0][1]].attributes.update(own)
+
+    def _end(self, scope: _Scope, depth: int) -> tuple[dict[str, None], str | None]:
+        """The nodes that an end of an edge stands for, and which one, if it is no subgraph."""
+        if self._is_sign("{") or self._is_keyword("subgraph"):
+            return self._subgraph(scope, depth), None
+        if self._word.kind not in _NAMES:
+            self._refuse("here a node or a subgraph is expected")
+        name = self._id()
+        for _ in range(2):
+            if self._is_sign(":"):
+                self._take()
+                self._id()
+        node = name.text
+        if node not in self._nodes:
+            if len(self._nodes) >= self._limits.nodes:
+                self._refuse(f"there are more than {self._limits.nodes:,} nodes, the most that one graph takes")
+            self._nodes[node] = _Node(name.line, self._with(scope.node_defaults, {}), scope.cluster)
+        elif self._nodes[node].cluster is None:
+            self._nodes[node].cluster = scope.cluster
+        scope.nodes[node] = None
+        return {node: None}, node
+
+    def _subgraph(self, scope: _Scope, depth: int) -> dict[str, None]:
+        if depth >= _DEEPEST:
+            self._refuse(f"subgraphs are nested more than {_DEEPEST} deep")
+        cluster = scope.cluster
+        if self._is_keyword("subgraph"):
+            self._take()
+            name = self._id().text if self._word.kind in _NAMES else ""
+            cluster = {"label": name.removeprefix("cluster").strip("_ ")} if name.startswith("cluster") else cluster
+        self._collector.charge(len(scope.node_defaults) + len(scope.edge_defaults))
+        inner = _Scope(dict(scope.node_defaults), dict(scope.edge_defaults), cluster)
+        self._sign("{")
+        self._statements(inner, depth + 1)
+        self._sign("}")
+        scope.nodes.update(inner.nodes)
+        return inner.nodes
+
+    def _attributes(self) -> dict[str, Token]:
+        found: dict[str, Token] = {}
+        while self._is_sign("["):
+            self._take()
+            while not self._is_sign("]"):
+                name = self._id().text
+                self._sign("=")
+                found[name] = self._id()
+                if self._is_sign(",") or self._is_sign(";"):
+                    self._take()
+            self._take()
+        return found
+
+    def _id(self) -> Token:
+        """A name; quoted ones may be put together with +."""
+        if self._word.kind not in _NAMES:
+            self._refuse("here a name is expected")
+        word = self._take()
+        if word.kind != "quoted" or not self._is_sign("+"):
+            return word
+        parts = [word.text]
+        while self._is_sign("+"):
+            self._take()
+            if self._word.kind != "quoted":
+                self._refuse("+ puts quoted texts together, and here is none")
+            parts.append(self._take().text)
+        return Token("quoted", "".join(parts), word.line, word.at)
+
+    def _with(self, defaults: dict[str, Token], own: dict[str, Token]) -> dict[str, Token]:
+        self._collector.charge(len(defaults))
+        return {**defaults, **own}
+
+    @staticmethod
+    def _name_cluster(scope: _Scope, label: Token | None) -> None:
+        if label is not None and scope.cluster is not None and label.text.strip():
+            scope.cluster["label"] = " ".join(shown(label.text, "").split())
+
+    def _content(self) -> Content:
+        wanted = {node: _label(node, found.attributes) for node, found in self._nodes.items()}
+        labels = labels_of(wanted.items())
+        for node, found in self._nodes.items():
+            kind, properties = properties_of(found.attributes)
+            label = wanted[node]
+            if label is not None and label.strip() != labels[node]:
+                properties["label"] = label
+                self._collector.warn("Several nodes have the same label; they are known by their ids.")
+            if found.cluster is not None and found.cluster["label"]:
+                properties.setdefault("cluster", found.cluster["label"])
+            labels[node] = self._collector.node(shown(labels[node], node), kind, properties, found.line)
+        read: dict[int, tuple[str, dict[str, Any]]] = {}
+        for source, target, attributes, line in self._edges:
+            relation, properties = read.get(id(attributes)) or read.setdefault(id(attributes), _edge_of(attributes))
+            self._collector.edge(labels[source], labels[target], relation, properties, line, directed=self._directed)
+            if "dir" in attributes:
+                self._collector.warn("The attribute dir is not taken over; edges go as they are written.")
+        if not self._directed and self._edges:
+            self._collector.warn(UNDIRECTED)
+        return self._collector.content()
+
+    def _next_is_equals(self) -> bool:
+        if self._ahead is None:
+            self._ahead = next(self._words)
+        return self._ahead.kind == "sign" and self._ahead.text == "="
+
+    def _is_sign(self, sign: str) -> bool:
+        return self._word.kind == "sign" and self._word.text == sign
+
+    def _is_keyword(self, word: str) -> bool:
+        return self._word.kind == "keyword" and self._word.text == word
+
+    def _sign(self, sign: str) -> None:
+        if not self._is_sign(sign):
+            self._refuse(f"here {sign} is expected")
+        self._take()
+
+    def _take(self) -> Token:
+        word = self._word
+        if word.kind == "end":
+            self._refuse("the text ends too early")
+        self._word, self._ahead = self._ahead or next(self._words), None
+        return word
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise unreadable(self._word.line, what, self._text[self._word.at : self._word.at + 80])
+
+
+def _label(node: str, attributes: Mapping[str, Token]) -> str | None:
+    """What a node is called besides its id; the label of a record is its make-up."""
+    label, shape = attributes.get("label"), attributes.get("shape")
+    if label is None or (shape is not None and shape.text in _RECORDS and label.kind != "html"):
+        return None
+    said = label.text if label.kind == "html" else shown(label.text, node)
+    return said.strip() or None
+
+
+def _edge_of(attributes: Mapping[str, Token]) -> tuple[str, dict[str, Any]]:
+    relation = ""
+    for name in ("label", "relation", "xlabel"):
+        if name in attributes and not relation:
+            relation = shown(attributes[name].text, "").strip()
+    kind, properties = properties_of({name: value for name, value in attributes.items() if name != "relation"})
+    return relation or DEFAULT_RELATION, properties if kind is None else {**properties, "type": kind}

@@ -1,0 +1,147 @@
+"""The words of the DOT language, as https://graphviz.org/doc/info/lang.html defines them. One pass, linear time."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Literal, NamedTuple, TypeAlias
+
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.formats.values import unreadable
+
+Kind: TypeAlias = Literal["name", "number", "quoted", "html", "keyword", "sign", "op", "end"]
+
+KEYWORDS = frozenset({"node", "edge", "graph", "digraph", "subgraph", "strict"})
+_LONGER_THAN_KEYWORDS = 9
+_MOST_WORDS = 600_000
+"""About a second's work; as many edges as a graph takes have fewer."""
+
+# Possessive throughout: no pattern ever goes back.
+_TOKEN = re.compile(
+    r"""
+    [\s\ufeff]*+ (?:
+      (?P<name>    [A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*+ )
+    | (?P<sign>    [{}\[\];,=:+] )
+    | (?P<op>      -> | -- )
+    | (?P<quoted>  "[^"\\]*+(?:\\.[^"\\]*+)*+" )
+    | (?P<number>  -?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?) )
+    | (?P<html>    < )
+    | (?P<comment> //[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/ )
+    | (?P<hash>    \# )
+    | (?P<end>     \Z )
+    )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ANGLE = re.compile(r"[<>]")
+_TAG = re.compile(r"<[^<>]*+>")
+_IN_QUOTES = re.compile(r'\\(?:"|\r?\n)')
+
+
+class Token(NamedTuple):
+    """A word, where it stands, and what it says."""
+
+    kind: Kind
+    text: str
+    line: int
+    at: int
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The words of a text, and one that marks its end.
+
+    Raises:
+        InvalidInput: it holds something that is no word of the language.
+    """
+    at, line, was_name = 0, 1, False
+    for _ in range(_MOST_WORDS):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise _wrong(text, at, line)
+        kind, end = str(found.lastgroup), found.end()
+        start = found.start(kind)
+        line += text.count("\n", at, start)
+        if kind == "end":
+            yield Token("end", "", line, start)
+            return
+        if kind == "html":
+            end = _end_of_html(text, start, line)
+        elif kind == "hash":
+            end = _end_of_directive(text, start, line)
+        if kind in _NAMES:
+            if was_name and start == at:
+                raise unreadable(line, _OTHER, text[_before(text, at) : end + 20])
+            token = _token(kind, text[start:end], line, start)
+            was_name = token.kind != "keyword"
+            yield token
+        else:
+            was_name = False
+            if kind in ("sign", "op"):
+                yield Token("sign" if kind == "sign" else "op", text[start:end], line, start)
+        line += text.count("\n", start, end)
+        at = end
+    raise unreadable(line, f"the text has more than {_MOST_WORDS:,} words and signs; send it in parts")
+
+
+_NAMES = frozenset({"name", "number", "quoted", "html"})
+_OTHER = "this is no DOT; a name with other characters than letters, digits and _ needs quotes"
+_WRONG = {
+    '"': "a quote is opened and never closed",
+    "/*": "a comment is opened and never closed",
+    "-": "an edge is written -> in a digraph and -- in a graph, and a name with - needs quotes",
+    "'": "names are quoted with double quotes",
+}
+
+
+def _wrong(text: str, at: int, line: int) -> InvalidInput:
+    start = at + len(text[at:]) - len(text[at:].lstrip("\ufeff \t\r\n\f\v"))
+    what = _WRONG.get(text[start : start + 2], _WRONG.get(text[start : start + 1], _OTHER))
+    return unreadable(line + text.count("\n", at, start), what, text[_before(text, start) : start + 40])
+
+
+def _before(text: str, at: int) -> int:
+    """Where to begin to show a text: a little before, in the same line."""
+    return max(text.rfind("\n", 0, at) + 1, at - 20)
+
+
+def _end_of_directive(text: str, at: int, line: int) -> int:
+    """The end of a line that begins with #, as the C preprocessor leaves them."""
+    begin = text.rfind("\n", 0, at) + 1
+    if text[begin:at].strip():
+        raise unreadable(
+            line, "a # begins a comment only at the start of a line, and a colour needs quotes", text[begin:]
+        )
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def _end_of_html(text: str, at: int, line: int) -> int:
+    depth = 0
+    for angle in _ANGLE.finditer(text, at):
+        depth += 1 if angle[0] == "<" else -1
+        if depth == 0:
+            return angle.end()
+    raise unreadable(line, "an HTML text is opened with < and never closed", text[at : at + 40])
+
+
+def _token(kind: str, word: str, line: int, at: int) -> Token:
+    if kind == "name":
+        is_keyword = len(word) < _LONGER_THAN_KEYWORDS and word.lower() in KEYWORDS
+        return Token("keyword", word.lower(), line, at) if is_keyword else Token("name", word, line, at)
+    if kind == "quoted":
+        said = word[1:-1]
+        if "\\" in said:
+            said = _IN_QUOTES.sub(lambda found: '"' if found[0] == '\\"' else "", said)
+        return Token("quoted", said, line, at)
+    if kind == "html":
+        return Token("html", " ".join(unescape(_TAG.sub(" ", word[1:-1])).split()), line, at)
+    return Token("number", word, line, at)
+
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+
+def shown(text: str, node: str) -> str:
+    r"""A quoted text as Graphviz would show it, in one line: ``\n`` is a space, ``\N`` the node's id."""
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: " " if found[1] in "nlr" else node if found[1] == "N" else found[1], text)

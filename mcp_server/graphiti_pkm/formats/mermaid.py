@@ -1,0 +1,41 @@
+"""Writes a flowchart in Mermaid's words, for whoever shows Markdown."""
+
+from graphiti_pkm.domain.scratch import Content
+from graphiti_pkm.errors import InvalidInput
+
+MOST_EDGES = 500
+"""Mermaid refuses more, unless whoever shows the picture configured it otherwise (maxEdges)."""
+
+_CODES = str.maketrans(
+    {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;", "|": "#124;", "\\": "#92;"}
+)
+
+
+def write_mermaid(content: Content) -> str:
+    """Nodes with their labels, edges with their relations, a class for each type.
+
+    Raises:
+        InvalidInput: there are more edges than Mermaid shows.
+    """
+    if len(content.edges) > MOST_EDGES:
+        raise InvalidInput(
+            f"Mermaid shows at most {MOST_EDGES} edges, and these are {len(content.edges):,}. Nothing was changed: "
+            "name fewer nodes, or use the format dot."
+        )
+    numbers = {node.label: f"n{number}" for number, node in enumerate(content.nodes)}
+    types = dict.fromkeys(node.type for node in content.nodes if node.type is not None)
+    classes = {kind: f"t{number}" for number, kind in enumerate(types)}
+    lines = ["flowchart LR"]
+    lines += [f'  {numbers[node.label]}["{_text(node.label)}"]' for node in content.nodes]
+    lines += [
+        f'  {numbers[edge.source]} -->|"{_text(edge.relation)}"| {numbers[edge.target]}' for edge in content.edges
+    ]
+    for kind, name in classes.items():
+        members = ",".join(numbers[node.label] for node in content.nodes if node.type == kind)
+        lines.append(f"  %% {name} is the type {_text(kind)}")
+        lines.append(f"  class {members} {name}")
+    return "\n".join([*lines, ""])
+
+
+def _text(text: str) -> str:
+    return " ".join(text.translate(_CODES).split())

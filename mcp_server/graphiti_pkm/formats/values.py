@@ -1,0 +1,142 @@
+"""What a label, a relation and properties may be, and what is said of a text that cannot be read."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from graphiti_pkm.domain.scratch import LARGEST_PROPERTIES, LONGEST_LABEL, LONGEST_RELATION
+from graphiti_pkm.errors import InvalidInput
+
+Place: TypeAlias = int | str
+"""A line, or a path such as ``edges[3]``."""
+
+PREFIX = "property_"
+"""Of a property whose name means something else in the format that it is written in."""
+
+DEEPEST_PROPERTY = 10
+LONGEST_PROPERTY_NAME = 100
+_LONGEST_PIECE = 60
+_LARGEST_NUMBER = 15
+"""Digits that a number keeps in every reader; more of them are a text."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?")
+
+
+def unreadable(at: Place, what: str, near: str = "") -> InvalidInput:
+    """The error for a text that cannot be read: where, what is wrong, and a piece of it."""
+    place = f"Line {at}" if isinstance(at, int) else at
+    piece = f", near ‘{clipped(near)}’" if near.strip() else ""
+    return InvalidInput(f"{place}: {what}{piece}. Nothing was stored; correct it and send the whole text again.")
+
+
+def clipped(text: str) -> str:
+    """A piece of a text, in one line and short enough for a message."""
+    line = " ".join(_UNSTORABLE.sub("�", text[: _LONGEST_PIECE * 4]).split())
+    return line if len(line) <= _LONGEST_PIECE else f"{line[:_LONGEST_PIECE]}…"
+
+
+def clean_label(text: str, at: Place) -> str:
+    """A label, trimmed.
+
+    Raises:
+        InvalidInput: it is empty, too long or no text.
+    """
+    return _clean(text, at, "a label", LONGEST_LABEL)
+
+
+def clean_relation(text: str, at: Place) -> str:
+    """A relation, trimmed.
+
+    Raises:
+        InvalidInput: it is empty, too long or no text.
+    """
+    return _clean(text, at, "a relation", LONGEST_RELATION)
+
+
+def clean_type(text: object, at: Place) -> str | None:
+    """A type, trimmed; None if there is none."""
+    if text is None or (isinstance(text, str) and not text.strip()):
+        return None
+    if not isinstance(text, str):
+        raise unreadable(at, "a type must be a text")
+    return _clean(text, at, "a type", LONGEST_RELATION)
+
+
+def _clean(text: str, at: Place, what: str, longest: int) -> str:
+    trimmed = text.strip()
+    if not trimmed:
+        raise unreadable(at, f"{what} is empty")
+    if len(trimmed) > longest:
+        raise unreadable(at, f"{what} is longer than {longest} characters", trimmed)
+    if _UNSTORABLE.search(trimmed):
+        raise unreadable(at, f"{what} holds a NUL or half a surrogate pair", trimmed)
+    return trimmed
+
+
+def clean_properties(values: Mapping[str, Any], at: Place) -> tuple[dict[str, Any], int]:
+    """Properties as they are kept, JSON values bounded in depth and size, and how many characters they take.
+
+    Raises:
+        InvalidInput: they are not.
+    """
+    for name in values:
+        if not 0 < len(name) <= LONGEST_PROPERTY_NAME:
+            raise unreadable(at, f"the name of a property must have 1 to {LONGEST_PROPERTY_NAME} characters", name)
+    _check_depth(values, at)
+    try:
+        written = json.dumps(dict(values), ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise unreadable(at, "a property is a number that JSON cannot hold, such as NaN or a huge one") from None
+    if len(written) > LARGEST_PROPERTIES:
+        raise unreadable(at, f"the properties are larger than {LARGEST_PROPERTIES:,} characters of JSON")
+    if _UNSTORABLE.search(written) or ("\\u0000" in written and _holds_unstorable(values)):
+        raise unreadable(at, "a property holds a NUL or half a surrogate pair")
+    return dict(values), len(written)
+
+
+def _check_depth(values: Mapping[str, Any], at: Place) -> None:
+    level: list[Any] = list(values.values())
+    for _ in range(DEEPEST_PROPERTY):
+        level = [inner for value in level if isinstance(value, dict | list) for inner in _parts(value)]
+        if not level:
+            return
+    raise unreadable(at, f"a property is nested more than {DEEPEST_PROPERTY} deep")
+
+
+def _parts(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else list(value)
+
+
+def _holds_unstorable(value: Any) -> bool:
+    """JSON writes a NUL as an escape; this finds it in the value itself, which is not deep."""
+    if isinstance(value, str):
+        return _UNSTORABLE.search(value) is not None
+    if isinstance(value, Mapping):
+        return any(_holds_unstorable(part) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(_holds_unstorable(part) for part in value)
+
+
+def number_or_text(text: str) -> str | int | float:
+    """What a cell or attribute without types says: a plain number is a number, so that weights weigh.
+
+    What a number would not give back (007, 1.50, 20 digits) stays a text.
+    """
+    if len(text) > _LARGEST_NUMBER + 1 or not _NUMBER.fullmatch(text):
+        return text
+    if text.lstrip("-").isdigit():
+        return int(text) if str(int(text)) == text else text
+    number = float(text)
+    return number if math.isfinite(number) and repr(number) == text else text
+
+
+def is_scalar(value: object) -> bool:
+    """Whether it is a text, a number or a truth value: what formats other than JSON have words for."""
+    return isinstance(value, str | int | float | bool)
+
+
+def plain(value: Any) -> str:
+    """A property in a format without types: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
