@@ -1,0 +1,187 @@
+"""Work that may explode, in a few warm processes: bounded in time, memory and number, never in the server's own.
+
+The libraries hold the interpreter's lock while they compute, so that a thread would stop every other call, and a thread
+cannot be ended. A process can: what it had found by then is kept.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+from weakref import WeakValueDictionary
+
+from graphiti_pkm.errors import InvalidInput, Unavailable
+from graphiti_pkm.reasoning.jobs import LENGTH, Request, packed
+from graphiti_pkm.reasoning.view import View
+
+Ending: TypeAlias = Literal["whole", "most", "late", "memory"]
+"""Everything was found; as many as were asked for; the time was up; the memory was."""
+
+PROCESSES = 2
+MOST_BYTES = 1_000_000_000
+_GRACE = 0.2
+"""Seconds beyond the limit for a process to say itself that it is late, before it is killed."""
+_START_SECONDS = 30.0
+_OWN_TURN_SECONDS = 10.0
+_SOUND = frozenset({"whole", "most", "late", "refused"})
+"""Last words of a process that can take another job."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job found, and why it went no further."""
+
+    finds: list[Any] = field(default_factory=list)
+    ending: Ending = "whole"
+
+    @property
+    def is_truncated(self) -> bool:
+        return self.ending != "whole"
+
+
+class Workers:
+    """The processes; they start when they are first needed and stay warm."""
+
+    def __init__(self, seconds: float, processes: int = PROCESSES, most_bytes: int = MOST_BYTES) -> None:
+        """``seconds``: of one job, and how long it waits for a process at most."""
+        self.seconds = seconds
+        self._most_bytes = most_bytes
+        self._places = asyncio.Semaphore(processes)
+        self._turns: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+        self._idle: list[asyncio.subprocess.Process] = []
+        self._all: set[asyncio.subprocess.Process] = set()
+
+    async def run(
+        self, tenant: Hashable, job: str, view: View | None = None, *, most: int | None = None, **arguments: Any
+    ) -> Outcome:
+        """Run a generator function, named ``module:function``, on a view; each value it yields is a find.
+
+        Jobs of one tenant take turns, so that nobody holds every process.
+
+        Raises:
+            Unavailable: every process was busy for as long as a job may take, or it failed.
+            InvalidInput: the job refused its arguments.
+        """
+        request = Request(job, arguments, self.seconds, most, view)
+        message = await asyncio.to_thread(packed, request)
+        async with self._place(tenant):
+            process = await self._process()
+            finds: list[Any] = []
+            word: dict[str, Any] = {}
+            try:
+                async with asyncio.timeout(self.seconds + _GRACE):
+                    word = await _asked(process, message, finds)
+            except TimeoutError:
+                ending = {"end": "late"}
+            except (asyncio.IncompleteReadError, ConnectionError):
+                ending = {"end": "failed", "kind": "it ended"}  # the kernel may have killed it for its memory
+            else:
+                ending = word
+            finally:
+                await self._keep_or_end(process, is_sound=word.get("end") in _SOUND)
+        match ending["end"]:
+            case "refused":
+                raise InvalidInput(ending["message"])
+            case "failed":
+                raise Unavailable(
+                    f"The process that computes on scratch graphs failed ({ending['kind']}); the graph is unchanged. "
+                    "Call again; if it fails again, narrow the question, e.g. with subgraph, limit or max_length."
+                )
+            case end:
+                return Outcome(finds, end)
+
+    async def close(self) -> None:
+        """End all processes."""
+        for process in tuple(self._all):
+            await self._end(process)
+
+    @asynccontextmanager
+    async def _place(self, tenant: Hashable) -> AsyncIterator[None]:
+        turn = self._turns.setdefault(tenant, asyncio.Lock())
+        await _taken(turn, _OWN_TURN_SECONDS, "Your other analyses are")
+        try:
+            await _taken(self._places, self.seconds + _GRACE, "Analyses of others are")
+            try:
+                yield
+            finally:
+                self._places.release()
+        finally:
+            turn.release()
+
+    async def _process(self) -> asyncio.subprocess.Process:
+        while self._idle:
+            process = self._idle.pop()
+            if process.returncode is None and not _has_ended(process):
+                return process
+            await self._end(process)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "graphiti_pkm.reasoning.worker_process"),
+            *(str(os.getpid()), str(self._most_bytes)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,  # an interrupt from the keyboard is for the server
+        )
+        self._all.add(process)
+        is_ready = False
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                is_ready = "ready" in await _word(process)
+        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
+            raise Unavailable(
+                "The process that computes on scratch graphs did not start; the graph is unchanged. Call again."
+            ) from None
+        finally:
+            if not is_ready:
+                await self._end(process)
+        return process
+
+    async def _keep_or_end(self, process: asyncio.subprocess.Process, *, is_sound: bool) -> None:
+        if is_sound:
+            self._idle.append(process)
+        else:
+            await self._end(process)
+
+    async def _end(self, process: asyncio.subprocess.Process) -> None:
+        with suppress(ProcessLookupError):
+            process.kill()
+        self._all.discard(process)
+        await process.wait()
+
+
+async def _taken(what: asyncio.Lock | asyncio.Semaphore, seconds: float, running: str) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await what.acquire()
+    except TimeoutError:
+        raise Unavailable(
+            f"{running} still running; nothing was computed and the graph is unchanged. Call again."
+        ) from None
+
+
+async def _asked(process: asyncio.subprocess.Process, message: bytes, finds: list[Any]) -> dict[str, Any]:
+    """Put the finds of a request into ``finds`` as they come; the last word."""
+    if process.stdin is None:
+        raise ConnectionError
+    process.stdin.write(message)
+    await process.stdin.drain()
+    while "find" in (word := await _word(process)):
+        finds.append(word["find"])
+    return word
+
+
+async def _word(process: asyncio.subprocess.Process) -> dict[str, Any]:
+    if process.stdout is None:
+        raise ConnectionError
+    (length,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
+    word: dict[str, Any] = json.loads(await process.stdout.readexactly(length))
+    return word
+
+
+def _has_ended(process: asyncio.subprocess.Process) -> bool:
+    """Whether it went for want of work, which its pipe tells before the loop has heard of it."""
+    return process.stdout is None or process.stdout.at_eof()

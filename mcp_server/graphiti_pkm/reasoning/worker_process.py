@@ -1,0 +1,112 @@
+"""The process that runs what may explode: ``python -m graphiti_pkm.reasoning.worker_process PARENT BYTES``.
+
+It takes one request after another from its standard input and ends with its parent, when that closes the pipe, and
+after a while without work. Nothing but frames goes to its standard output, whatever a library prints.
+"""
+
+import ctypes
+import json
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.reasoning.jobs import LENGTH, Request, framed, function_of, unpacked
+
+IDLE_SECONDS = 600.0
+_PR_SET_PDEATHSIG = 1
+_LOOKS_EVERY = 1.0
+_PAGE_COUNTS = Path("/proc/self/statm")
+
+
+def main(parent: int, most_bytes: int) -> None:
+    """Serve one parent; ``most_bytes``: of memory beyond what the process takes before its first request."""
+    requests, answers = os.fdopen(0, "rb", buffering=0), os.fdopen(os.dup(1), "wb", buffering=0)
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    _end_with(parent)
+    _bound_memory(most_bytes)
+    _say(answers, {"ready": True})
+    while select.select([requests], [], [], IDLE_SECONDS)[0]:
+        head, arrays = _frame(requests), _frame(requests)
+        if head is None or arrays is None:
+            return
+        _say(answers, _run(unpacked(head, arrays), answers))
+
+
+def _run(request: Request, answers: BinaryIO) -> dict[str, Any]:
+    """Tell each find; the last word is how it ended."""
+    late = time.monotonic() + request.seconds
+    try:
+        views = () if request.view is None else (request.view,)
+        for found, value in enumerate(function_of(request.job)(*views, **request.arguments)):
+            if found == request.most:
+                return {"end": "most"}
+            _say(answers, {"find": value})
+            if time.monotonic() > late:
+                return {"end": "late"}
+    except InvalidInput as error:
+        return {"end": "refused", "message": error.message}
+    except MemoryError:
+        return {"end": "memory"}
+    except Exception as error:  # noqa: BLE001 a boundary: the kind is told, the text may hold anything
+        return {"end": "failed", "kind": type(error).__name__}
+    return {"end": "whole"}
+
+
+def _say(answers: BinaryIO, word: dict[str, Any]) -> None:
+    left = memoryview(framed(json.dumps(word).encode()))
+    while left:
+        left = left[answers.write(left) :]
+
+
+def _frame(requests: BinaryIO) -> bytes | None:
+    """None if the parent has closed the pipe."""
+    length = _exactly(requests, LENGTH.size)
+    return None if length is None else _exactly(requests, LENGTH.unpack(length)[0])
+
+
+def _exactly(requests: BinaryIO, size: int) -> bytes | None:
+    parts: list[bytes] = []
+    while size:
+        part = requests.read(size)
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _end_with(parent: int) -> None:
+    """Die when the parent does, also while computing; the kernel sees to it on Linux, elsewhere a thread looks."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    else:
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    if os.getppid() != parent:  # it died before we asked
+        os._exit(1)
+
+
+def _watch(parent: int) -> None:
+    while not threading.Event().wait(_LOOKS_EVERY):
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _bound_memory(most_bytes: int) -> None:
+    """Let an allocation beyond the bound fail, where the platform counts (Linux)."""
+    if sys.platform == "linux":
+        import resource  # noqa: PLC0415 not on Windows
+
+        pages = int(_PAGE_COUNTS.read_text().split()[0])
+        bound = pages * resource.getpagesize() + most_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
