@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import anyio
@@ -24,9 +25,10 @@ from graphiti_pkm.toolsets.backend import Backend, Start
 from graphiti_pkm.toolsets.buckets import Buckets
 from graphiti_pkm.toolsets.callers import Limits, caller_of, token_of
 from graphiti_pkm.toolsets.calls import CallLog
-from graphiti_pkm.toolsets.catalog import ToolLine, known_tools, narrowed, permitted, select
+from graphiti_pkm.toolsets.catalog import TOOLSETS, ToolLine, known_tools, narrowed, permitted, select
 from graphiti_pkm.toolsets.guard import error_result
 from graphiti_pkm.toolsets.instructions import build_instructions
+from graphiti_pkm.toolsets.owners import PassedOn, owners
 from graphiti_pkm.toolsets.prompts import build_prompts
 from graphiti_pkm.toolsets.resources import add_resources
 from graphiti_pkm.toolsets.texts import only_naming
@@ -49,6 +51,7 @@ class MemoryServer(MCPServer[Backend]):
         self.draining.on_begin = backend.stop_waiting
         self._drain_seconds = settings.drain_seconds
         names = [tool.name for tool in self.tools]
+        self._built = {tool.name: tool.build(enabled=names, read_only_caller=settings.read_only) for tool in self.tools}
 
         @asynccontextmanager
         async def lifespan(_: MCPServer[Backend]) -> AsyncIterator[Backend]:
@@ -60,7 +63,7 @@ class MemoryServer(MCPServer[Backend]):
             title="Graphiti PKM",
             version=_version(),
             instructions=build_instructions(names),
-            tools=[tool.build(enabled=names, read_only_caller=settings.read_only) for tool in self.tools],
+            tools=list(self._built.values()),
             lifespan=lifespan,
             middleware=[CallLog(known_tools(), backend.counted or UNCOUNTED), self.draining, self._narrow],
         )
@@ -88,6 +91,14 @@ class MemoryServer(MCPServer[Backend]):
                 self._audit_refusal(name, context)
             return error_result(f"There is no such tool here. Tools: {', '.join(names) or 'none'}.", "unknown_tool")
         return await super().call_tool(name, arguments, context)
+
+    async def answer(self, call: PassedOn) -> CallToolResult:
+        """Answer what another worker was asked; it is a call under way as any."""
+        under_way = self.draining.start()
+        try:
+            return await self._built[call.tool].answer(self.backend, call.caller, call.arguments)
+        finally:
+            under_way.end()
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Backend, Any] | None = None
@@ -200,10 +211,14 @@ def run(settings: Settings, parts: Parts) -> None:
     # What is wrong with the settings is found here, once for all workers; each makes its own parts.
     http_app(found := build_server(settings, _nothing), found.backend, settings, found.draining)
     shared = shared_by_workers() if settings.metrics else nullcontext()
-    with listen(settings.host, settings.port) as listening, shared:
+    scratch = known_tools([one for one in TOOLSETS if one.name == "reasoning"]) & {tool.name for tool in found.tools}
+    owned = owners(settings.workers, scratch) if scratch else nullcontext()
+    with listen(settings.host, settings.port) as listening, shared, owned as each:
 
-        def serve(parent: int) -> None:
-            _serve_http(build_server(settings, *parts()), settings, listening, parent)
+        def serve(slot: int, parent: int) -> None:
+            server = build_server(settings, *parts())
+            server.backend.owners = None if each is None else replace(each, slot=slot)
+            _serve_http(server, settings, listening, parent)
 
         Workers(settings.workers, serve, settings.drain_seconds + _CLOSING_SECONDS, forget_worker).run()
 
@@ -221,7 +236,9 @@ def _serve_http(server: MemoryServer, settings: Settings, listening: socket.sock
         if parent is not None:
             loop = asyncio.get_running_loop()
             when_ended(parent, lambda: loop.call_soon_threadsafe(server.draining.begin))
-        await serve_http(server, settings, server.draining, server.backend, listening)
+        others = server.backend.owners
+        async with server.backend.open(), nullcontext() if others is None else others.serving(server.answer):
+            await serve_http(server, settings, server.draining, server.backend, listening)
 
     anyio.run(serve)
 

@@ -19,8 +19,9 @@ from graphiti_pkm.draining import SIGNALS
 
 _log = logging.getLogger(__name__)
 
-Serve = Callable[[int], None]
-"""Serves in a worker until it is told to stop; given a descriptor that ends when the parent does."""
+Serve = Callable[[int, int], None]
+"""Serves in a worker until it is told to stop; given its number, from 0, and a descriptor that ends when the parent
+does. A worker that is started again has the number of the one before."""
 
 _SETTLED_SECONDS = 10.0
 """A worker that lived so long is started again at once."""
@@ -41,8 +42,8 @@ class Workers:
         self._serve = serve
         self._ended = ended
         self._patience = patience
-        self._running: dict[int, float] = {}
-        """When each was started, by process id."""
+        self._running: dict[int, tuple[int, float]] = {}
+        """Number and start of each, by process id."""
         self._failures = 0
         self._told: int | None = None
         """The signal that ends all."""
@@ -53,13 +54,13 @@ class Workers:
         for each in SIGNALS:
             signal.signal(each, self._pass_on)
         signal.signal(signal.SIGALRM, self._lose_patience)
-        for _ in range(self._count):
-            self._start()
+        for slot in range(self._count):
+            self._start(slot)
         while self._running:
             pid, status = os.waitpid(-1, 0)
-            started = self._running.pop(pid, None)
+            slot, started = self._running.pop(pid, (-1, 0.0))
             self._ended(pid)
-            if started is None or self._told is not None:
+            if slot < 0 or self._told is not None:
                 continue
             lived = time.monotonic() - started
             self._failures = 0 if lived > _SETTLED_SECONDS else self._failures + 1
@@ -68,21 +69,21 @@ class Workers:
             )
             if self._failures > 1:
                 time.sleep(min(_FIRST_DELAY * 2**self._failures, _LONGEST_DELAY))
-            self._start()
+            self._start(slot)
 
-    def _start(self) -> None:
+    def _start(self, slot: int) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # a signal between fork and noting the child would miss it
         try:
             if self._told is not None:
                 return
             pid = os.fork()
             if pid == 0:
-                self._become_worker()
-            self._running[pid] = time.monotonic()
+                self._become_worker(slot)
+            self._running[pid] = slot, time.monotonic()
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
-    def _become_worker(self) -> None:
+    def _become_worker(self, slot: int) -> None:
         code = 1
         try:
             os.setpgid(0, 0)  # Ctrl-C reaches the parent alone, which passes it on: twice would mean at once
@@ -90,7 +91,7 @@ class Workers:
                 signal.signal(each, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
             os.close(self._write_end)
-            self._serve(self._read_end)
+            self._serve(slot, self._read_end)
             code = 0
         except BaseException:  # noqa: BLE001 nothing of the parent may run on in a child
             _log.exception("a worker failed")

@@ -8,7 +8,7 @@ STUCK = """
 import signal, sys, time
 from graphiti_pkm.workers import Workers
 
-def serve(parent):
+def serve(slot, parent):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     print("up", flush=True)
     while True:

@@ -6,6 +6,7 @@ Adding ignores only what memory ignores in names: case, spaces, hyphens and unde
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from itertools import pairwise
 
 from graphiti_pkm.domain.names import normalise_name
@@ -66,8 +67,8 @@ class Likeness:
         if not tokens or not self._words:
             return 0.0
         rows = [self._of(token) for token in tokens]
-        found = sum(max(row) for row in rows) + sum(max(column) for column in zip(*rows, strict=True))
-        return found / (len(tokens) + len(self._words))
+        columns: Iterable[tuple[float, ...]] = zip(*rows, strict=True)
+        return (sum(map(max, rows)) + sum(map(max, columns))) / (len(tokens) + len(self._words))
 
     def _of(self, token: str) -> tuple[float, ...]:
         known = self._scores.get(token)

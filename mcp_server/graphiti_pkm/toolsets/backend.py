@@ -14,16 +14,19 @@ from graphiti_pkm.domain.metrics import Counted
 from graphiti_pkm.errors import PkmError, Unavailable
 from graphiti_pkm.services.services import Services
 from graphiti_pkm.toolsets.callers import Limits
+from graphiti_pkm.toolsets.owners import Owners
 
 logger = logging.getLogger(__name__)
 
 Start: TypeAlias = Callable[[], AbstractAsyncContextManager[Services]]
 """Called in a thread, so that it may import what is heavy; entered and left in one task."""
 
+Progress: TypeAlias = Callable[[float, float, str], Awaitable[None]]
+
 NOT_INITIALIZED = "Graphiti service not initialized"
 
 
-async def _tell_nobody(_done: float, _most: float, _what: str) -> None:
+async def tell_nobody(_done: float, _most: float, _what: str) -> None:
     """The progress of what no client waits for."""
 
 
@@ -33,7 +36,7 @@ class Call:
 
     services: Services
     caller: Caller
-    progress: Callable[[float, float, str], Awaitable[None]] = _tell_nobody
+    progress: Progress = tell_nobody
     """Tells a client that asked for it how far a long call is."""
 
 
@@ -56,6 +59,8 @@ class Backend:
         """
         self.limits = limits or Limits(Settings())
         self.counted = counted
+        self.owners: Owners | None = None
+        """Set where several workers share what is in the memory of one of them."""
         self._start = start
         self._begin_after = begin_after
         self._patience = patience

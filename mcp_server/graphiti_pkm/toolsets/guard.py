@@ -21,7 +21,7 @@ from graphiti_pkm.domain.access import Caller, Tier
 from graphiti_pkm.domain.answers import Answer
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
 from graphiti_pkm.toolsets.audit import REFUSALS, audit
-from graphiti_pkm.toolsets.backend import Backend, Call
+from graphiti_pkm.toolsets.backend import Backend, Call, Progress, tell_nobody
 from graphiti_pkm.toolsets.callers import caller_of, token_of
 from graphiti_pkm.toolsets.rendering import result_of
 from graphiti_pkm.toolsets.schema import Json, answer_schema, tidy_input
@@ -101,21 +101,38 @@ class GuardedTool(Tool):
     async def _called(
         self, caller: Caller, arguments: Json, context: Context[LifespanContextT, RequestT]
     ) -> CallToolResult:
+        backend = backend_of(context)
         try:
             self._refuse_what_is_not_permitted(caller)
-            backend = backend_of(context)
             backend.limits.check(caller, arguments, writes=self._writes)
+            if backend.owners is not None:
+                self._validated(arguments)
+                passed_on = await backend.owners.pass_on(self.name, caller, arguments)
+                if passed_on is not None:
+                    return passed_on
+        except PkmError as error:
+            return self._error(error)
+        return await self.answer(backend, caller, arguments, context.report_progress)
+
+    async def answer(
+        self, backend: Backend, caller: Caller, arguments: Json, progress: Progress = tell_nobody
+    ) -> CallToolResult:
+        """Answer a call that is permitted; never raises an ``Exception``."""
+        try:
             values = self._validated(arguments)
             try:
                 services = await backend.services()
             except PkmError as error:
                 return error_result(error.message, error.code)
-            return result_of(await self.fn(call=Call(services, caller, context.report_progress), **values))
+            return result_of(await self.fn(call=Call(services, caller, progress), **values))
         except PkmError as error:
-            return error_result(self.failure + error.message + self._kept_nothing(error), error.code)
+            return self._error(error)
         except Exception:  # the edge: whatever went wrong inside, its text may hold content
             logger.exception("%s failed unexpectedly", self.name)
             return error_result(self.failure + self._unexpected(), "internal")
+
+    def _error(self, error: PkmError) -> CallToolResult:
+        return error_result(self.failure + error.message + self._kept_nothing(error), error.code)
 
     def _refuse_what_is_not_permitted(self, caller: Caller) -> None:
         if not caller.may(self.tier):

@@ -1,0 +1,172 @@
+"""Several workers: whose scratch graphs are with which of them, and how the others pass calls on to it.
+
+A tenant's graphs are in the memory of one worker, told by a hash of who it is. Whichever worker a request meets checks
+the caller and its limits, then hands tool, caller and arguments to the owner over a Unix socket, and its answer back.
+The sockets are made before the workers, in a directory that nobody else can enter: a worker that is started again
+takes the calls that came meanwhile, but begins without graphs.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import shutil
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from mcp_types import CallToolResult
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.record import Record
+from graphiti_pkm.errors import ConfigurationError, Unavailable
+from graphiti_pkm.toolsets.schema import Json
+
+logger = logging.getLogger(__name__)
+
+_TAKEN = b"+"
+"""What the owner says at once: one that is not up is not waited for longer than a start takes, nor sent anything."""
+_PATIENCE = 40.0
+_BACKLOG = 1_024
+
+
+class PassedOn(Record):
+    """A call as one worker hands it to another."""
+
+    tool: str
+    caller: Caller
+    arguments: Json
+
+
+Answering: TypeAlias = Callable[[PassedOn], Awaitable[CallToolResult]]
+
+
+def owner_of(sight: tuple[str, ...], workers: int) -> int:
+    """Which worker has the graphs of whoever sees this; the same in every process."""
+    digest = hashlib.sha256(json.dumps(sight).encode()).digest()
+    return int.from_bytes(digest[:8]) % workers
+
+
+@dataclass(frozen=True)
+class Owners:
+    """The workers as one of them sees the others."""
+
+    listening: tuple[socket.socket, ...]
+    """One for each worker; all processes have them, only its own worker takes calls from one."""
+    tools: frozenset[str]
+    """Those whose calls belong to the owner."""
+    slot: int = -1
+    """Which worker this is."""
+    patience: float = _PATIENCE
+
+    async def pass_on(self, tool: str, caller: Caller, arguments: Json) -> CallToolResult | None:
+        """The owner's answer; None if this worker has to give it itself.
+
+        Raises:
+            Unavailable: the owner does not answer, or ended before it did.
+        """
+        owner = owner_of(caller.sight, len(self.listening))
+        if tool not in self.tools or owner == self.slot:
+            return None
+        call = PassedOn(tool=tool, caller=caller, arguments=arguments)
+        try:
+            async with _connected(self.listening[owner].getsockname()) as (reader, writer):
+                await asyncio.wait_for(reader.readexactly(len(_TAKEN)), self.patience)
+                _send(writer, call.model_dump_json().encode())
+                await writer.drain()
+                return CallToolResult.model_validate_json(await _received(reader))
+        except TimeoutError:
+            raise Unavailable(
+                "The process that holds your scratch graphs does not answer. Nothing was done; call again shortly."
+            ) from None
+        except (OSError, asyncio.IncompleteReadError):
+            raise Unavailable(
+                "The process that held your scratch graphs ended during this call, and they are gone with it; memory "
+                "is as it was. list_graphs shows what there is; import_graph or open_graph make a graph anew."
+            ) from None
+
+    @asynccontextmanager
+    async def serving(self, answer: Answering) -> AsyncIterator[None]:
+        """Answer what the other workers pass on to this one."""
+
+        async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with suppress(OSError, asyncio.IncompleteReadError):  # whoever asked is gone
+                writer.write(_TAKEN)
+                call = PassedOn.model_validate_json(await _received(reader))
+                result = await _unless_left(answer(call), reader)
+                if result is not None:
+                    _send(writer, result.model_dump_json(by_alias=True).encode())
+                    await writer.drain()
+            writer.close()
+
+        # Not start_unix_server: from 3.13 on it removes the socket when it ends, which the next worker needs.
+        server = await asyncio.start_server(take, sock=self.listening[self.slot].dup())
+        try:
+            yield
+        finally:
+            server.close()
+
+
+@contextmanager
+def owners(workers: int, tools: Collection[str]) -> Iterator[Owners]:
+    """To be entered before the workers are started; each replaces ``slot`` by its own.
+
+    Raises:
+        ConfigurationError: there is no place for the sockets.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="graphiti-pkm-"))
+    listening: list[socket.socket] = []
+    try:
+        listening.extend(_listening(directory / str(slot)) for slot in range(workers))
+        yield Owners(tuple(listening), frozenset(tools))
+    finally:
+        for each in listening:
+            each.close()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _listening(path: Path) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        made.bind(str(path))
+    except OSError as error:
+        made.close()
+        raise ConfigurationError(
+            f"Several workers with scratch graphs need sockets in the temporary directory ({error}). Set TMPDIR to a "
+            "shorter path, leave out the toolset reasoning, or use --workers 1."
+        ) from None
+    made.listen(_BACKLOG)
+    return made
+
+
+@asynccontextmanager
+async def _connected(path: str) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_unix_connection(path)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+async def _unless_left(answering: Awaitable[CallToolResult], reader: asyncio.StreamReader) -> CallToolResult | None:
+    """An answer; None if the one who asked hung up before, as when its client cancelled the call."""
+    call = asyncio.ensure_future(answering)
+    left = asyncio.ensure_future(reader.read(1))
+    try:
+        await asyncio.wait((call, left), return_when=asyncio.FIRST_COMPLETED)
+        return call.result() if call.done() else None
+    finally:
+        call.cancel()
+        left.cancel()
+
+
+def _send(writer: asyncio.StreamWriter, message: bytes) -> None:
+    writer.write(len(message).to_bytes(8) + message)
+
+
+async def _received(reader: asyncio.StreamReader) -> bytes:
+    return await reader.readexactly(int.from_bytes(await reader.readexactly(8)))
