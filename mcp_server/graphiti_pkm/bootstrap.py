@@ -230,7 +230,7 @@ def _assemble(
     if "reasoning" in context.settings.toolsets:
         from graphiti_pkm.services.reasoning import Reasoning  # noqa: PLC0415  (for those who asked for it)
 
-        reasoning = Reasoning(context)
+        reasoning = Reasoning(context, groups, writing)
     services = Services(
         writing=writing,
         searching=Searching(context, groups),

@@ -142,7 +142,7 @@ class World:
             digests=Digests(context, groups, FakeJournal(self.clock).extractions, None, lambda: None),
             status=Status(context, groups),
             figures=Figures(context, journal, journal.extractions),
-            reasoning=Reasoning(context),
+            reasoning=Reasoning(context, groups, writing),
         )
 
     @asynccontextmanager

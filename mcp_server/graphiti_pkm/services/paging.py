@@ -60,6 +60,8 @@ SUBGRAPH_HOPS = Limit("hops", 1, 3)
 SUBGRAPH_NODES = Limit("max_nodes", 20, 50)
 SUBGRAPH_FACTS = Limit("max_facts", 50, 200)
 CHANGES = Limit("limit", 20, 100)
+LOADED_NODES = Limit("limit", 100, 1_000)
+LOADED_HOPS = Limit("hops", 1, 3, minimum=0)
 CONTENT = Limit("max_content_chars", 2_000, 20_000, minimum=0)
 
 

@@ -3,12 +3,18 @@
 from datetime import timedelta
 
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.scratch_bridge import ScratchBridge
+from graphiti_pkm.services.scratch_commit import ScratchCommit
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.services.writing import Writing
 
 
 class Reasoning:
     """One object per group of use cases, over the same graphs."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, groups: Groups, writing: Writing) -> None:
         settings = context.settings
         self.graphs = ScratchGraphs(settings.scratch_limits, timedelta(hours=settings.scratch_idle_hours), context.now)
+        self.bridge = ScratchBridge(context, groups, self.graphs)
+        self.committing = ScratchCommit(context, groups, writing, self.graphs)

@@ -27,7 +27,9 @@ from graphiti_pkm.toolsets.memory_forget import forget
 from graphiti_pkm.toolsets.memory_search import search_episodes, search_memory_facts, search_nodes
 from graphiti_pkm.toolsets.memory_sources import get_fact_sources
 from graphiti_pkm.toolsets.memory_write import add_memory, delete_entity_edge, delete_episode
+from graphiti_pkm.toolsets.reasoning_exchange import export_graph, import_graph
 from graphiti_pkm.toolsets.reasoning_graphs import delete_graph, list_graphs
+from graphiti_pkm.toolsets.reasoning_memory import commit_graph, load_memory_graph
 from graphiti_pkm.toolsets.texts import only_naming
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -140,6 +142,10 @@ TOOLSETS: tuple[Toolset, ...] = (
         (
             ToolLine(list_graphs, "List Graphs"),
             ToolLine(delete_graph, "Delete Graph", DELETES, permitted_to="contributor"),
+            ToolLine(import_graph, "Import Graph", ENDS),
+            ToolLine(export_graph, "Export Graph"),
+            ToolLine(load_memory_graph, "Load Memory Graph", ENDS),
+            ToolLine(commit_graph, "Commit Graph", ENDS),
         ),
     ),
 )

@@ -1,0 +1,184 @@
+"""From memory into a scratch graph: a bounded part of it, as it is or as it was at a moment. Memory is only read."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.names import normalise_name
+from graphiti_pkm.domain.queries import FactFilter
+from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
+from graphiti_pkm.domain.scratch_memory_answers import LoadMemoryResponse
+from graphiti_pkm.domain.walks import Neighbourhood
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.candidates import PERSON_WORDS
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.paging import LOADED_HOPS, LOADED_NODES
+from graphiti_pkm.services.reading import GroupIds, Reader
+from graphiti_pkm.services.scratch_graphs import OpenGraph, ScratchGraphs, checked_name
+from graphiti_pkm.services.scratch_memory import content_of, labels_for
+from graphiti_pkm.services.searching import Searching
+from graphiti_pkm.services.uuids import resolve_within, unknown
+from graphiti_pkm.services.views import clipped, status_of
+
+MOST_STARTS = 50
+_FOUND = 10
+"""Entities that a query starts from."""
+_FACTS_A_NODE = 10
+_TOLD = 20
+_NAME = 200
+
+
+@dataclass(frozen=True)
+class _Starts:
+    """Entities to walk from, and the groups in which that is done."""
+
+    entities: Sequence[Entity]
+    group_ids: tuple[str, ...]
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """What one load brought into a graph."""
+
+    labels: dict[str, str]
+    renamed: list[str]
+    nodes_added: int
+    edges_added: int
+    node_count: int
+    edge_count: int
+
+
+class ScratchBridge(Reader):
+    """``load_memory_graph``."""
+
+    def __init__(self, context: Context, groups: Groups, graphs: ScratchGraphs) -> None:
+        super().__init__(context, groups)
+        self._searching = Searching(context, groups)
+        self._graphs = graphs
+
+    async def load_memory_graph(
+        self,
+        caller: Caller,
+        graph: str = DEFAULT_GRAPH,
+        entity_uuids: Sequence[str] | None = None,
+        query: str | None = None,
+        hops: int = LOADED_HOPS.default,
+        as_of: str | None = None,
+        limit: int = LOADED_NODES.default,
+        group_ids: GroupIds = None,
+        include_invalidated: bool = True,
+    ) -> LoadMemoryResponse:
+        """Copy the entities around some, with the facts among them, into a scratch graph; what is there is merged.
+
+        ``as_of``: only states that held then. Without ``group_ids`` the entities' own groups are read, for a query the
+        default one.
+
+        Raises:
+            InvalidInput: not exactly one of entity_uuids and query is given, or a limit is exceeded.
+            NotFound: a uuid names no entity that the caller may see; nothing was loaded.
+            TooLarge: the graph would be; nothing was loaded.
+        """
+        name, hops, limit = checked_name(graph), LOADED_HOPS.check(hops), LOADED_NODES.check(limit)
+        now, instant = self._context.now(), self._instant("as_of", as_of)
+        starts = await self._starts(caller, entity_uuids, query, group_ids, limit)
+        wanted = FactFilter(
+            group_ids=starts.group_ids,
+            now=now,
+            as_of=instant,
+            status=None if instant is None else "current",
+            only_current=not include_invalidated,
+        )
+        found = await self._graph.neighbourhood(
+            [one.uuid for one in starts.entities], wanted, hops, limit - len(starts.entities), limit * _FACTS_A_NODE
+        )
+        async with self._graphs.writing(caller, name) as opened:
+            loaded = await asyncio.to_thread(self._put, opened, starts.entities, found, now, instant)
+        facts_left_out = found.facts_total - len(found.facts)
+        entities = len(starts.entities) + len(found.entities)
+        return LoadMemoryResponse(
+            message=_told(name, entities, found, loaded, hops, is_then=instant is not None),
+            graph=name,
+            nodes_added=loaded.nodes_added,
+            edges_added=loaded.edges_added,
+            entities_loaded=entities,
+            facts_loaded=len(found.facts),
+            node_count=loaded.node_count,
+            edge_count=loaded.edge_count,
+            starts=[clipped(loaded.labels[one.uuid], _NAME) for one in starts.entities],
+            truncated=bool(found.entities_left_out or facts_left_out),
+            nodes_left_out=found.entities_left_out or None,
+            facts_left_out=facts_left_out or None,
+            renamed=[clipped(label, _NAME) for label in loaded.renamed[:_TOLD]] or None,
+            scope=await self._scope(
+                caller, starts.group_ids, empty=not starts.entities, note=starts.note or self._read_as(as_of)
+            ),
+        )
+
+    async def _starts(
+        self, caller: Caller, entity_uuids: Sequence[str] | None, query: str | None, group_ids: GroupIds, limit: int
+    ) -> _Starts:
+        if (entity_uuids is None) == (query is None) or not (entity_uuids or query):
+            raise InvalidInput(
+                "Nothing was loaded: give entity_uuids (search_nodes finds them) or a query, one of the two."
+            )
+        if query is not None:
+            groups = self._groups.searched(caller, group_ids)
+            found = await self._searching.search_nodes(caller, query, group_ids=group_ids, max_nodes=min(_FOUND, limit))
+            listed = await self._graph.get_entities([node.uuid for node in found.nodes], groups)
+            return _Starts(listed, groups, found.scope.note)
+        uuids = list(dict.fromkeys(entity_uuids or ()))
+        if len(uuids) > min(MOST_STARTS, limit):
+            raise InvalidInput(f"Nothing was loaded: at most {min(MOST_STARTS, limit)} entity_uuids, not {len(uuids)}.")
+        wanted = self._groups.many(caller, group_ids)
+        visible = await self._groups.visible(caller)
+        searched = visible if wanted is None else tuple(group for group in wanted if group in visible)
+        whole = [await self._whole(caller, uuid, wanted, visible) for uuid in uuids]
+        entities = await self._graph.get_entities(list(dict.fromkeys(whole)), searched)
+        missing = set(whole) - {one.uuid for one in entities}
+        if missing:
+            raise unknown("entity", min(missing))
+        return _Starts(entities, wanted or tuple(dict.fromkeys(one.group_id for one in entities)))
+
+    async def _whole(self, caller: Caller, uuid: str, wanted: tuple[str, ...] | None, visible: tuple[str, ...]) -> str:
+        if normalise_name(uuid) in PERSON_WORDS:
+            uuid = await self._person_uuid(wanted or (self._groups.one(caller, None),)) or uuid
+        return await resolve_within(self._graph, visible, "entity", uuid)
+
+    def _put(
+        self,
+        opened: OpenGraph,
+        starts: Sequence[Entity],
+        found: Neighbourhood,
+        now: datetime,
+        as_of: datetime | None,
+    ) -> _Loaded:
+        """All or nothing, as the graph applies it; runs in a thread while the graph is held."""
+
+        def status(fact: Fact) -> str:
+            return status_of(fact, now, as_of)
+
+        entities = [*starts, *(entity for entity, _ in found.entities)]
+        labels, renamed = labels_for(entities, opened.graph)
+        content = content_of(entities, found.facts, labels, opened.graph, self._groups.public, status)
+        added = opened.graph.apply(content)
+        return _Loaded(
+            labels, renamed, added.nodes_added, added.edges_added, opened.graph.node_count, opened.graph.edge_count
+        )
+
+
+def _told(name: str, entities: int, found: Neighbourhood, loaded: _Loaded, hops: int, *, is_then: bool) -> str:
+    if not entities:
+        return "Nothing was loaded: no entity fits the query. search_nodes shows what there is."
+    told = f"Loaded {entities} entities and {len(found.facts)} facts within {hops} hop(s) into scratch graph {name!r}"
+    if is_then:
+        told += ", as they held then"
+    if found.entities_left_out:
+        told += f"; {found.entities_left_out} more entities did not fit, limit can be {LOADED_NODES.maximum:,}"
+    if loaded.renamed:
+        told += f"; {len(loaded.renamed)} have a name that another has too, see renamed"
+    return f"{told}. Memory is unchanged; changes go back only with commit_graph."

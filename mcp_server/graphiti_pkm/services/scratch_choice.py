@@ -1,0 +1,97 @@
+"""What of a scratch graph is to be committed: chosen by labels, without what memory knows. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
+from graphiti_pkm.domain.scratch_choices import EdgeChoice
+from graphiti_pkm.errors import InvalidInput, NotFound
+from graphiti_pkm.services.scratch_memory import is_known, memory_uuid
+from graphiti_pkm.services.views import clipped
+
+if TYPE_CHECKING:
+    from graphiti_pkm.reasoning.graph import ScratchGraph
+
+_SHOWN = 60
+_CANDIDATES = 5
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A part of a graph, as it was when it was chosen."""
+
+    nodes: tuple[ScratchNode, ...]
+    """Chosen, or ends of chosen edges, that did not come from memory: entities to declare."""
+    edges: tuple[ScratchEdge, ...]
+    """Without those that memory knows as they are."""
+    ends: Mapping[str, ScratchNode]
+    """Every node above and every end of an edge above, by label."""
+    unchanged: int
+    """Chosen edges that memory knows as they are."""
+
+
+def choose(graph: "ScratchGraph", edges: Sequence[EdgeChoice] | None, nodes: Sequence[str] | None) -> Chosen:
+    """The edges and nodes named; with neither, everything.
+
+    Raises:
+        NotFound: a label or an edge is not there.
+        InvalidInput: a label may mean several nodes.
+    """
+    if edges is None and nodes is None:
+        found = graph.content()
+        return _chosen(graph, found.nodes, found.edges)
+    listed = {one: None for choice in edges or () for one in _edges(graph, choice)}
+    indices = dict.fromkeys(named(graph, label) for label in nodes or ())
+    chosen = [graph.node(index) for index in indices]
+    return _chosen(graph, chosen, [_as_edge(graph, *numbers) for numbers in listed])
+
+
+def named(graph: "ScratchGraph", label: str) -> int:
+    """The one node with this label, or with the same but for punctuation. Raises NotFound, InvalidInput."""
+    index = graph.find(label)
+    if index is not None:
+        return index
+    alike = graph.loose(label)
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        candidates = ", ".join(repr(clipped(graph.label(one), _SHOWN)) for one in alike[:_CANDIDATES])
+        raise InvalidInput(f"{clipped(label, _SHOWN)!r} may be any of {candidates}; nothing was written. Name one.")
+    raise NotFound(
+        f"There is no node {clipped(label, _SHOWN)!r} in this scratch graph; nothing was written. find_node shows "
+        "labels that are near."
+    )
+
+
+def _edges(graph: "ScratchGraph", choice: EdgeChoice) -> Iterator[tuple[int, int, str]]:
+    source, target = named(graph, choice.source), named(graph, choice.target)
+    found = [(edge.source, edge.target, edge.relation) for edge in graph.edges(source, target, choice.relation)]
+    if not found:
+        of = f" {clipped(choice.relation, _SHOWN)!r}" if choice.relation else ""
+        raise NotFound(
+            f"There is no edge{of} from {clipped(graph.label(source), _SHOWN)!r} to "
+            f"{clipped(graph.label(target), _SHOWN)!r}; nothing was written. find_edges lists those there are."
+        )
+    yield from found
+
+
+def _as_edge(graph: "ScratchGraph", source: int, target: int, relation: str) -> ScratchEdge:
+    (edge,) = graph.edges(source, target, relation)
+    return ScratchEdge(graph.label(source), graph.label(target), edge.relation, edge.properties)
+
+
+def _chosen(graph: "ScratchGraph", nodes: Sequence[ScratchNode], edges: Sequence[ScratchEdge]) -> Chosen:
+    left = tuple(edge for edge in edges if not is_known(edge))
+    ends = {node.label: node for node in nodes}
+    for edge in left:
+        for label in (edge.source, edge.target):
+            index = graph.find(label)
+            if index is not None:
+                ends.setdefault(label, graph.node(index))
+    return Chosen(
+        nodes=tuple(node for node in ends.values() if memory_uuid(node) is None),
+        edges=left,
+        ends=ends,
+        unchanged=len(edges) - len(left),
+    )

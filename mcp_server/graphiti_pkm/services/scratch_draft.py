@@ -1,0 +1,137 @@
+"""A part of a scratch graph as one add_memory: entities, facts, and the text that says where they came from. Pure."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from graphiti_pkm.domain.names import display_name, normalise_name, relation_name
+from graphiti_pkm.domain.records import FactKind
+from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
+from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
+from graphiti_pkm.domain.scratch_memory_answers import LeftOut
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.scratch_choice import Chosen
+from graphiti_pkm.services.scratch_memory import SAID, SENTENCE
+from graphiti_pkm.services.told import read_fact, relation_words
+from graphiti_pkm.services.views import clipped
+
+_LONGEST = 200
+_SUMMARY = 2_000
+_SHOWN = 100
+_TEXTS = frozenset({SENTENCE, "measure", "unit", "valid_at", "invalid_at"})
+
+
+@dataclass(frozen=True)
+class DraftFact:
+    """An edge as a fact."""
+
+    edge: ScratchEdge
+    given: FactInput
+
+    @property
+    def sentence(self) -> str:
+        """As the text says it."""
+        return str(self.given.quote)
+
+
+@dataclass
+class Draft:
+    """What memory can take, and what not."""
+
+    entities: dict[str, EntityInput] = field(default_factory=dict)
+    """By label."""
+    facts: list[DraftFact] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def request(self, graph: str, group: str, labels: Collection[str], facts: Collection[DraftFact]) -> AddMemory:
+        """One call with these entities and facts; its text says each fact, and names what has none."""
+        entities = {label: self.entities[label] for label in self.entities if label in labels}
+        joined = {end for fact in facts for end in (fact.edge.source, fact.edge.target)}
+        alone = [one.name for label, one in entities.items() if label not in joined]
+        lines = [f"Committed from the scratch graph {graph!r}.", "", *(fact.sentence for fact in facts)]
+        if alone:
+            lines.append(f"It also names {', '.join(alone)}.")
+        return AddMemory(
+            name=f"Scratch graph {graph!r}",
+            episode_body="\n".join(lines),
+            group_id=group,
+            source_description="scratch graph",
+            entities=tuple(entities.values()),
+            facts=tuple(fact.given for fact in facts),
+        )
+
+
+def draft(chosen: Chosen, names: Mapping[str, str], refused: Mapping[str, str], person: str, zone: tzinfo) -> Draft:
+    """``names``: what memory calls nodes that came from it, ``refused``: why others cannot be named; both by label."""
+    drafted = Draft()
+    refused = dict(refused)
+    for node in chosen.nodes:
+        reason = _unfit(node.label)
+        if reason is not None:
+            refused[node.label] = reason
+            continue
+        drafted.entities[node.label] = _entity(node)
+    drafted.left_out += [LeftOut(what=clipped(label, _SHOWN), reason=reason) for label, reason in refused.items()]
+    called = {**{label: one.name for label, one in drafted.entities.items()}, **names}
+    for edge in chosen.edges:
+        missing = next((label for label in (edge.source, edge.target) if label not in called), None)
+        if missing is not None:
+            drafted.left_out.append(_left_out(edge, f"{clipped(missing, _SHOWN)!r} is left out"))
+            continue
+        try:
+            given = _fact(edge, called[edge.source], called[edge.target])
+            read_fact(given, len(drafted.facts), person, zone)
+        except (InvalidInput, ValidationError) as error:
+            drafted.left_out.append(_left_out(edge, _why(error)))
+            continue
+        drafted.facts.append(DraftFact(edge, given))
+    return drafted
+
+
+def edge_told(edge: ScratchEdge) -> str:
+    """E.g. "api -calls-> auth"."""
+    return f"{clipped(edge.source, _SHOWN)} -{clipped(edge.relation, _SHOWN)}-> {clipped(edge.target, _SHOWN)}"
+
+
+def _left_out(edge: ScratchEdge, reason: str) -> LeftOut:
+    return LeftOut(what=edge_told(edge), reason=reason)
+
+
+def _unfit(label: str) -> str | None:
+    name = display_name(label)
+    if not normalise_name(name):
+        return "a name needs a visible character"
+    return f"a name has at most {_LONGEST} characters" if len(name) > _LONGEST else None
+
+
+def _entity(node: ScratchNode) -> EntityInput:
+    summary = node.properties.get("summary")
+    said = clipped(summary, _SUMMARY) if isinstance(summary, str) else None
+    return EntityInput(name=display_name(node.label), type=node.type, summary=said)
+
+
+def _fact(edge: ScratchEdge, source: str, target: str) -> FactInput:
+    """A sentence of its own is told as the fact's; without one memory makes it, and knows it again however told."""
+    said = {name: edge.properties[name] for name in SAID if edge.properties.get(name) is not None}
+    own: dict[str, Any] = {name: value for name, value in said.items() if name in _TEXTS}
+    if said.get("kind") in get_args(FactKind):
+        own["kind"] = said["kind"]
+    if isinstance(said.get("value"), str | float | int):
+        own["value"] = said["value"]
+    sentence = display_name(
+        str(own.get(SENTENCE) or f"{source} {relation_words(relation_name(edge.relation))} {target}")
+    )
+    quote = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+    return FactInput(source=source, relation=edge.relation, target=target, quote=quote, **own)
+
+
+def _why(error: InvalidInput | ValidationError) -> str:
+    """Without the path of a call that nobody made."""
+    if isinstance(error, ValidationError):
+        fields = ", ".join(dict.fromkeys(str(part) for one in error.errors() for part in one["loc"][:1]))
+        return f"its properties {fields} are not as add_memory takes them"
+    path, _, reason = error.message.partition(".")
+    return clipped(reason if path.startswith("facts[") and reason else error.message, _SHOWN * 2)

@@ -1,0 +1,172 @@
+"""What a scratch graph is given of memory, and how it is known again there. Pure.
+
+An entity is a node labelled with its name, the facts of one relation between two entities are one edge; properties say
+which records they are. ``loaded_as`` is a digest of what an edge said when memory and it agreed: as long as it fits,
+there is nothing of the edge that memory does not know.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from graphiti_pkm.domain.names import display_name
+from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.domain.scratch import LONGEST_LABEL, Content, Properties, ScratchEdge, ScratchNode
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.reasoning.label_forms import same_key
+from graphiti_pkm.services.views import clipped
+
+if TYPE_CHECKING:
+    from graphiti_pkm.reasoning.graph import ScratchGraph
+
+MEMORY_UUID = "memory_uuid"
+MEMORY_GROUP = "memory_group"
+FACT_UUIDS = "fact_uuids"
+LOADED_AS = "loaded_as"
+SENTENCE = "fact"
+SAID = (SENTENCE, "kind", "measure", "value", "unit", "valid_at", "invalid_at")
+"""Properties of an edge that memory takes, named as in add_memory."""
+
+_OF_A_NODE = (MEMORY_UUID, MEMORY_GROUP, "summary")
+_OF_AN_EDGE = (*SAID, "status", "facts", FACT_UUIDS, LOADED_AS)
+_SUMMARY = 500
+_TEXT = 2_000
+_MOST_UUIDS = 20
+_DIGEST = 12
+_ROOM = 60
+"""Characters of a label for what makes it distinct."""
+_NAMELESS = "unnamed"
+
+
+def memory_uuid(node: ScratchNode) -> str | None:
+    """Of the entity that a node was loaded from, or committed as."""
+    uuid = node.properties.get(MEMORY_UUID)
+    return uuid if isinstance(uuid, str) else None
+
+
+def is_known(edge: ScratchEdge) -> bool:
+    """Whether it is as memory has, or had it: loaded or committed, and not changed since."""
+    marked = edge.properties.get(LOADED_AS)
+    return marked is not None and marked == _said(edge.relation, edge.properties)
+
+
+def marked(relation: str, properties: Properties, fact_uuids: Sequence[str]) -> dict[str, Any]:
+    """Properties that say that memory knows an edge by these facts."""
+    return {FACT_UUIDS: list(fact_uuids[:_MOST_UUIDS]), LOADED_AS: _said(relation, properties)}
+
+
+def labels_for(entities: Iterable[Entity], graph: "ScratchGraph") -> tuple[dict[str, str], list[str]]:
+    """A label for each entity by its uuid, and those that had to differ from its name.
+
+    An entity that is in the graph keeps its label; a node of its name that came from nowhere is taken for it.
+    """
+    nodes = [graph.node(index) for index in graph.order()]
+    labels = {uuid: node.label for node in nodes if (uuid := memory_uuid(node)) is not None}
+    taken = {same_key(label) for label in labels.values()}
+    told: list[str] = []
+    for entity in entities:
+        if entity.uuid in labels:
+            continue
+        name = clipped(display_name(entity.name) or _NAMELESS, LONGEST_LABEL - _ROOM)
+        label = next(one for one in _forms(name, entity.label) if same_key(one) not in taken)
+        taken.add(same_key(label))
+        labels[entity.uuid] = label
+        if label != name:
+            told.append(label)
+    return labels, told
+
+
+def content_of(
+    entities: Iterable[Entity],
+    facts: Iterable[Fact],
+    labels: Mapping[str, str],
+    graph: "ScratchGraph",
+    public: Callable[[str], str],
+    status: Callable[[Fact], str],
+) -> Content:
+    """Nodes and edges for a graph, in which what an earlier load said of them is no more.
+
+    ``facts``: of those that make one edge the first one speaks.
+    """
+    nodes = [
+        ScratchNode(label=labels[entity.uuid], type=entity.label, properties=_of_entity(entity, public))
+        for entity in entities
+    ]
+    alike: dict[tuple[str, str, str], list[Fact]] = {}
+    for fact in facts:
+        if fact.source_uuid in labels and fact.target_uuid in labels:
+            alike.setdefault((fact.source_uuid, fact.target_uuid, fact.relation.casefold()), []).append(fact)
+    edges = [
+        ScratchEdge(
+            source=labels[same[0].source_uuid],
+            target=labels[same[0].target_uuid],
+            relation=same[0].relation,
+            properties=_of_facts(same, status),
+        )
+        for same in alike.values()
+    ]
+    return Content(
+        nodes=tuple(_renewed_node(node, graph) for node in nodes),
+        edges=tuple(_renewed_edge(edge, graph) for edge in edges),
+    )
+
+
+def _forms(name: str, kind: str | None) -> Iterable[str]:
+    yield name
+    if kind and kind != "Entity":
+        yield f"{name} ({kind})"
+    number = 2
+    while True:
+        yield f"{name} ({number})"
+        number += 1
+
+
+def _of_entity(entity: Entity, public: Callable[[str], str]) -> dict[str, Any]:
+    said = {"summary": clipped(entity.summary, _SUMMARY)} if entity.summary else {}
+    return {MEMORY_UUID: entity.uuid, MEMORY_GROUP: public(entity.group_id), **said}
+
+
+def _of_facts(facts: Sequence[Fact], status: Callable[[Fact], str]) -> dict[str, Any]:
+    first = facts[0]
+    found: dict[str, Any] = {
+        SENTENCE: clipped(first.text, _TEXT),
+        "kind": None if first.kind == "state" else first.kind,
+        "measure": first.measure,
+        "value": first.value,
+        "unit": first.unit,
+        "valid_at": first.valid_at and iso(first.valid_at),
+        "invalid_at": first.invalid_at and iso(first.invalid_at),
+        "status": status(first),
+        "facts": len(facts) if len(facts) > 1 else None,
+    }
+    said = {name: value for name, value in found.items() if value is not None}
+    return {**said, **marked(first.relation, said, [fact.uuid for fact in facts])}
+
+
+def _renewed_node(node: ScratchNode, graph: "ScratchGraph") -> ScratchNode:
+    index = graph.find(node.label)
+    if index is None:
+        return node
+    return ScratchNode(node.label, node.type, _renewed(graph.node(index).properties, node.properties, _OF_A_NODE))
+
+
+def _renewed_edge(edge: ScratchEdge, graph: "ScratchGraph") -> ScratchEdge:
+    source, target = graph.find(edge.source), graph.find(edge.target)
+    if source is None or target is None:
+        return edge
+    for old in graph.edges(source, target, edge.relation):
+        properties = _renewed(old.properties, edge.properties, _OF_AN_EDGE)
+        return ScratchEdge(edge.source, edge.target, edge.relation, properties)
+    return edge
+
+
+def _renewed(old: Properties, new: Properties, names: Iterable[str]) -> Properties:
+    """Merging keeps what is not said anew: what an earlier load said and this one does not becomes null."""
+    return {**{name: None for name in names if old.get(name) is not None}, **new}
+
+
+def _said(relation: str, properties: Properties) -> str:
+    said = [properties.get(name) for name in SAID]
+    text = json.dumps([relation.casefold(), *said], sort_keys=True, default=str, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]

@@ -1,0 +1,58 @@
+"""Tools of the toolset ``reasoning`` between scratch graphs and memory. Their docstrings are prompts."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
+from graphiti_pkm.domain.scratch_choices import EdgeChoice
+from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse, LoadMemoryResponse
+from graphiti_pkm.services.paging import LOADED_HOPS, LOADED_NODES
+from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.parameters import AsOf, GroupId, OwnGroups
+from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
+from graphiti_pkm.toolsets.schema import Strings, as_objects
+
+Edges: TypeAlias = Annotated[list[EdgeChoice], BeforeValidator(as_objects), Field(max_length=500)]
+
+
+async def load_memory_graph(
+    call: Call,
+    graph: Graph = DEFAULT_GRAPH,
+    entity_uuids: Annotated[Strings | None, Field(description="start from these, from search_nodes; or me")] = None,
+    query: Annotated[str | None, Field(description="or from what fits this best")] = None,
+    hops: Annotated[int, Field(ge=LOADED_HOPS.minimum, le=LOADED_HOPS.maximum)] = LOADED_HOPS.default,
+    as_of: AsOf = None,
+    limit: Annotated[
+        int, Field(ge=LOADED_NODES.minimum, le=LOADED_NODES.maximum, description="most entities")
+    ] = LOADED_NODES.default,
+    group_ids: OwnGroups = None,
+    include_invalidated: Annotated[bool, Field(description="false = only what holds now")] = True,
+) -> LoadMemoryResponse:
+    """Load a part of memory into a scratch graph: entities as nodes, their facts as edges with dates and status.
+
+    Use to compute on memory; two dates go into two graphs. Loading again merges. Memory does not change. For a first
+    look at what surrounds an entity use get_entity_subgraph instead.
+    """
+    return await reasoning_of(call).bridge.load_memory_graph(
+        call.caller, graph, entity_uuids, query, hops, as_of, limit, group_ids, include_invalidated
+    )
+
+
+async def commit_graph(
+    call: Call,
+    graph: Graph = DEFAULT_GRAPH,
+    edges: Annotated[Edges | None, Field(description="only these, with their ends")] = None,
+    nodes: Annotated[
+        Strings | None, Field(description="only these labels; with neither edges nor nodes: everything")
+    ] = None,
+    dry_run: Annotated[bool, Field(description="true only shows what would be written")] = True,
+    group_id: GroupId = None,
+) -> CommitGraphResponse:
+    """Commit what is worth keeping of a scratch graph to memory, as entities and facts with one episode as source.
+
+    Use when a result is to last; for what was said use add_memory instead. Call it first as it is, show the user what
+    would be created, then again with dry_run=false. What memory knows is not written again. Of properties it takes an
+    edge's fact (a sentence), kind, value, unit, measure, valid_at and invalid_at, and a node's summary.
+    """
+    return await reasoning_of(call).committing.commit_graph(call.caller, graph, edges, nodes, dry_run, group_id)
