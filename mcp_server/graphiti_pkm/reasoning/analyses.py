@@ -1,4 +1,8 @@
-"""The jobs of the worker process: what may take long, as generators of JSON values. See ``jobs.py``."""
+"""The analyses as services ask for them: numbers of nodes in lists.
+
+Functions take time in proportion to the graph. Generators may take any and are jobs of the worker process, see
+``jobs.py``; they yield JSON values.
+"""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -7,10 +11,37 @@ from typing import Any
 from graphiti_pkm.reasoning import communities as louvain
 from graphiti_pkm.reasoning import ranking
 from graphiti_pkm.reasoning.impact import impact, newly_unreachable
+from graphiti_pkm.reasoning.paths import cheapest_path, shortest_path
 from graphiti_pkm.reasoning.reduction import redundant_edges
-from graphiti_pkm.reasoning.structure import some_cycle
-from graphiti_pkm.reasoning.view import View
+from graphiti_pkm.reasoning.structure import cuts, grouped, some_cycle, strong_components, weak_components
+from graphiti_pkm.reasoning.view import Pair, View
 from graphiti_pkm.reasoning.walks import simple_cycles, simple_paths
+
+
+def path(view: View, source: int, target: int, *, by_weight: bool) -> tuple[list[int], float | None] | None:
+    """A shortest path, and its weight if it goes by weight."""
+    if by_weight:
+        return cheapest_path(view, source, target)
+    found = shortest_path(view, source, target)
+    return None if found is None else (found, None)
+
+
+def ranks(view: View) -> list[float]:
+    """PageRank of each node."""
+    scores: list[float] = ranking.pagerank(view).tolist()
+    return scores
+
+
+def components(view: View, *, strong: bool) -> list[list[int]]:
+    """The largest first."""
+    return grouped(strong_components(view) if strong else weak_components(view))
+
+
+def held_together(view: View) -> tuple[list[int], list[Pair]]:
+    """Articulation points, and bridges as they point; of one that points both ways the edge from the lesser node."""
+    found = cuts(view)
+    out = view.out.lists
+    return found.points, [(low, high) if high in out[low] else (high, low) for low, high in found.bridges]
 
 
 def paths(view: View, source: int, target: int, longest: int) -> Iterator[list[int]]:

@@ -72,6 +72,7 @@ class Workers:
             process = await self._process()
             finds: list[Any] = []
             word: dict[str, Any] = {}
+            ending: dict[str, Any]
             try:
                 async with asyncio.timeout(self.seconds + _GRACE):
                     word = await _asked(process, message, finds)

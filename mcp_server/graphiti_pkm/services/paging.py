@@ -62,6 +62,10 @@ SUBGRAPH_FACTS = Limit("max_facts", 50, 200)
 CHANGES = Limit("limit", 20, 100)
 LOADED_NODES = Limit("limit", 100, 1_000)
 LOADED_HOPS = Limit("hops", 1, 3, minimum=0)
+SCRATCH_ITEMS = Limit("limit", 100, 500)
+SCRATCH_TOP = Limit("top_n", 10, 100)
+PATH_LENGTH = Limit("max_length", 6, 20)
+SCRATCH_ROWS = Limit("limit", 100, 500)
 CONTENT = Limit("max_content_chars", 2_000, 20_000, minimum=0)
 
 

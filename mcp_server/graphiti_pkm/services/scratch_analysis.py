@@ -1,0 +1,339 @@
+"""Questions about a whole scratch graph: paths, ranks, components, cycles, what hangs on a node.
+
+A graph is held only while its view and labels are taken. What takes time in proportion to it then runs in a thread,
+what may explode in a process of its own, and the answer is about the graph as it was.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.scratch_analysis_answers import (
+    AllPathsResponse,
+    BetweennessResponse,
+    BridgesResponse,
+    CommunitiesResponse,
+    ComponentsResponse,
+    CyclesResponse,
+    DegreeRanking,
+    DegreesResponse,
+    ImpactResponse,
+    LabelPair,
+    LostNodes,
+    RankingsResponse,
+    ReductionResponse,
+    RelationEdge,
+    ShortestPathResponse,
+)
+from graphiti_pkm.errors import InvalidInput, Unavailable
+from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.services.scratch_matching import Match, Matcher, shown
+from graphiti_pkm.services.scratch_pictures import Picture, Pictures, must_have
+
+if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
+    from graphiti_pkm.reasoning.edges import Edge
+    from graphiti_pkm.reasoning.graph import ScratchGraph
+
+MOST_DEPENDENTS = 100
+"""Of an impact: those nearest to the node, whose losses are looked at."""
+_DECIMALS = 6
+_CYCLE_TOLD = 8
+_TRIES = 3
+
+
+class ScratchAnalysis:
+    """The tools that compute."""
+
+    def __init__(self, graphs: ScratchGraphs, matcher: Matcher, seconds: float) -> None:
+        """``seconds``: the time limit of one analysis."""
+        self._graphs = graphs
+        self._pictures = Pictures(matcher, seconds)
+
+    async def close(self) -> None:
+        """End the processes in which analyses run."""
+        await self._pictures.close()
+
+    async def shortest_path(
+        self,
+        caller: Caller,
+        graph: str,
+        source: str,
+        target: str,
+        weight: str | None,
+        relation: str | None,
+        *,
+        undirected: bool,
+    ) -> ShortestPathResponse:
+        """The path of fewest edges or least weight."""
+        taken = await self._pictures.take(caller, graph, (source, target), weight, relation, undirected=undirected)
+        found = await asyncio.to_thread(_analyses().path, taken.view, *taken.nodes, by_weight=weight is not None)
+        ends = _ends(taken.matches)
+        if found is None:
+            follows = "" if undirected else "; edges are followed in their direction, undirected=true ignores it"
+            reason = f"No path leads from {shown(taken.matches[0].label)} to {shown(taken.matches[1].label)}{follows}."
+            return ShortestPathResponse(**ends, path=None, reason=reason)
+        path, cost = found
+        return ShortestPathResponse(**ends, path=taken.labels.all_of(path), length=len(path) - 1, weight=cost)
+
+    async def all_paths(
+        self,
+        caller: Caller,
+        graph: str,
+        source: str,
+        target: str,
+        max_length: int,
+        limit: int,
+        relation: str | None,
+        *,
+        undirected: bool,
+    ) -> AllPathsResponse:
+        """Simple paths up to a length, the shortest first."""
+        taken = await self._pictures.take(caller, graph, (source, target), relation=relation, undirected=undirected)
+        start, goal = taken.nodes
+        outcome = await self._pictures.run(
+            caller, "paths", taken.view, most=limit, source=start, target=goal, longest=max_length
+        )
+        paths, all_shown = taken.labels.groups(outcome.finds)
+        return AllPathsResponse(
+            **_ends(taken.matches),
+            paths=paths,
+            count=len(paths),
+            truncated=outcome.is_truncated or not all_shown,
+            reason=self._pictures.why(outcome, "paths", limit, all_shown=all_shown)
+            or (
+                None
+                if paths
+                else f"No path of at most {max_length} edges leads there; shortest_path has no such bound."
+            ),
+        )
+
+    async def pagerank(
+        self, caller: Caller, graph: str, top_n: int, weight: str | None, relation: str | None
+    ) -> RankingsResponse:
+        """Nodes by the visits of a random surfer."""
+        taken = await self._pictures.take(caller, graph, weight=weight, relation=relation, gathered="sum")
+        scores = await asyncio.to_thread(_analyses().ranks, taken.view)
+        return RankingsResponse(
+            rankings=taken.labels.ranked(scores, top_n), total=len(scores), truncated=len(scores) > top_n
+        )
+
+    async def connected_components(
+        self, caller: Caller, graph: str, mode: Literal["weak", "strong"], limit: int, relation: str | None
+    ) -> ComponentsResponse:
+        """What hangs together, the largest first."""
+        taken = await self._pictures.take(caller, graph, relation=relation)
+        found = await asyncio.to_thread(_analyses().components, taken.view, strong=mode == "strong")
+        listed, all_shown = taken.labels.parts(found[:limit])
+        return ComponentsResponse(
+            components=listed,
+            sizes=[len(one) for one in found[: len(listed)]],
+            count=len(found),
+            truncated=len(found) > limit or not all_shown,
+        )
+
+    async def find_cycles(
+        self, caller: Caller, graph: str, max_length: int | None, limit: int, relation: str | None
+    ) -> CyclesResponse:
+        """Simple cycles, the shortest first."""
+        taken = await self._pictures.take(caller, graph, relation=relation)
+        outcome = await self._pictures.run(caller, "cycles", taken.view, most=limit + 1, longest=max_length)
+        some, *found = outcome.finds or [[]]
+        reason = None
+        if some and not found:  # there is one, but none was found in time or as short as asked for
+            found = [some]
+            reason = "This is some cycle of the graph; none was found in the bounds of time and length."
+        cycles, all_shown = taken.labels.groups(found)
+        return CyclesResponse(
+            cycles=cycles,
+            has_cycles=bool(some),
+            count=len(cycles),
+            truncated=outcome.is_truncated or not all_shown,
+            reason=reason or self._pictures.why(outcome, "cycles", limit, all_shown=all_shown),
+        )
+
+    async def transitive_reduction(
+        self, caller: Caller, graph: str, relation: str | None, limit: int, *, in_place: bool
+    ) -> ReductionResponse:
+        """Edges that longer paths make superfluous; they go only if ``in_place``."""
+        for _ in range(_TRIES):
+            taken = await self._pictures.take(caller, graph, relation=relation)
+            found = self._pictures.best(await self._pictures.run(caller, "reduction", taken.view))
+            if "cycle" in found:
+                raise _no_reduction(taken, found["cycle"])
+            holding = (
+                self._graphs.writing(caller, graph, create=False) if in_place else self._graphs.reading(caller, graph)
+            )
+            async with holding as opened:
+                if opened.graph is taken.graph and opened.graph.version == taken.version:
+                    edges = _between(taken, found["edges"], relation)
+                    if in_place:
+                        for edge in edges:
+                            taken.graph.remove_edges(edge.source, edge.target, edge.relation)
+                    return _reduced([_labelled(taken.graph, edge) for edge in edges], limit, in_place=in_place)
+        raise Unavailable("The graph was changed each time while it was looked at; nothing was removed. Call again.")
+
+    async def degree_centrality(self, caller: Caller, graph: str, top_n: int, relation: str | None) -> DegreesResponse:
+        """Nodes by their number of edges; every relation counts."""
+        async with self._graphs.reading(caller, graph) as opened:
+            must_have(opened.graph, relation)
+            ranked = await asyncio.to_thread(_degrees, opened.graph, relation)
+        return DegreesResponse(rankings=ranked[:top_n], total=len(ranked), truncated=len(ranked) > top_n)
+
+    async def betweenness_centrality(
+        self, caller: Caller, graph: str, top_n: int, relation: str | None, *, undirected: bool
+    ) -> BetweennessResponse:
+        """Nodes by how many shortest paths pass them."""
+        taken = await self._pictures.take(caller, graph, relation=relation, undirected=undirected)
+        found = self._pictures.best(await self._pictures.run(caller, "betweenness", taken.view))
+        total, counted = taken.view.n, found["counted"]
+        note = f"Estimated: paths were counted from {counted:,} of {total:,} nodes, drawn at random."
+        return BetweennessResponse(
+            rankings=taken.labels.ranked(found["scores"], top_n),
+            total=total,
+            truncated=total > top_n,
+            note=note if counted < total else None,
+        )
+
+    async def impact_of_removal(self, caller: Caller, graph: str, node: str, limit: int) -> ImpactResponse:
+        """What would become of the graph without a node, which stays."""
+        taken = await self._pictures.take(caller, graph, (node,))
+        outcome = await self._pictures.run(
+            caller, "removal", taken.view, node=taken.nodes[0], most_dependents=MOST_DEPENDENTS
+        )
+        self._pictures.best(outcome)  # or nothing was found
+        whole, *more = outcome.finds
+        lost: list[tuple[int, list[int]]] = more[0]["lost"] if more else []
+        labels, match = taken.labels, taken.matches[0]
+        parts, all_shown = labels.parts(whole["parts"][:limit])
+        lists = (whole["dependents"], whole["dependencies"], whole["parts"], lost, *(gone for _, gone in lost))
+        return ImpactResponse(
+            node_matched=match.label,
+            node_similarity=_similarity(match),
+            newly_unreachable=[
+                LostNodes(source=labels.of(one), lost=labels.some_of(gone, limit), lost_total=len(gone))
+                for one, gone in lost[:limit]
+            ],
+            newly_unreachable_total=len(lost),
+            components_before=whole["components_before"],
+            components_after=whole["components_after"],
+            parts=parts,
+            parts_sizes=[len(part) for part in whole["parts"][: len(parts)]],
+            dependents=labels.some_of(whole["dependents"], limit),
+            dependents_total=len(whole["dependents"]),
+            dependencies=labels.some_of(whole["dependencies"], limit),
+            dependencies_total=len(whole["dependencies"]),
+            truncated=max(map(len, lists)) > limit or not all_shown or not more,
+            note=_looked_at(len(whole["dependents"]), was_in_time=bool(more)),
+        )
+
+    async def bridges(self, caller: Caller, graph: str, limit: int, relation: str | None) -> BridgesResponse:
+        """What holds the graph together alone."""
+        taken = await self._pictures.take(caller, graph, relation=relation)
+        points, pairs = await asyncio.to_thread(_analyses().held_together, taken.view)
+        labels = taken.labels
+        return BridgesResponse(
+            articulation_points=labels.some_of(points, limit),
+            articulation_points_total=len(points),
+            bridges=[LabelPair(source=labels.of(one), target=labels.of(other)) for one, other in pairs[:limit]],
+            bridges_total=len(pairs),
+            truncated=max(len(points), len(pairs)) > limit,
+        )
+
+    async def communities(
+        self, caller: Caller, graph: str, limit: int, weight: str | None, relation: str | None
+    ) -> CommunitiesResponse:
+        """Groups with more edges among them than by chance."""
+        taken = await self._pictures.take(caller, graph, weight=weight, relation=relation, gathered="sum")
+        outcome = await self._pictures.run(caller, "communities", taken.view)
+        found = self._pictures.best(outcome)
+        groups = _grouped(found["numbers"])
+        listed, all_shown = taken.labels.parts(groups[:limit])
+        return CommunitiesResponse(
+            communities=listed,
+            sizes=[len(one) for one in groups[: len(listed)]],
+            count=len(groups),
+            modularity=round(found["modularity"], _DECIMALS),
+            truncated=outcome.is_truncated or len(groups) > limit or not all_shown,
+            reason=self._pictures.why(outcome, "communities", limit, all_shown=True),
+        )
+
+
+def _ends(matches: Sequence[Match]) -> dict[str, Any]:
+    source, target = matches
+    return {
+        "source_matched": source.label,
+        "target_matched": target.label,
+        "source_similarity": _similarity(source),
+        "target_similarity": _similarity(target),
+    }
+
+
+def _similarity(match: Match) -> float | None:
+    return round(match.similarity, 3) if match.how == "similar" else None
+
+
+def _no_reduction(taken: Picture, cycle: Sequence[int]) -> InvalidInput:
+    told = [shown(label) for label in taken.labels.all_of([*cycle, cycle[0]])]
+    if len(told) > _CYCLE_TOLD:
+        told[_CYCLE_TOLD - 1 : -1] = [f"{len(told) - _CYCLE_TOLD} more"]
+    return InvalidInput(
+        f"A graph with cycles has no transitive reduction, and this one has {' -> '.join(told)}. Nothing was removed: "
+        "find_cycles lists the cycles, remove_edge breaks one; or name a relation without cycles."
+    )
+
+
+def _between(taken: Picture, pairs: Sequence[Sequence[int]], relation: str | None) -> "list[Edge]":
+    """Every edge between these nodes of the view, or those of one relation."""
+    indices = taken.view.indices.tolist()
+    return [edge for one, other in pairs for edge in taken.graph.edges(indices[one], indices[other], relation)]
+
+
+def _labelled(graph: "ScratchGraph", edge: "Edge") -> RelationEdge:
+    return RelationEdge(source=graph.label(edge.source), target=graph.label(edge.target), relation=edge.relation)
+
+
+def _reduced(edges: Sequence[RelationEdge], limit: int, *, in_place: bool) -> ReductionResponse:
+    told = "were removed" if in_place else "would go; nothing was removed, in_place=true removes them"
+    return ReductionResponse(
+        message=f"{len(edges)} of the edges {told}." if edges else "Every edge is needed.",
+        edges_removed=len(edges),
+        in_place=in_place,
+        edges=list(edges[:limit]),
+        total=len(edges),
+        truncated=len(edges) > limit,
+    )
+
+
+def _degrees(graph: "ScratchGraph", relation: str | None) -> list[DegreeRanking]:
+    into, out = dict.fromkeys(graph.order(), 0), dict.fromkeys(graph.order(), 0)
+    for edge in graph.edges(relation=relation):
+        out[edge.source] += 1
+        into[edge.target] += 1
+    ranked = [
+        DegreeRanking(label=graph.label(node), in_degree=into[node], out_degree=out[node], total=into[node] + out[node])
+        for node in into
+    ]
+    return sorted(ranked, key=lambda one: (-one.total, one.label))
+
+
+def _looked_at(dependents: int, *, was_in_time: bool) -> str | None:
+    if not was_in_time:
+        return "The time limit ended the search for what becomes unreachable."
+    if dependents > MOST_DEPENDENTS:
+        return f"What becomes unreachable was looked at for the {MOST_DEPENDENTS} nearest dependents."
+    return None
+
+
+def _grouped(numbers: Sequence[int]) -> list[list[int]]:
+    groups: dict[int, list[int]] = {}
+    for node, number in enumerate(numbers):
+        groups.setdefault(number, []).append(node)
+    return sorted(groups.values(), key=lambda group: (-len(group), group[0]))
+
+
+def _analyses() -> Any:
+    """The computing functions; they load NumPy."""
+    from graphiti_pkm.reasoning import analyses  # noqa: PLC0415  (see above)
+
+    return analyses

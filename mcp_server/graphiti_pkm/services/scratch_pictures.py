@@ -1,0 +1,129 @@
+"""A scratch graph as it was at a moment, and what is computed on it without holding it.
+
+What takes time in proportion to a graph runs in a thread, what may explode in a process of its own.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.errors import InvalidInput, Unavailable
+from graphiti_pkm.services.scratch_labels import Labels
+from graphiti_pkm.services.scratch_matching import Match, Matcher, shown
+
+if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
+    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.reasoning.view import Gathered, View
+    from graphiti_pkm.reasoning.worker import Outcome, Workers
+
+_MOST_RELATIONS = 10
+_JOBS = "graphiti_pkm.reasoning.analyses"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A graph when it was held, and the nodes that were asked for."""
+
+    graph: "ScratchGraph"
+    version: int
+    view: "View"
+    labels: Labels
+    matches: Sequence[Match]
+
+    @property
+    def nodes(self) -> list[int]:
+        """The numbers of ``matches`` in the view."""
+        return [self.view.node(match.index) for match in self.matches]
+
+
+class Pictures:
+    """Takes them, and runs what may explode."""
+
+    def __init__(self, matcher: Matcher, seconds: float) -> None:
+        """``seconds``: the time limit of one analysis."""
+        self._matcher = matcher
+        self._seconds = seconds
+        self._workers: Workers | None = None
+
+    async def close(self) -> None:
+        """End the processes."""
+        if self._workers is not None:
+            await self._workers.close()
+
+    async def take(
+        self,
+        caller: Caller,
+        graph: str,
+        texts: Sequence[str] = (),
+        weight: str | None = None,
+        relation: str | None = None,
+        gathered: "Gathered" = "least",
+        *,
+        undirected: bool = False,
+    ) -> Picture:
+        """The graph, of all relations or one, and the nodes that ``texts`` mean.
+
+        Raises:
+            NotFound, AmbiguousLabel: there is no such graph or node, or several nodes.
+            InvalidInput: no edge has this relation, or a weight is no number.
+        """
+        async with self._matcher.reading(caller, graph, texts) as found:
+            must_have(found.graph, relation)
+            matches = [found.match(text) for text in texts]
+            view, labels = await asyncio.to_thread(_viewed, found.graph, weight, relation, gathered)
+            version = found.graph.version
+            return Picture(found.graph, version, view.undirected if undirected else view, Labels(labels), matches)
+
+    async def run(
+        self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any
+    ) -> "Outcome":
+        """Run a generator of ``reasoning/analyses.py`` in a process, up to the time limit or so many finds."""
+        if self._workers is None:
+            from graphiti_pkm.reasoning.worker import Workers  # noqa: PLC0415  (for those who ask)
+
+            self._workers = Workers(self._seconds)
+        return await self._workers.run(caller.sight, f"{_JOBS}:{job}", view, most=most, **arguments)
+
+    def best(self, outcome: "Outcome") -> dict[str, Any]:
+        """The last find. Raises Unavailable if there is none."""
+        if outcome.finds:
+            best: dict[str, Any] = outcome.finds[-1]
+            return best
+        bound = "what memory it may take" if outcome.ending == "memory" else f"its time limit, {self._limit}"
+        raise Unavailable(
+            f"The analysis reached {bound}, before it found anything; the graph is unchanged. Ask about a part of it: "
+            "name a relation, or bring part of it into another graph."
+        )
+
+    def why(self, outcome: "Outcome", what: str, limit: int, *, all_shown: bool) -> str | None:
+        """Why there may be more than was found, None if there is not."""
+        match outcome.ending:
+            case "most":
+                return f"There are more than {limit} {what}; these are the shortest."
+            case "late":
+                return f"The time limit, {self._limit}, ended the search: there may be more or better {what}."
+            case "memory":
+                return f"The search took all the memory it may: there may be more or better {what}."
+            case _:
+                return None if all_shown else f"More {what} were found than an answer can hold."
+
+    @property
+    def _limit(self) -> str:
+        return f"{self._seconds:g} s (scratch_seconds)"
+
+
+def must_have(graph: "ScratchGraph", relation: str | None) -> None:
+    """Raises InvalidInput if no edge has this relation."""
+    if relation is not None and not graph.count_edges(relation=relation):
+        most_used = sorted(graph.relations, key=lambda name: (-graph.relations[name], name))[:_MOST_RELATIONS]
+        there_are = f"there are {', '.join(map(shown, most_used))}" if most_used else "there are no edges"
+        raise InvalidInput(f"No edge of this graph has the relation {shown(relation)}; {there_are}.")
+
+
+def _viewed(
+    graph: "ScratchGraph", weight: str | None, relation: str | None, gathered: "Gathered"
+) -> "tuple[View, list[str]]":
+    view = graph.view(weight, relation, gathered)
+    return view, [graph.label(index) for index in view.indices.tolist()]
