@@ -1,5 +1,7 @@
 """What the tools that make and edit scratch graphs answer: labels, never ids."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from graphiti_pkm.domain.answers import Answer
@@ -124,3 +126,104 @@ class GraphInfoResponse(Answer):
     created_at: str
     last_accessed: str
     expires_at: str | None = None
+
+
+class EdgeEnds(Answer):
+    source: str
+    target: str
+    relation: str
+
+
+class AddEdgeResponse(Answer):
+    status: Literal["ambiguous"] | None = None
+    """Set if nothing was added because an end may mean several nodes."""
+    message: str | None = None
+    edge: EdgeEnds | None = None
+    created: bool | None = None
+    source_matched: str | None = None
+    target_matched: str | None = None
+    source_similarity: float | None = None
+    """Only if it is not the label that was given."""
+    target_similarity: float | None = None
+    source_candidates: list[LabelCandidate] | None = None
+    target_candidates: list[LabelCandidate] | None = None
+    nodes_created: list[str] | None = None
+    similar_existing: list[SimilarLabels] | None = None
+    """Of nodes that were created: what was there before and may be the same."""
+    note: str | None = None
+
+
+class FailedEdge(Answer):
+    edge: EdgeEnds
+    reason: str
+
+
+class MatchedLabel(Answer):
+    text: str
+    matched: str
+    similarity: float
+
+
+class AddEdgesResponse(Answer):
+    added: int
+    existing: int
+    failed: list[FailedEdge] = Field(default_factory=list)
+    failed_total: int | None = None
+    """Only if more failed than are listed."""
+    nodes_created: int | None = None
+    matched: list[MatchedLabel] = Field(default_factory=list)
+    """Ends that are called otherwise than they were given; at most 50, the least similar first."""
+    similar_existing: list[SimilarLabels] = Field(default_factory=list)
+    note: str | None = None
+
+
+class ScratchEdgeView(Answer):
+    source: str
+    target: str
+    relation: str
+    properties: dict[str, object] = Field(default_factory=dict)
+
+
+class FindEdgesResponse(ScratchPage):
+    source_matched: str | None = None
+    target_matched: str | None = None
+    edges: list[ScratchEdgeView]
+    note: str | None = None
+
+
+class RemoveEdgeResponse(Answer):
+    success: bool
+    edges_removed: int
+    source_matched: str
+    target_matched: str
+    reason: str | None = None
+
+
+class NeighborView(Answer):
+    label: str
+    relation: str
+    direction: Literal["in", "out"]
+
+
+class GetNeighborsResponse(ScratchPage):
+    matched: str
+    similarity: float | None = None
+    """Only if it is not the label that was given."""
+    neighbors: list[NeighborView]
+    note: str | None = None
+
+
+class AmbiguousText(Answer):
+    text: str
+    candidates: list[LabelCandidate]
+
+
+class ScratchSubgraphResponse(Answer):
+    truncated: bool
+    nodes: list[ScratchNodeView]
+    edges: list[ScratchEdgeView]
+    edges_total: int
+    not_found: list[str] = Field(default_factory=list)
+    ambiguous: list[AmbiguousText] = Field(default_factory=list)
+    matched: list[MatchedLabel] = Field(default_factory=list)
+    note: str | None = None

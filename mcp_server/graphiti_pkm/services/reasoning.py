@@ -6,7 +6,11 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.scratch_bridge import ScratchBridge
 from graphiti_pkm.services.scratch_commit import ScratchCommit
+from graphiti_pkm.services.scratch_edges import ScratchEdges
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.services.scratch_looking import ScratchLooking
+from graphiti_pkm.services.scratch_matching import Matcher
+from graphiti_pkm.services.scratch_nodes import ScratchNodes
 from graphiti_pkm.services.writing import Writing
 
 
@@ -16,5 +20,9 @@ class Reasoning:
     def __init__(self, context: Context, groups: Groups, writing: Writing) -> None:
         settings = context.settings
         self.graphs = ScratchGraphs(settings.scratch_limits, timedelta(hours=settings.scratch_idle_hours), context.now)
+        self.matcher = Matcher(self.graphs, context.embedder, settings)
+        self.nodes = ScratchNodes(self.graphs, self.matcher)
+        self.edges = ScratchEdges(self.matcher)
+        self.looking = ScratchLooking(self.graphs, self.matcher)
         self.bridge = ScratchBridge(context, groups, self.graphs)
         self.committing = ScratchCommit(context, groups, writing, self.graphs)

@@ -78,7 +78,7 @@ class ScratchGraphs:
         return ListGraphsResponse(
             message=None if graphs else "There are no scratch graphs; the first write into a name makes one.",
             total=len(graphs),
-            graphs=[self._view(one) for one in graphs],
+            graphs=[self.view(one) for one in graphs],
         )
 
     async def delete_graph(self, caller: Caller, graph: str = DEFAULT_GRAPH) -> DeleteGraphResponse:
@@ -190,7 +190,8 @@ class ScratchGraphs:
     def _goes(self) -> str:
         return f"; one that nobody uses for {self._idle} is gone" if self._idle else ""
 
-    def _view(self, one: OpenGraph) -> ScratchGraphView:
+    def view(self, one: OpenGraph) -> ScratchGraphView:
+        """A graph as it is listed."""
         expires = one.last_accessed + self._idle if self._idle else None
         return ScratchGraphView(
             name=one.name,

@@ -6,7 +6,7 @@ outside any lock, what they are nearest to.
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.ports import Embedder
 from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.domain.scratch import LONGEST_LABEL
 from graphiti_pkm.domain.scratch_answers import LabelCandidate
-from graphiti_pkm.errors import AmbiguousLabel, InvalidInput, NotFound
+from graphiti_pkm.errors import AmbiguousLabel, NotFound
 from graphiti_pkm.reasoning.label_forms import Likeness, words
 from graphiti_pkm.services.embedding import embed_by_text
+from graphiti_pkm.services.scratch_checks import checked_label
 from graphiti_pkm.services.scratch_graphs import OpenGraph, ScratchGraphs
 
 if TYPE_CHECKING:
@@ -214,30 +214,38 @@ class Matcher:
                 [(vectors or {})[words(text)] for text in chunk], max(_COMPARED, self._most)
             )
             nearest.update(zip(chunk, found, strict=True))
-        unseen = [(index, 0.0) for index in (graph.order() if vectors is None else graph.vectors.pending)]
+        unseen = [(index, None) for index in (graph.order() if vectors is None else graph.vectors.pending)]
         meanings: dict[str, Meaning] = {}
         for number, text in enumerate(texts):
             near = [*nearest.get(text, ()), *(unseen if number < _MOST_BY_LETTERS else ())]
-            meanings[text] = self._meant(text, self._ranked(graph, text, near), by_meaning=text in nearest)
+            seen = {index for index, _ in nearest.get(text, ())}
+            meanings[text] = self._meant(text, self._ranked(graph, text, near), seen)
         return meanings
 
-    def _ranked(self, graph: "ScratchGraph", text: str, near: Iterable[tuple[int, float]]) -> list[Candidate]:
-        """The better of cosine and likeness each, best first."""
+    def _ranked(self, graph: "ScratchGraph", text: str, near: Iterable[tuple[int, float | None]]) -> list[Candidate]:
+        """Best first; of a label without a vector only letters and words are known."""
         likeness = Likeness(text)
-        ranked = [
-            Candidate(index, graph.label(index), round(max(cosine, likeness.to(graph.label(index))), _DECIMALS))
-            for index, cosine in near
-        ]
+        ranked = []
+        for index, cosine in near:
+            label = graph.label(index)
+            alike = likeness.to(label)
+            similarity = alike if cosine is None else max(cosine, (cosine + alike) / 2)
+            ranked.append(Candidate(index, label, round(similarity, _DECIMALS)))
         ranked.sort(key=lambda one: (-one.similarity, graph.sequence(one.index)))
         return [one for one in ranked if one.similarity >= min(_NEAR, self._threshold)]
 
-    def _meant(self, text: str, ranked: Sequence[Candidate], *, by_meaning: bool) -> Meaning:
-        """The best one if it is similar enough and leads by more than the margin; by letters alone none is."""
-        able = [one for one in ranked if one.similarity >= self._threshold and _numbers_agree(text, one.label)]
-        if not by_meaning or not able:
+    def _meant(self, text: str, ranked: Sequence[Candidate], seen: Collection[int]) -> Meaning:
+        """The best one if it is similar enough and leads by more than the margin; none by its letters alone.
+
+        ``seen``: nodes that were compared by meaning.
+        """
+        able = [one for one in ranked if one.similarity >= self._threshold and _names_agree(text, one.label)]
+        if not seen or not able:
             return Missing(tuple(ranked[: self._most]))
         best = able[0]
-        if len(able) > 1 and best.similarity - able[1].similarity <= self._margin + _TOLERANCE:
+        if best.index not in seen or (
+            len(able) > 1 and best.similarity - able[1].similarity <= self._margin + _TOLERANCE
+        ):
             return Ambiguous(tuple(able[: self._most]))
         return Match(best.index, best.label, best.similarity, "similar")
 
@@ -254,10 +262,15 @@ def _by_form(graph: "ScratchGraph", text: str) -> Meaning | None:
     return loose[0] if loose else None
 
 
-def _numbers_agree(text: str, label: str) -> bool:
-    """Whether every number of a text is in the label: "order 12" is not order 11, however similar they look."""
-    named = {int(number) for number in _NUMBERS.findall(text)}
-    return named <= {int(number) for number in _NUMBERS.findall(label)}
+def _names_agree(text: str, label: str) -> bool:
+    """Whether a label has every number and single letter of a text: order 12 is not order 11, nor hypothesis A B."""
+    return _apart(text) <= _apart(label)
+
+
+def _apart(text: str) -> set[str]:
+    said = words(text).casefold()
+    letters = {word for word in said.split()[said.startswith("a ") :] if len(word) == 1 and word.isalpha()}
+    return letters | {str(int(number)) for number in _NUMBERS.findall(said)}
 
 
 def _note(graph: "ScratchGraph", prepared: dict[str, Vector] | None) -> str | None:
@@ -295,11 +308,3 @@ def missing_told(text: str, meaning: Missing, graph: str) -> str:
     """That a text means no node, with those that come near."""
     near = f"; nearest: {candidates_told(meaning.near)}" if meaning.near else ""
     return f"No node {shown(text)} in scratch graph {shown(graph)}{near}"
-
-
-def checked_label(label: str) -> str:
-    """A label, trimmed. Raises InvalidInput if it is empty or too long."""
-    trimmed = label.strip()
-    if not trimmed or len(trimmed) > LONGEST_LABEL:
-        raise InvalidInput(f"A node's label has 1 to {LONGEST_LABEL} characters, this one {len(trimmed)}.")
-    return trimmed

@@ -27,9 +27,11 @@ from graphiti_pkm.toolsets.memory_forget import forget
 from graphiti_pkm.toolsets.memory_search import search_episodes, search_memory_facts, search_nodes
 from graphiti_pkm.toolsets.memory_sources import get_fact_sources
 from graphiti_pkm.toolsets.memory_write import add_memory, delete_entity_edge, delete_episode
+from graphiti_pkm.toolsets.reasoning_edges import add_edge, add_edges, find_edges, get_neighbors, remove_edge, subgraph
 from graphiti_pkm.toolsets.reasoning_exchange import export_graph, import_graph
-from graphiti_pkm.toolsets.reasoning_graphs import delete_graph, list_graphs
+from graphiti_pkm.toolsets.reasoning_graphs import delete_graph, get_graph_info, list_graphs
 from graphiti_pkm.toolsets.reasoning_memory import commit_graph, load_memory_graph
+from graphiti_pkm.toolsets.reasoning_nodes import add_node, add_nodes, find_node, list_nodes, remove_node
 from graphiti_pkm.toolsets.texts import only_naming
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -142,6 +144,18 @@ TOOLSETS: tuple[Toolset, ...] = (
         (
             ToolLine(list_graphs, "List Graphs"),
             ToolLine(delete_graph, "Delete Graph", DELETES, permitted_to="contributor"),
+            ToolLine(get_graph_info, "Get Graph Info"),
+            ToolLine(add_node, "Add Node", ENDS),
+            ToolLine(add_nodes, "Add Nodes", ENDS),
+            ToolLine(find_node, "Find Node"),
+            ToolLine(remove_node, "Remove Node", DELETES, permitted_to="contributor"),
+            ToolLine(list_nodes, "List Nodes"),
+            ToolLine(add_edge, "Add Edge", ENDS),
+            ToolLine(add_edges, "Add Edges", ENDS),
+            ToolLine(find_edges, "Find Edges"),
+            ToolLine(remove_edge, "Remove Edge", DELETES, permitted_to="contributor"),
+            ToolLine(get_neighbors, "Get Neighbors"),
+            ToolLine(subgraph, "Subgraph"),
             ToolLine(import_graph, "Import Graph", ENDS),
             ToolLine(export_graph, "Export Graph"),
             ToolLine(load_memory_graph, "Load Memory Graph", ENDS),

@@ -1,7 +1,7 @@
 """Tools of the toolset ``reasoning`` over whole scratch graphs. Their docstrings are prompts."""
 
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse
+from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, GraphInfoResponse, ListGraphsResponse
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
 
@@ -9,7 +9,7 @@ from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
 async def list_graphs(call: Call) -> ListGraphsResponse:
     """List your scratch graphs with their sizes, last used first.
 
-    Use to find a graph again after losing context; for what memory holds use search_nodes instead.
+    Use to find a graph again after losing context; for what is in one use get_graph_info instead.
     """
     return reasoning_of(call).graphs.list_graphs(call.caller)
 
@@ -20,3 +20,11 @@ async def delete_graph(call: Call, graph: Graph = DEFAULT_GRAPH) -> DeleteGraphR
     Use when it has served its purpose; to take out single nodes or edges use remove_node or remove_edge instead.
     """
     return await reasoning_of(call).graphs.delete_graph(call.caller, graph)
+
+
+async def get_graph_info(call: Call, graph: Graph = DEFAULT_GRAPH) -> GraphInfoResponse:
+    """Get a scratch graph in figures: types, relations, density, whether it is connected (whichever way) and acyclic.
+
+    Use to see what there is to ask for; for the nodes themselves use list_nodes instead.
+    """
+    return await reasoning_of(call).looking.get_graph_info(call.caller, graph)

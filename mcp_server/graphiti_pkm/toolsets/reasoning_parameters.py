@@ -1,17 +1,25 @@
 """Parameters that the tools of the toolset ``reasoning`` share, and their way to the services."""
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from graphiti_pkm.domain.scratch_requests import EdgeInput, NodeInput
 from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.services.paging import SCRATCH_ROWS
 from graphiti_pkm.toolsets.backend import Call
+from graphiti_pkm.toolsets.schema import as_object, as_objects
 
 if TYPE_CHECKING:
     from graphiti_pkm.services.reasoning import Reasoning
 
 Graph: TypeAlias = Annotated[str, Field(description="scratch graph")]
 """Optional everywhere, ``DEFAULT_GRAPH`` when left out (E-84); its form is checked by the service."""
+Properties: TypeAlias = Annotated[dict[str, Any] | None, BeforeValidator(as_object)]
+Nodes: TypeAlias = Annotated[list[NodeInput], BeforeValidator(as_objects), Field(max_length=500)]
+Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_objects), Field(max_length=500)]
+CreateMissing: TypeAlias = Annotated[bool, Field(description="add ends that are no nodes; only very labels match then")]
+Rows: TypeAlias = Annotated[int, Field(ge=SCRATCH_ROWS.minimum, le=SCRATCH_ROWS.maximum)]
 
 
 def reasoning_of(call: Call) -> "Reasoning":

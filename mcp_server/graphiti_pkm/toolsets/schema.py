@@ -32,6 +32,16 @@ def as_list(value: object) -> object:
     return [value] if isinstance(value, Mapping) else value
 
 
+def as_object(value: object) -> object:
+    """An object as models send it: also as a JSON text."""
+    if isinstance(value, str) and value.strip().startswith("{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
 def as_objects(value: object) -> object:
     """A list of objects as models send it; a null in an object counts as left out."""
     items = as_list(value)

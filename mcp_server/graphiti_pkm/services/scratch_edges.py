@@ -1,0 +1,255 @@
+"""The edges of scratch graphs: added between nodes as they are called, found, removed."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchEdge
+from graphiti_pkm.domain.scratch_answers import (
+    AddEdgeResponse,
+    AddEdgesResponse,
+    EdgeEnds,
+    FailedEdge,
+    LabelCandidate,
+    MatchedLabel,
+    RemoveEdgeResponse,
+    SimilarLabels,
+)
+from graphiti_pkm.domain.scratch_requests import EdgeInput
+from graphiti_pkm.errors import InvalidInput, NotFound
+from graphiti_pkm.services.scratch_checks import checked_label, checked_properties, checked_relation
+from graphiti_pkm.services.scratch_matching import (
+    Ambiguous,
+    Found,
+    Match,
+    Matcher,
+    Missing,
+    ambiguous_told,
+    missing_told,
+    shown,
+)
+from graphiti_pkm.services.scratch_nodes import settled
+from graphiti_pkm.services.scratch_pages import fitting
+
+if TYPE_CHECKING:
+    from graphiti_pkm.reasoning.graph import ScratchGraph
+
+_MOST_MATCHED = 50
+_MOST_SIMILAR = 20
+_FAILURES_ROOM = 12_000
+"""Characters for what failed."""
+_MOST_RELATIONS = 20
+
+
+class ScratchEdges:
+    """``add_edge``, ``add_edges`` and ``remove_edge``."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+
+    async def add_edge(
+        self,
+        caller: Caller,
+        source: str,
+        target: str,
+        relation: str,
+        properties: dict[str, Any] | None = None,
+        create_missing: bool = False,
+        graph: str = DEFAULT_GRAPH,
+    ) -> AddEdgeResponse:
+        """Add one edge; nothing is added while an end may mean several nodes.
+
+        Raises:
+            NotFound: an end is no node, and missing ones are not to be created.
+        """
+        wanted = ScratchEdge(
+            checked_label(source), checked_label(target), checked_relation(relation), checked_properties(properties)
+        )
+        async with self._matcher.writing(caller, graph, [wanted.source, wanted.target]) as found:
+            if not create_missing and (open_question := _unclear(found, wanted)) is not None:
+                return open_question
+            new = _new(found, [wanted]) if create_missing else []
+            edge = _between(found, wanted, create_missing=create_missing)
+            applied = found.graph.apply(Content(edges=(edge,)))
+            ends = [found.graph.label(settled(found, end)) for end in (edge.source, edge.target)]
+            similar = self._similar(found, new)
+            return AddEdgeResponse(
+                edge=EdgeEnds(source=ends[0], target=ends[1], relation=_spelled(found.graph, ends, edge.relation)),
+                created=bool(applied.edges_added),
+                source_matched=ends[0],
+                target_matched=ends[1],
+                source_similarity=_similarity(found, wanted.source, ends[0]),
+                target_similarity=_similarity(found, wanted.target, ends[1]),
+                nodes_created=new or None,
+                similar_existing=similar or None,
+                note=found.note if new else None,
+            )
+
+    async def add_edges(
+        self,
+        caller: Caller,
+        edges: Sequence[EdgeInput],
+        create_missing: bool = False,
+        graph: str = DEFAULT_GRAPH,
+    ) -> AddEdgesResponse:
+        """Add those whose ends are clear, all ends embedded in one call; the others are told with their reason."""
+        wanted, failed = _checked(edges)
+        texts = [end for edge in wanted for end in (edge.source, edge.target)]
+        async with self._matcher.writing(caller, graph, texts) as found:
+            good: list[ScratchEdge] = []
+            for edge in wanted:
+                reasons = [] if create_missing else list(_problems(found, edge))
+                if reasons:
+                    failed.append(FailedEdge(edge=_ends(edge), reason="; ".join(reasons)))
+                else:
+                    good.append(_between(found, edge, create_missing=create_missing))
+            new = _new(found, wanted) if create_missing else []
+            applied = found.graph.apply(Content(edges=tuple(good)))
+            for label in new:
+                settled(found, label)
+            kept = fitting(failed, _FAILURES_ROOM) if failed else 0
+            return AddEdgesResponse(
+                added=applied.edges_added,
+                existing=len(good) - applied.edges_added,
+                failed=failed[:kept],
+                failed_total=len(failed) if kept < len(failed) else None,
+                nodes_created=applied.nodes_added if create_missing else None,
+                matched=[] if create_missing else matched(found, texts),
+                similar_existing=self._similar(found, new),
+                note=found.note,
+            )
+
+    async def remove_edge(
+        self,
+        caller: Caller,
+        source: str,
+        target: str,
+        relation: str | None = None,
+        graph: str = DEFAULT_GRAPH,
+    ) -> RemoveEdgeResponse:
+        """Remove the edge of a relation from one node to another, or all of them; never the other way round."""
+        async with self._matcher.writing(caller, graph, [source, target], create=False) as found:
+            start, end = found.certain(source), found.certain(target)
+            removed = found.graph.remove_edges(start.index, end.index, relation and checked_relation(relation))
+            return RemoveEdgeResponse(
+                success=bool(removed),
+                edges_removed=removed,
+                source_matched=start.label,
+                target_matched=end.label,
+                reason=None if removed else _nothing_removed(found.graph, start, end, relation),
+            )
+
+    def _similar(self, found: Found, labels: Iterable[str]) -> list[SimilarLabels]:
+        """Of nodes that were added, what was there before and is so similar that it may be the same."""
+        near = ((label, self._near(found, label)) for label in labels)
+        return list(
+            islice((SimilarLabels(label=label, similar_existing=own) for label, own in near if own), _MOST_SIMILAR)
+        )
+
+    def _near(self, found: Found, label: str) -> list[LabelCandidate]:
+        return [one.view for one in found.candidates(label) if one.similarity >= self._matcher.threshold]
+
+
+def matched(found: Found, texts: Iterable[str]) -> list[MatchedLabel]:
+    """Texts that found a node which is called otherwise, the least similar first."""
+    matches = ((text, found.meanings[text]) for text in dict.fromkeys(texts))
+    told = [
+        MatchedLabel(text=text, matched=one.label, similarity=round(one.similarity, 3))
+        for text, one in matches
+        if isinstance(one, Match) and one.label != text
+    ]
+    return sorted(told, key=lambda one: one.similarity)[:_MOST_MATCHED]
+
+
+def relation_note(graph: "ScratchGraph", relation: str | None) -> str | None:
+    """That no edge has a relation that was asked for, and which there are."""
+    if relation is None or graph.count_edges(relation=relation):
+        return None
+    known = [shown(one) for one in graph.relations]
+    more = f" and {len(known) - _MOST_RELATIONS} more (get_graph_info)" if len(known) > _MOST_RELATIONS else ""
+    return (
+        f"no edge has the relation {shown(relation)}; there are: {', '.join(known[:_MOST_RELATIONS]) or 'none'}{more}"
+    )
+
+
+def _checked(edges: Sequence[EdgeInput]) -> tuple[list[ScratchEdge], list[FailedEdge]]:
+    good: list[ScratchEdge] = []
+    failed: list[FailedEdge] = []
+    for edge in edges:
+        try:
+            source, target = checked_label(edge.source), checked_label(edge.target)
+            good.append(
+                ScratchEdge(source, target, checked_relation(edge.relation), checked_properties(edge.properties))
+            )
+        except InvalidInput as error:
+            failed.append(FailedEdge(edge=_ends(edge), reason=error.message))
+    return good, failed
+
+
+def _ends(edge: ScratchEdge | EdgeInput) -> EdgeEnds:
+    return EdgeEnds(source=edge.source, target=edge.target, relation=edge.relation)
+
+
+def _between(found: Found, edge: ScratchEdge, *, create_missing: bool) -> ScratchEdge:
+    """The edge between nodes as they are called; where missing ones are created, similar ones are not taken instead."""
+    if create_missing:
+        return edge
+    source, target = (found.match(end).label for end in (edge.source, edge.target))
+    return ScratchEdge(source, target, edge.relation, edge.properties)
+
+
+def _new(found: Found, edges: Iterable[ScratchEdge]) -> list[str]:
+    """Ends that are no nodes yet."""
+    ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
+    return [end for end in ends if found.graph.find(end) is None]
+
+
+def _unclear(found: Found, edge: ScratchEdge) -> AddEdgeResponse | None:
+    """What to answer if an end may mean several nodes. Raises NotFound if one means none."""
+    meanings = {end: found.meanings[text] for end, text in (("source", edge.source), ("target", edge.target))}
+    if any(isinstance(meaning, Missing) for meaning in meanings.values()):
+        told = "; ".join(_problems(found, edge))
+        raise NotFound(
+            f"{told}. Nothing was added. Add the node with add_node, repeat with one of these labels, or set "
+            f"create_missing.{f' ({found.note}.)' if found.note else ''}"
+        )
+    problems = list(_problems(found, edge))
+    if not problems:
+        return None
+    candidates = {
+        f"{end}_candidates": [one.view for one in meaning.candidates]
+        for end, meaning in meanings.items()
+        if isinstance(meaning, Ambiguous)
+    }
+    return AddEdgeResponse(status="ambiguous", message=f"{'; '.join(problems)}. Nothing was added.", **candidates)
+
+
+def _problems(found: Found, edge: ScratchEdge) -> Iterator[str]:
+    """Why an edge cannot be added, for each end."""
+    for end, text in (("source", edge.source), ("target", edge.target)):
+        meaning = found.meanings[text]
+        if isinstance(meaning, Missing):
+            yield f"{end}: {missing_told(text, meaning, found.opened.name)}"
+        elif isinstance(meaning, Ambiguous):
+            yield f"{end}: {ambiguous_told(text, meaning)}"
+
+
+def _similarity(found: Found, text: str, label: str) -> float | None:
+    """How similar an end is to the label it found; None if it is that label."""
+    meaning = found.meanings[text]
+    return round(meaning.similarity, 3) if isinstance(meaning, Match) and text != label == meaning.label else None
+
+
+def _spelled(graph: "ScratchGraph", ends: Sequence[str], relation: str) -> str:
+    """A relation as the graph spells it."""
+    source, target = (graph.find(end) for end in ends)
+    return next((edge.relation for edge in graph.edges(source, target, relation)), relation)
+
+
+def _nothing_removed(graph: "ScratchGraph", start: Match, end: Match, relation: str | None) -> str:
+    there = [shown(edge.relation) for edge in islice(graph.edges(start.index, end.index), _MOST_RELATIONS)]
+    back = graph.count_edges(end.index, start.index)
+    told = f"No edge{f' {shown(relation)}' if relation else ''} from {shown(start.label)} to {shown(end.label)}"
+    told += f"; from there go: {', '.join(there)}" if there else ""
+    return told + (f"; the other way round there {'is one' if back == 1 else f'are {back}'}" if back else "") + "."

@@ -1,0 +1,208 @@
+"""Looking at scratch graphs: edges by their ends, what is next to a node, what is among some, the whole in figures."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
+from graphiti_pkm.domain.scratch_answers import (
+    AmbiguousText,
+    FindEdgesResponse,
+    GetNeighborsResponse,
+    GraphInfoResponse,
+    NeighborView,
+    ScratchEdgeView,
+    ScratchNodeView,
+    ScratchSubgraphResponse,
+)
+from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
+from graphiti_pkm.services.scratch_edges import matched, relation_note
+from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.services.scratch_matching import Ambiguous, Match, Matcher
+from graphiti_pkm.services.scratch_nodes import UNTYPED
+from graphiti_pkm.services.scratch_pages import ROOM, Place, fitting, listed
+
+if TYPE_CHECKING:
+    from graphiti_pkm.reasoning.edges import Edge
+    from graphiti_pkm.reasoning.graph import ScratchGraph
+
+Direction: TypeAlias = Literal["in", "out", "both"]
+
+_MOST_KINDS = 100
+"""Types, and relations, that are counted one by one."""
+
+
+class ScratchLooking:
+    """``find_edges``, ``get_neighbors``, ``subgraph`` and ``get_graph_info``."""
+
+    def __init__(self, graphs: ScratchGraphs, matcher: Matcher) -> None:
+        self._graphs = graphs
+        self._matcher = matcher
+
+    async def find_edges(
+        self,
+        caller: Caller,
+        source: str | None = None,
+        target: str | None = None,
+        relation: str | None = None,
+        limit: int = ROWS.default,
+        cursor: str | None = None,
+        graph: str = DEFAULT_GRAPH,
+    ) -> FindEdgesResponse:
+        """Edges in the order they were added, of these ends and this relation."""
+        rows = ROWS.check(limit)
+        ends = [end for end in (source, target) if end is not None]
+        async with self._matcher.reading(caller, graph, ends) as found:
+            held = found.graph
+            start, end = (None if text is None else found.match(text) for text in (source, target))
+            filters = (start.index if start else None, end.index if end else None, relation)
+            place = Place.of(found.opened, caller, cursor, edges=filters)
+            page = listed(
+                held.edges(*filters, after=int(place.after[0]) if place.after else -1),
+                held.count_edges(*filters),
+                rows,
+                lambda edge: _edge_view(held, edge),
+                lambda edge: (edge.sequence,),
+                place,
+                found.opened,
+            )
+            return FindEdgesResponse(
+                source_matched=start and start.label,
+                target_matched=end and end.label,
+                edges=page.items,
+                note=found.note or relation_note(held, relation),
+                **page.counts,
+            )
+
+    async def get_neighbors(
+        self,
+        caller: Caller,
+        node: str,
+        direction: Direction = "both",
+        relation: str | None = None,
+        limit: int = ROWS.default,
+        cursor: str | None = None,
+        graph: str = DEFAULT_GRAPH,
+    ) -> GetNeighborsResponse:
+        """What edges join to a node, one row for each edge and direction."""
+        rows = ROWS.check(limit)
+        async with self._matcher.reading(caller, graph, [node]) as found:
+            held, match = found.graph, found.match(node)
+            joined = _joined(held, match.index, direction, relation)
+            place = Place.of(found.opened, caller, cursor, of=match.index, direction=direction, relation=relation)
+            page = listed(
+                (row for row in joined if place.after is None or row[:2] > place.after),
+                len(joined),
+                rows,
+                lambda row: NeighborView(label=held.label(row[2]), relation=row[3], direction=row[1]),
+                lambda row: row[:2],
+                place,
+                found.opened,
+            )
+            return GetNeighborsResponse(
+                matched=match.label,
+                similarity=None if match.how == "exact" else round(match.similarity, 3),
+                neighbors=page.items,
+                note=found.note or relation_note(held, relation),
+                **page.counts,
+            )
+
+    async def subgraph(
+        self, caller: Caller, nodes: Sequence[str], include_edges: bool = True, graph: str = DEFAULT_GRAPH
+    ) -> ScratchSubgraphResponse:
+        """Some nodes and the edges among them; texts that mean no node, or several, are told apart."""
+        named = [text for text in nodes if text.strip()]
+        async with self._matcher.reading(caller, graph, named) as found:
+            meanings = {text: found.meanings[text.strip()] for text in dict.fromkeys(named)}
+            chosen = dict.fromkeys(one.index for one in meanings.values() if isinstance(one, Match))
+            views = [_node_view(found.graph, index) for index in chosen]
+            shown_nodes = views[: fitting(views, ROOM // 2)] if views else []
+            among = _among(found.graph, chosen) if include_edges else []
+            edges = [_edge_view(found.graph, edge) for edge in among[: ROWS.maximum]]
+            shown_edges = edges[: fitting(edges, ROOM // 3)] if edges else []
+            return ScratchSubgraphResponse(
+                truncated=len(shown_nodes) < len(views) or len(shown_edges) < len(among),
+                nodes=shown_nodes,
+                edges=shown_edges,
+                edges_total=len(among),
+                not_found=[text for text, one in meanings.items() if not isinstance(one, Match | Ambiguous)][
+                    :_MOST_KINDS
+                ],
+                ambiguous=[
+                    AmbiguousText(text=text, candidates=[candidate.view for candidate in one.candidates])
+                    for text, one in meanings.items()
+                    if isinstance(one, Ambiguous)
+                ][:_MOST_KINDS],
+                matched=matched(found, [text.strip() for text in named]),
+                note=found.note,
+            )
+
+    async def get_graph_info(self, caller: Caller, graph: str = DEFAULT_GRAPH) -> GraphInfoResponse:
+        """A graph in figures."""
+        from graphiti_pkm.reasoning import structure  # noqa: PLC0415  (there is a graph, so NumPy is loaded)
+
+        async with self._graphs.reading(caller, graph) as opened:
+            held, view = opened.graph, opened.graph.view()
+            types: dict[str, int] = {}
+            for index in held.order():
+                kind = held.node(index).type or UNTYPED
+                types[kind] = types.get(kind, 0) + 1
+            listed_as = self._graphs.view(opened)
+            loops = int((view.sources == view.targets).sum())
+            could_be = view.n * (view.n - 1)
+            return GraphInfoResponse(
+                name=opened.name,
+                node_count=held.node_count,
+                edge_count=held.edge_count,
+                density=(len(view.sources) - loops) / could_be if could_be else 0.0,
+                is_connected=structure.is_connected(view),
+                is_dag=structure.is_dag(view),
+                node_types=_most(types),
+                relation_types=_most(held.relations),
+                more_types=max(0, len(types) - _MOST_KINDS) or None,
+                more_relations=max(0, len(held.relations) - _MOST_KINDS) or None,
+                created_at=listed_as.created_at,
+                last_accessed=listed_as.last_accessed,
+                expires_at=listed_as.expires_at,
+            )
+
+
+_Row: TypeAlias = tuple[int, Literal["in", "out"], int, str]
+"""Sequence of an edge, its direction as seen from the node, the other end, the relation."""
+
+
+def _joined(graph: "ScratchGraph", index: int, direction: Direction, relation: str | None) -> list[_Row]:
+    rows: list[_Row] = []
+    if direction in {"in", "both"}:
+        rows += [
+            (edge.sequence, "in", edge.source, edge.relation) for edge in graph.edges(target=index, relation=relation)
+        ]
+    if direction in {"out", "both"}:
+        rows += [
+            (edge.sequence, "out", edge.target, edge.relation) for edge in graph.edges(source=index, relation=relation)
+        ]
+    return sorted(rows)
+
+
+def _among(graph: "ScratchGraph", chosen: Mapping[int, None]) -> list["Edge"]:
+    inside = [edge for index in chosen for edge in graph.edges(source=index) if edge.target in chosen]
+    return sorted(inside, key=lambda edge: edge.sequence)
+
+
+def _node_view(graph: "ScratchGraph", index: int) -> ScratchNodeView:
+    node = graph.node(index)
+    return ScratchNodeView(label=node.label, type=node.type, properties=dict(node.properties))
+
+
+def _edge_view(graph: "ScratchGraph", edge: "Edge") -> ScratchEdgeView:
+    return ScratchEdgeView(
+        source=graph.label(edge.source),
+        target=graph.label(edge.target),
+        relation=edge.relation,
+        properties=dict(edge.properties),
+    )
+
+
+def _most(counts: Mapping[str, int]) -> dict[str, int]:
+    """The most frequent ones, most first."""
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:_MOST_KINDS])

@@ -1,0 +1,199 @@
+"""The nodes of scratch graphs: added by label, found by what they are called, listed, removed."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchNode
+from graphiti_pkm.domain.scratch_answers import (
+    AddNodeResponse,
+    AddNodesResponse,
+    FailedNode,
+    FindNodeResponse,
+    LabelCandidate,
+    ListNodesResponse,
+    NodeMatch,
+    RemoveNodeResponse,
+    ScratchNodeView,
+    SimilarLabels,
+)
+from graphiti_pkm.domain.scratch_requests import NodeInput
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
+from graphiti_pkm.services.scratch_checks import checked_label, checked_properties, checked_type
+from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.services.scratch_matching import Found, Matcher, Missing, candidates_told, shown
+from graphiti_pkm.services.scratch_pages import Place, fitting, listed
+
+if TYPE_CHECKING:
+    from graphiti_pkm.reasoning.graph import ScratchGraph
+
+UNTYPED = "untyped"
+"""How nodes without a type are counted, and asked for."""
+_MOST_TOLD = 20
+"""Conflicts, and added nodes with something similar, of one batch."""
+_FAILURES_ROOM = 12_000
+"""Characters for what failed."""
+
+
+class ScratchNodes:
+    """``add_node``, ``add_nodes``, ``find_node``, ``remove_node`` and ``list_nodes``."""
+
+    def __init__(self, graphs: ScratchGraphs, matcher: Matcher) -> None:
+        self._graphs = graphs
+        self._matcher = matcher
+
+    async def add_node(
+        self,
+        caller: Caller,
+        label: str,
+        type: str | None = None,  # noqa: A002  (the tool's word)
+        properties: dict[str, Any] | None = None,
+        graph: str = DEFAULT_GRAPH,
+    ) -> AddNodeResponse:
+        """Add a node, or merge into the one of this label; what is only similar is told and never used instead."""
+        node = ScratchNode(checked_label(label), checked_type(type), checked_properties(properties))
+        async with self._matcher.writing(caller, graph, [node.label]) as found:
+            applied = found.graph.apply(Content(nodes=(node,)))
+            index = settled(found, node.label)
+            return AddNodeResponse(
+                node=_view(found.graph, index),
+                created=bool(applied.nodes_added),
+                conflicts=_conflicts(found.graph, [node]) or None,
+                similar_existing=self._similar(found, node.label) if applied.nodes_added else [],
+                note=found.note if applied.nodes_added else None,
+            )
+
+    async def add_nodes(
+        self, caller: Caller, nodes: Sequence[NodeInput], graph: str = DEFAULT_GRAPH
+    ) -> AddNodesResponse:
+        """Add those that are in order, with one call of the embedding model; the others are told with their reason."""
+        good, failed = _checked(nodes)
+        async with self._matcher.writing(caller, graph, [node.label for node in good]) as found:
+            new = [node.label for node in good if found.graph.find(node.label) is None]
+            applied = found.graph.apply(Content(nodes=tuple(good)))
+            for label in new:
+                settled(found, label)
+            similar = ((label, self._similar(found, label)) for label in dict.fromkeys(new))
+            told = (SimilarLabels(label=label, similar_existing=near) for label, near in similar if near)
+            kept = fitting(failed, _FAILURES_ROOM) if failed else 0
+            return AddNodesResponse(
+                added=applied.nodes_added,
+                existing=len(good) - applied.nodes_added,
+                failed=failed[:kept],
+                failed_total=len(failed) if kept < len(failed) else None,
+                conflicts=_conflicts(found.graph, good)[:_MOST_TOLD] or None,
+                similar_existing=list(islice(told, _MOST_TOLD)),
+                note=found.note if new else None,
+            )
+
+    async def find_node(self, caller: Caller, query: str, graph: str = DEFAULT_GRAPH) -> FindNodeResponse:
+        """The nodes that a text may mean, likeliest first; without vectors those whose letters and words are alike."""
+        async with self._matcher.reading(caller, graph, [query]) as found:
+            meaning = found.meanings[query.strip()]
+            candidates = found.candidates(query)
+            far = isinstance(meaning, Missing) and found.note is None
+            matches = [
+                NodeMatch(**_view(found.graph, one.index).model_dump(), similarity=round(one.similarity, 3))
+                for one in candidates
+                if one.similarity >= self._matcher.threshold and not far
+            ]
+            told = f"; nearest: {candidates_told(candidates)}" if candidates else ""
+            return FindNodeResponse(
+                matches=matches[: fitting(matches)] if matches else [],
+                message=None if matches else f"No node is like {shown(query)}{told}. list_nodes lists them.",
+                note=found.note,
+            )
+
+    async def remove_node(self, caller: Caller, label: str, graph: str = DEFAULT_GRAPH) -> RemoveNodeResponse:
+        """Remove the node of this label and its edges; one that is only similar stays, and is named."""
+        async with self._matcher.writing(caller, graph, [label], create=False) as found:
+            match = found.certain(label)
+            removed = found.graph.remove_node(match.index)
+            return RemoveNodeResponse(success=True, removed=match.label, edges_removed=removed)
+
+    async def list_nodes(
+        self,
+        caller: Caller,
+        type: str | None = None,  # noqa: A002  (the tool's word)
+        max_in_degree: int | None = None,
+        max_out_degree: int | None = None,
+        limit: int = ROWS.default,
+        cursor: str | None = None,
+        graph: str = DEFAULT_GRAPH,
+    ) -> ListNodesResponse:
+        """Nodes in the order they were added, perhaps of one type or with few edges."""
+        rows = ROWS.check(limit)
+        async with self._graphs.reading(caller, graph) as opened:
+            held = opened.graph
+            place = Place.of(opened, caller, cursor, type=type, into=max_in_degree, out=max_out_degree)
+            fit = [
+                index
+                for index in held.order()
+                if _is_of(held.node(index), type) and _has_few(held, index, max_in_degree, max_out_degree)
+            ]
+            after = int(place.after[0]) if place.after else -1
+            page = listed(
+                (index for index in fit if held.sequence(index) > after),
+                len(fit),
+                rows,
+                lambda index: _view(held, index),
+                lambda index: (held.sequence(index),),
+                place,
+                opened,
+            )
+            return ListNodesResponse(nodes=page.items, **page.counts)
+
+    def _similar(self, found: Found, label: str) -> list[LabelCandidate]:
+        """What was there before a node was added and is so similar that it may be the same."""
+        return [one.view for one in found.candidates(label) if one.similarity >= self._matcher.threshold]
+
+
+def settled(found: Found, label: str) -> int:
+    """The number of a node that was just added, which gets the vector that its label has by now."""
+    index = found.graph.find(label)
+    assert index is not None  # noqa: S101  (it was added under the same hold)
+    vector = found.vectors.get(label)
+    if vector is not None and index in found.graph.vectors.pending:
+        found.graph.vectors.add(index, vector)
+    return index
+
+
+def _conflicts(graph: "ScratchGraph", nodes: Sequence[ScratchNode]) -> list[str]:
+    """Types that were not taken because the nodes had others."""
+    kept = ((node, graph.node(index)) for node in nodes if (index := graph.find(node.label)) is not None)
+    return [
+        f"{shown(had.label)} stays of type {had.type!r}, not {node.type!r}"
+        for node, had in kept
+        if node.type not in {None, had.type}
+    ]
+
+
+def _checked(nodes: Sequence[NodeInput]) -> tuple[list[ScratchNode], list[FailedNode]]:
+    good: list[ScratchNode] = []
+    failed: list[FailedNode] = []
+    for node in nodes:
+        try:
+            good.append(
+                ScratchNode(checked_label(node.label), checked_type(node.type), checked_properties(node.properties))
+            )
+        except InvalidInput as error:
+            failed.append(FailedNode(node=shown(node.label), reason=error.message))
+    return good, failed
+
+
+def _view(graph: "ScratchGraph", index: int) -> ScratchNodeView:
+    node = graph.node(index)
+    return ScratchNodeView(label=node.label, type=node.type, properties=dict(node.properties))
+
+
+def _is_of(node: ScratchNode, kind: str | None) -> bool:
+    return kind is None or (node.type or UNTYPED).casefold() == kind.strip().casefold()
+
+
+def _has_few(graph: "ScratchGraph", index: int, most_in: int | None, most_out: int | None) -> bool:
+    if most_in is most_out is None:
+        return True
+    into, out = graph.degrees(index)
+    return (most_in is None or into <= most_in) and (most_out is None or out <= most_out)

@@ -1,0 +1,74 @@
+"""Pages of what a scratch graph lists: bounded in rows and characters, in the order in which things were added."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.services.paging import DEFAULT_CHARS, Key, decode_cursor, encode_cursor, fit, text_size
+from graphiti_pkm.services.scratch_graphs import OpenGraph
+
+ROOM = DEFAULT_CHARS - 1_500
+"""Characters for the items of an answer."""
+
+_Row = TypeVar("_Row")
+_View = TypeVar("_View", bound=Answer)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which list of which graph is read, and from where on."""
+
+    filters: Mapping[str, object]
+    after: Key | None
+
+    @classmethod
+    def of(cls, opened: OpenGraph, caller: Caller, cursor: str | None, **filters: object) -> "Place":
+        """Raises InvalidCursor for one of another graph or of other filters."""
+        whole = {"sight": caller.sight, "graph": opened.name, "made": opened.created_at, **filters}
+        return cls(whole, decode_cursor(cursor, whole).key if cursor else None)
+
+
+@dataclass(frozen=True)
+class Listed(Generic[_View]):
+    """One page of views."""
+
+    items: list[_View]
+    total: int
+    truncated: bool
+    next_cursor: str | None
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The fields of every page beside its items."""
+        return {
+            "total": self.total,
+            "returned": len(self.items),
+            "truncated": self.truncated,
+            "next_cursor": self.next_cursor,
+        }
+
+
+def listed(
+    rows: Iterable[_Row],
+    total: int,
+    limit: int,
+    view: Callable[[_Row], _View],
+    key: Callable[[_Row], Key],
+    place: Place,
+    opened: OpenGraph,
+) -> Listed[_View]:
+    """The first of ``rows``, which begin where the place is."""
+    taken = list(islice(rows, limit + 1))
+    views = [view(row) for row in taken[:limit]]
+    kept = fitting(views)
+    truncated = kept < len(taken)
+    cursor = encode_cursor(key(taken[kept - 1]), place.filters, opened.last_accessed) if truncated else None
+    return Listed(views[:kept], total, truncated, cursor)
+
+
+def fitting(views: Sequence[Answer], room: int = ROOM) -> int:
+    """How many of them fit into an answer."""
+    return fit((text_size(view.model_dump(mode="json")) + 1 for view in views), room)
