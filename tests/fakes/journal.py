@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 from tests.fakes.backlog import backlog_of
 from tests.fakes.extractions import FakeExtractionQueue
+from tests.fakes.saved_graphs import FakeSavedGraphs
 
 from graphiti_pkm.domain.embedding import RecordedEmbedding
 from graphiti_pkm.domain.erasing import KeptRow
@@ -19,6 +20,7 @@ from graphiti_pkm.domain.metrics import Backlog
 from graphiti_pkm.domain.ports import JournalRow
 from graphiti_pkm.domain.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.domain.redaction import left_of_job, left_of_receipt, names_left, redacted
+from graphiti_pkm.domain.saved_graphs import KeptGraph
 from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
 
 MAX_ATTEMPTS = 8
@@ -68,6 +70,7 @@ class FakeJournal:
         self.jobs: dict[int, FakeJob] = {}
         """Jobs by id; finished ones are gone."""
         self.extractions = FakeExtractionQueue(self.now, self._check, self._answer_of)
+        self.saved_graphs = FakeSavedGraphs()
         self.found: str | None = None
         """What ``damage`` answers."""
         self.recorded: RecordedEmbedding | None = None
@@ -244,6 +247,9 @@ class FakeJournal:
         rows = [row for row in found if row.seq > after_seq][:limit]
         return [KeptRow(row.seq, row.intent, json.dumps(row.answer, ensure_ascii=False)) for row in rows]
 
+    async def kept_graphs(self, principal: str) -> Sequence[KeptGraph]:
+        return self.saved_graphs.kept(principal)
+
     async def erase(self) -> bool:
         self._check()
         return not self.is_read
@@ -280,6 +286,7 @@ class FakeJournal:
             raise Unavailable("The journal cannot be reached.")
 
     def _redact(self, forgetting: WriteIntent) -> None:
+        self.saved_graphs.forget(forgetting)
         for uuid, row in self.table.items():
             if row.intent.group_id == forgetting.group_id:
                 intent, vectors = redacted(row.intent, row.vectors, forgetting)

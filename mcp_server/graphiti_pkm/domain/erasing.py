@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graphiti_pkm.domain.records import WriteIntent
+from graphiti_pkm.domain.saved_graphs import KeptGraph
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,10 @@ class JournalErasing(Protocol):
 
     async def kept_rows(self, group_id: str, after_seq: int, limit: int) -> Sequence[KeptRow]:
         """Every row of a group in order, failed ones too, as forgetting reads them: without vectors."""
+        ...
+
+    async def kept_graphs(self, principal: str) -> Sequence[KeptGraph]:
+        """All scratch graphs that a principal saved, with their words."""
         ...
 
     async def erase(self) -> bool:

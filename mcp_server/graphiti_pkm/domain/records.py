@@ -233,6 +233,8 @@ class Forgetting(Record):
     names: tuple[NamesLeft, ...] = ()
     answers: tuple[str, ...] = ()
     """Earlier writes of which the answer goes, though what they wrote stays."""
+    saved_graphs: tuple[str, ...] = ()
+    """Saved scratch graphs that go as a whole."""
     members: tuple[str, ...] = ()
     """Entities whose communities go: a model wrote what they say from the summaries of all members."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphiti_pkm.errors import DamagedStore, InvalidInput, Unavailable
-from graphiti_pkm.journal import embedding
+from graphiti_pkm.journal import embedding, saved_graphs
 from graphiti_pkm.journal.connection import JournalFile, check, connect, plain_errors
 from graphiti_pkm.journal.rows import decode, encode, insert
 from graphiti_pkm.journal.schema import TABLES, copy_to, is_ours, migrate, refuse_newer, transaction, version
@@ -78,6 +78,9 @@ def salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
         for job_id in _readable(source, "extractions", "id"):
             with contextlib.suppress(sqlite3.Error), transaction(connection):
                 _save_extraction(connection, source, job_id)
+        for row in _readable(source, "saved_graphs", "rowid"):
+            with contextlib.suppress(sqlite3.Error), transaction(connection):
+                saved_graphs.copy(connection, source, row)
         with contextlib.suppress(sqlite3.Error), transaction(connection):
             _join_spending(connection, source, "main")
     return saved

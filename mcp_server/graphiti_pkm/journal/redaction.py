@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphiti_pkm.domain import redaction
 from graphiti_pkm.domain.records import WriteIntent
-from graphiti_pkm.journal import extractions, jobs
+from graphiti_pkm.journal import extractions, jobs, saved_graphs
 from graphiti_pkm.journal.rows import decode, encode, encode_answer
 
 _COPIES = ("journal-version-*.sqlite3*", "journal.sqlite3.damaged-*", "journal-before-restore-*.sqlite3*")
@@ -23,6 +23,7 @@ def redact(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: 
     _redact_rows(connection, forgetting, before_seq)
     _redact_receipts(connection, forgetting.group_id, before_seq)
     extractions.forget(connection, forgetting, before_seq, now)
+    saved_graphs.forget(connection, forgetting)
 
 
 def _redact_rows(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: int) -> None:
@@ -63,6 +64,7 @@ def redact_again(connection: sqlite3.Connection) -> None:
         intent = decode(seq, *columns).intent
         _redact_rows(connection, intent, seq)
         extractions.forget_words(connection, intent, seq)
+        saved_graphs.forget(connection, intent)
         last[intent.group_id] = seq
     for group_id, seq in last.items():  # a receipt loses the same by each of them
         _redact_receipts(connection, group_id, seq)

@@ -149,10 +149,35 @@ _EMBEDDING: Migration = (
     """,
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _EVENTS, _FORGETTING, _ATTEMPTS, _EXTRACTIONS, _EMBEDDING)
+# Scratch graphs that their owner asked to keep; ``groups`` are those of memory that a part was loaded from.
+_SAVED_GRAPHS: Migration = (
+    """
+    CREATE TABLE saved_graphs (
+        uuid TEXT NOT NULL UNIQUE,
+        owner TEXT NOT NULL,
+        name TEXT NOT NULL,
+        saved_at TEXT NOT NULL,
+        groups TEXT NOT NULL,
+        nodes INTEGER NOT NULL,
+        edges INTEGER NOT NULL,
+        content TEXT NOT NULL,
+        PRIMARY KEY (owner, name)
+    )
+    """,
+)
+
+MIGRATIONS: tuple[Migration, ...] = (
+    _FIRST,
+    _EVENTS,
+    _FORGETTING,
+    _ATTEMPTS,
+    _EXTRACTIONS,
+    _EMBEDDING,
+    _SAVED_GRAPHS,
+)
 """The n-th turns version n into version n + 1; a published one never changes."""
 
-TABLES = ("writes", "contents", "episodes", "jobs", "extractions", "model_answers", "embedding")
+TABLES = ("writes", "contents", "episodes", "jobs", "extractions", "model_answers", "embedding", "saved_graphs")
 """Each after what it refers to. What was spent, and whether the queue is paused, are no part of the memory."""
 
 

@@ -11,11 +11,13 @@ from graphiti_pkm.domain.embedding import RecordedEmbedding
 from graphiti_pkm.domain.erasing import KeptRow
 from graphiti_pkm.domain.metrics import Backlog
 from graphiti_pkm.domain.records import Job, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.domain.saved_graphs import KeptGraph
 from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
-from graphiti_pkm.journal import backlog, copies, embedding, extractions, jobs, redaction, rows
+from graphiti_pkm.journal import backlog, copies, embedding, extractions, jobs, redaction, rows, saved_graphs
 from graphiti_pkm.journal.connection import Connection, JournalFile, Look, check, plain_errors
 from graphiti_pkm.journal.queue import SqliteExtractionQueue
 from graphiti_pkm.journal.rows import Row
+from graphiti_pkm.journal.saved_graphs import SqliteSavedGraphs
 from graphiti_pkm.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
 
 _log = logging.getLogger(__name__)
@@ -47,6 +49,7 @@ class SqliteJournal:
         self._quick = Connection(self._file, "NORMAL")
         self._look = Look(self._file)
         self.extractions = SqliteExtractionQueue(self._durable, self._quick, now)
+        self.saved_graphs = SqliteSavedGraphs(self._durable, self._quick, migrations)
         self._owners: dict[int, str] = {}
         """Who claimed a job through this journal, so that a lease taken over elsewhere is noticed."""
 
@@ -220,6 +223,9 @@ class SqliteJournal:
 
     async def kept_rows(self, group_id: str, after_seq: int, limit: int) -> Sequence[KeptRow]:
         return await self._quick.run(lambda c: rows.kept(c, group_id, after_seq, limit))
+
+    async def kept_graphs(self, principal: str) -> Sequence[KeptGraph]:
+        return await self._quick.run(saved_graphs.kept(principal))
 
     async def erase(self) -> bool:
         return await self._durable.run(lambda c: redaction.erase(c, self._file.data_dir))

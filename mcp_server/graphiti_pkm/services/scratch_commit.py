@@ -11,6 +11,7 @@ from graphiti_pkm.domain.names import display_name, name_key, relation_name
 from graphiti_pkm.domain.requests import AddMemory
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
 from graphiti_pkm.domain.scratch_choices import EdgeChoice
+from graphiti_pkm.domain.scratch_marks import MEMORY_GROUP, MEMORY_UUID
 from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse, CommittedEdge, CommittedNode
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
 from graphiti_pkm.services.context import Context
@@ -20,7 +21,7 @@ from graphiti_pkm.services.resolution import Resolved
 from graphiti_pkm.services.scratch_choice import Chosen, choose
 from graphiti_pkm.services.scratch_draft import Draft, DraftFact, draft
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
-from graphiti_pkm.services.scratch_memory import MEMORY_GROUP, MEMORY_UUID, marked, memory_uuid
+from graphiti_pkm.services.scratch_memory import marked, memory_uuid
 from graphiti_pkm.services.told import is_me
 from graphiti_pkm.services.views import clipped
 from graphiti_pkm.services.writing import Planned, Writing

@@ -11,10 +11,11 @@ from graphiti_pkm.domain.names import display_name, normalise_name, relation_nam
 from graphiti_pkm.domain.records import FactKind
 from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
 from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
+from graphiti_pkm.domain.scratch_marks import SENTENCE
 from graphiti_pkm.domain.scratch_memory_answers import LeftOut
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.scratch_choice import Chosen
-from graphiti_pkm.services.scratch_memory import SAID, SENTENCE
+from graphiti_pkm.services.scratch_memory import SAID
 from graphiti_pkm.services.told import read_fact, relation_words
 from graphiti_pkm.services.views import clipped
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graphiti_pkm.domain.names import display_name
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.scratch import LONGEST_LABEL, Content, Properties, ScratchEdge, ScratchNode
+from graphiti_pkm.domain.scratch_marks import FACT_UUIDS, LOADED_AS, MEMORY_GROUP, MEMORY_UUID, SENTENCE, VALUE
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.reasoning.label_forms import same_key
 from graphiti_pkm.services.views import clipped
@@ -20,17 +21,10 @@ from graphiti_pkm.services.views import clipped
 if TYPE_CHECKING:
     from graphiti_pkm.reasoning.graph import ScratchGraph
 
-MEMORY_UUID = "memory_uuid"
-MEMORY_GROUP = "memory_group"
-FACT_UUIDS = "fact_uuids"
-LOADED_AS = "loaded_as"
-SENTENCE = "fact"
-SAID = (SENTENCE, "kind", "measure", "value", "unit", "valid_at", "invalid_at")
+SAID = (SENTENCE, "kind", "measure", VALUE, "unit", "valid_at", "invalid_at")
 """Properties of an edge that memory takes, named as in add_memory."""
 
-_OF_A_NODE = (MEMORY_UUID, MEMORY_GROUP, "summary")
 _OF_AN_EDGE = (*SAID, "status", "facts", FACT_UUIDS, LOADED_AS)
-_SUMMARY = 500
 _TEXT = 2_000
 _MOST_UUIDS = 20
 _DIGEST = 12
@@ -85,7 +79,7 @@ def content_of(
     public: Callable[[str], str],
     status: Callable[[Fact], str],
 ) -> Content:
-    """Nodes and edges for a graph, in which what an earlier load said of them is no more.
+    """Nodes and edges for a graph, in which what an earlier load said of a fact is no more.
 
     ``facts``: of those that make one edge the first one speaks.
     """
@@ -107,7 +101,7 @@ def content_of(
         for same in alike.values()
     ]
     return Content(
-        nodes=tuple(_renewed_node(node, graph) for node in nodes),
+        nodes=tuple(nodes),
         edges=tuple(_renewed_edge(edge, graph) for edge in edges),
     )
 
@@ -123,8 +117,8 @@ def _forms(name: str, kind: str | None) -> Iterable[str]:
 
 
 def _of_entity(entity: Entity, public: Callable[[str], str]) -> dict[str, Any]:
-    said = {"summary": clipped(entity.summary, _SUMMARY)} if entity.summary else {}
-    return {MEMORY_UUID: entity.uuid, MEMORY_GROUP: public(entity.group_id), **said}
+    """No summary: a part of it may be forgotten, of which a copy would know nothing."""
+    return {MEMORY_UUID: entity.uuid, MEMORY_GROUP: public(entity.group_id)}
 
 
 def _of_facts(facts: Sequence[Fact], status: Callable[[Fact], str]) -> dict[str, Any]:
@@ -133,7 +127,7 @@ def _of_facts(facts: Sequence[Fact], status: Callable[[Fact], str]) -> dict[str,
         SENTENCE: clipped(first.text, _TEXT),
         "kind": None if first.kind == "state" else first.kind,
         "measure": first.measure,
-        "value": first.value,
+        VALUE: first.value,
         "unit": first.unit,
         "valid_at": first.valid_at and iso(first.valid_at),
         "invalid_at": first.invalid_at and iso(first.invalid_at),
@@ -144,26 +138,15 @@ def _of_facts(facts: Sequence[Fact], status: Callable[[Fact], str]) -> dict[str,
     return {**said, **marked(first.relation, said, [fact.uuid for fact in facts])}
 
 
-def _renewed_node(node: ScratchNode, graph: "ScratchGraph") -> ScratchNode:
-    index = graph.find(node.label)
-    if index is None:
-        return node
-    return ScratchNode(node.label, node.type, _renewed(graph.node(index).properties, node.properties, _OF_A_NODE))
-
-
 def _renewed_edge(edge: ScratchEdge, graph: "ScratchGraph") -> ScratchEdge:
+    """Merging keeps what is not said anew: what an earlier load said and this one does not becomes null."""
     source, target = graph.find(edge.source), graph.find(edge.target)
     if source is None or target is None:
         return edge
     for old in graph.edges(source, target, edge.relation):
-        properties = _renewed(old.properties, edge.properties, _OF_AN_EDGE)
-        return ScratchEdge(edge.source, edge.target, edge.relation, properties)
+        missing = {name: None for name in _OF_AN_EDGE if old.properties.get(name) is not None}
+        return ScratchEdge(edge.source, edge.target, edge.relation, {**missing, **edge.properties})
     return edge
-
-
-def _renewed(old: Properties, new: Properties, names: Iterable[str]) -> Properties:
-    """Merging keeps what is not said anew: what an earlier load said and this one does not becomes null."""
-    return {**{name: None for name in names if old.get(name) is not None}, **new}
 
 
 def _said(relation: str, properties: Properties) -> str:

@@ -1,0 +1,107 @@
+"""Scratch graphs that their owner saved: what is kept of each, where, and which of them a write that forgets takes."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from graphiti_pkm.domain.records import Fact, Forgetting, Record, WriteIntent
+from graphiti_pkm.domain.scratch_marks import FACT_UUIDS, SENTENCE, VALUE
+
+_TOKEN = re.compile(r"[\w-]+")
+
+
+class SavedGraph(Record):
+    """What lists tell of one."""
+
+    name: str
+    saved_at: datetime
+    nodes: int
+    edges: int
+
+
+class KeptGraph(Record):
+    """One with all its words."""
+
+    uuid: str
+    owner: tuple[str, ...]
+    """``Caller.sight`` of whoever saved it: the principal and the groups it was held to."""
+    name: str
+    saved_at: datetime
+    groups: tuple[str, ...]
+    """Stored groups that a part of it was loaded from."""
+    nodes: int
+    edges: int
+    content: str
+    """JSON: nodes as [label, type, properties], edges as [source, target, relation, properties]."""
+
+
+class SavedGraphs(Protocol):
+    """Saved graphs by owner and name."""
+
+    async def save(self, graph: KeptGraph, most: int, most_characters: int) -> bool:
+        """Keep it durably in the place of one of the same owner and name; returns whether there was one.
+
+        Raises:
+            TooLarge: the owner would have more than ``most``, or more characters in all; nothing was changed.
+            Unavailable: it cannot be written.
+        """
+        ...
+
+    async def listed(self, owner: Sequence[str]) -> list[SavedGraph]:
+        """By name."""
+        ...
+
+    async def find(self, owner: Sequence[str], name: str) -> KeptGraph | None:
+        """One with its content."""
+        ...
+
+    async def delete(self, owner: Sequence[str], name: str) -> SavedGraph | None:
+        """What was deleted, durably; None if there was none."""
+        ...
+
+
+def is_lost(graph: KeptGraph, forgetting: WriteIntent) -> bool:
+    """Whether a write that forgets takes a saved graph: it is named, or holds words that go of this group."""
+    told = forgetting.forgets or Forgetting()
+    if graph.uuid in told.saved_graphs:
+        return True
+    if forgetting.group_id not in graph.groups:
+        return False
+    if forgetting.group_id in forgetting.deletions.groups:
+        return True
+    held = frozenset(_TOKEN.findall(graph.content))
+    gone = {*forgetting.deletions.entities, *forgetting.deletions.facts, *told.facts}
+    left = {fact.uuid: fact for fact in forgetting.facts if fact.uuid in held}
+    return not gone.isdisjoint(held) or (bool(left) and _says_otherwise(graph, left))
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Every text of a JSON value, names of properties too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield str(name)
+            yield from texts_in(item)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from texts_in(item)
+
+
+def _says_otherwise(graph: KeptGraph, left: Mapping[str, Fact]) -> bool:
+    """Whether an edge has other words than the fact that it was loaded from keeps."""
+    for _, _, _, properties in json.loads(graph.content)["edges"]:
+        fact = next((left[uuid] for uuid in properties.get(FACT_UUIDS) or () if uuid in left), None)
+        if fact is not None and not (
+            _is_start(properties.get(SENTENCE), fact.text) and properties.get(VALUE) in {None, fact.value}
+        ):
+            return True
+    return False
+
+
+def _is_start(said: object, text: str) -> bool:
+    if not isinstance(said, str) or said == text:
+        return said is None or said == text
+    return said.endswith("…") and text.startswith(said[:-1])

@@ -1,0 +1,131 @@
+"""Saved scratch graphs in the journal's file, so that backups and forgetting reach them as they do its rows."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+
+from graphiti_pkm.domain.records import Forgetting, WriteIntent
+from graphiti_pkm.domain.saved_graphs import KeptGraph, SavedGraph, is_lost
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.errors import TooLarge
+from graphiti_pkm.journal.connection import Connection
+from graphiti_pkm.journal.schema import Migration, refuse_newer, transaction
+
+_COLUMNS = "uuid, owner, name, saved_at, groups, nodes, edges, content"
+
+
+class SqliteSavedGraphs:
+    """The port ``SavedGraphs``; what is kept waits for the disk."""
+
+    def __init__(self, durable: Connection, quick: Connection, migrations: Sequence[Migration]) -> None:
+        self._durable = durable
+        self._quick = quick
+        self._migrations = migrations
+
+    async def save(self, graph: KeptGraph, most: int, most_characters: int) -> bool:
+        owner = _text(graph.owner)
+
+        def work(connection: sqlite3.Connection) -> bool:
+            with transaction(connection):
+                refuse_newer(connection, "The journal", self._migrations)
+                replaced = connection.execute(
+                    "DELETE FROM saved_graphs WHERE owner = ? AND name = ?", (owner, graph.name)
+                ).rowcount
+                count, characters = connection.execute(
+                    "SELECT count(*), coalesce(sum(length(content)), 0) FROM saved_graphs WHERE owner = ?", (owner,)
+                ).fetchone()
+                if count >= most or characters + len(graph.content) > most_characters:
+                    raise TooLarge(
+                        f"Nothing was saved: there may be {most} saved graphs with {most_characters:,} characters "
+                        f"together; there are {count} others with {characters:,}, and this one has "
+                        f"{len(graph.content):,}. list_graphs names them, delete_graph with saved=true makes room."
+                    )
+                insert(connection, graph)
+                return bool(replaced)
+
+        return await self._durable.run(work)
+
+    async def listed(self, owner: Sequence[str]) -> list[SavedGraph]:
+        query = "SELECT name, saved_at, nodes, edges FROM saved_graphs WHERE owner = ? ORDER BY name"
+        return await self._quick.run(lambda c: [_line(row) for row in c.execute(query, (_text(owner),))])
+
+    async def find(self, owner: Sequence[str], name: str) -> KeptGraph | None:
+        def work(connection: sqlite3.Connection) -> KeptGraph | None:
+            found = _graphs(connection, "owner = ? AND name = ?", (_text(owner), name))
+            return next(found, None)
+
+        return await self._quick.run(work)
+
+    async def delete(self, owner: Sequence[str], name: str) -> SavedGraph | None:
+        def work(connection: sqlite3.Connection) -> SavedGraph | None:
+            with transaction(connection):
+                row = connection.execute(
+                    "DELETE FROM saved_graphs WHERE owner = ? AND name = ? RETURNING name, saved_at, nodes, edges",
+                    (_text(owner), name),
+                ).fetchone()
+            return _line(row) if row else None
+
+        return await self._durable.run(work)
+
+
+def kept(principal: str) -> Callable[[sqlite3.Connection], list[KeptGraph]]:
+    """All saved graphs of a principal, whatever groups it was held to when it saved them."""
+    return lambda c: list(_graphs(c, "json_extract(owner, '$[0]') = ? ORDER BY owner, name", (principal,)))
+
+
+def insert(connection: sqlite3.Connection, graph: KeptGraph) -> None:
+    """Inside the caller's transaction; one of the same owner and name stays."""
+    connection.execute(
+        f"INSERT OR IGNORE INTO saved_graphs ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 our own names
+        (
+            graph.uuid,
+            _text(graph.owner),
+            graph.name,
+            iso(graph.saved_at),
+            _text(graph.groups),
+            graph.nodes,
+            graph.edges,
+            graph.content,
+        ),
+    )
+
+
+def forget(connection: sqlite3.Connection, forgetting: WriteIntent) -> None:
+    """Take out those that hold what a write forgets, inside the caller's transaction."""
+    named = (forgetting.forgets or Forgetting()).saved_graphs
+    connection.executemany("DELETE FROM saved_graphs WHERE uuid = ?", [(uuid,) for uuid in named])
+    # Few hold anything of the group: only those are read whole.
+    of_group = _graphs(connection, "instr(groups, ?) > 0", (json.dumps(forgetting.group_id),))
+    lost = [(graph.uuid,) for graph in list(of_group) if is_lost(graph, forgetting)]
+    connection.executemany("DELETE FROM saved_graphs WHERE uuid = ?", lost)
+
+
+def copy(connection: sqlite3.Connection, source: sqlite3.Connection, rowid: int) -> None:
+    """Add one of a damaged journal, unless there is one of its owner and name."""
+    for graph in _graphs(source, "rowid = ?", (rowid,)):
+        insert(connection, graph)
+
+
+def _graphs(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> Iterator[KeptGraph]:
+    query = f"SELECT {_COLUMNS} FROM saved_graphs WHERE {where}"  # noqa: S608 our own text
+    for uuid, owner, name, saved_at, groups, nodes, edges, content in connection.execute(query, values):
+        yield KeptGraph(
+            uuid=uuid,
+            owner=tuple(json.loads(owner)),
+            name=name,
+            saved_at=datetime.fromisoformat(saved_at),
+            groups=tuple(json.loads(groups)),
+            nodes=nodes,
+            edges=edges,
+            content=content,
+        )
+
+
+def _line(row: Sequence[object]) -> SavedGraph:
+    name, saved_at, nodes, edges = row
+    return SavedGraph.model_validate({"name": name, "saved_at": saved_at, "nodes": nodes, "edges": edges})
+
+
+def _text(values: Sequence[str]) -> str:
+    return json.dumps(list(values))
