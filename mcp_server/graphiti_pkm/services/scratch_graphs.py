@@ -16,6 +16,7 @@ from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, LONGEST_NAME, ScratchLimits
 from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse, ScratchGraphView
 from graphiti_pkm.errors import InvalidInput, NotFound, TooLarge
+from graphiti_pkm.services.released_memory import give_back
 from graphiti_pkm.services.waiting import wait_for_any
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
@@ -50,6 +51,7 @@ class ScratchGraphs:
         self._idle = idle
         self._now = now
         self._tenants: dict[_Tenant, dict[str, OpenGraph]] = {}
+        self._dropped = False
 
     def reading(self, caller: Caller, name: str = DEFAULT_GRAPH) -> AbstractAsyncContextManager[OpenGraph]:
         """Hold a graph that there is.
@@ -121,6 +123,9 @@ class ScratchGraphs:
         while not stop.is_set():
             await wait_for_any(stop, seconds=_TURN_SECONDS)
             self.sweep()
+            if self._dropped:
+                self._dropped = False
+                await asyncio.to_thread(give_back)
 
     @asynccontextmanager
     async def _holding(self, caller: Caller, name: str, *, creates: bool) -> AsyncIterator[OpenGraph]:
@@ -167,6 +172,7 @@ class ScratchGraphs:
         graphs = self._tenants.get(tenant, {})
         if graphs.get(opened.name) is opened:
             del graphs[opened.name]
+            self._dropped = True
         if not graphs:
             self._tenants.pop(tenant, None)
 
