@@ -23,7 +23,8 @@ ROWS: frozenset[str] = frozenset(
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
     + _rows("K-", range(1, 5), range(7, 12), 50)
-    + _rows("E-", 97)
+    + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 97)  # analyses
+    + _rows("T", 73)
     + _rows("E-", 90, 91)  # the bridge to memory
     + _rows("C", 14, 42)
     + _rows("E-", 77, 79, 80, 81, 83, 96)  # texts and pictures

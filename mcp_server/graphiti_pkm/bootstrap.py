@@ -138,6 +138,8 @@ async def open_memory(
             metrics.add(DATABASE_RETURNS, 1)
             memory.recovery.after_restart()
 
+        if memory.services.reasoning is not None:
+            stack.push_async_callback(memory.services.reasoning.close)
         opened.on_restart = back_again
         if not replays:
             yield memory
@@ -230,7 +232,7 @@ def _assemble(
     if "reasoning" in context.settings.toolsets:
         from graphiti_pkm.services.reasoning import Reasoning  # noqa: PLC0415  (for those who asked for it)
 
-        reasoning = Reasoning(context, groups, writing)
+        reasoning = Reasoning(context, groups, writing, journal.saved_graphs)
     services = Services(
         writing=writing,
         searching=Searching(context, groups),

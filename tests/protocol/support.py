@@ -142,12 +142,15 @@ class World:
             digests=Digests(context, groups, FakeJournal(self.clock).extractions, None, lambda: None),
             status=Status(context, groups),
             figures=Figures(context, journal, journal.extractions),
-            reasoning=Reasoning(context, groups, writing),
+            reasoning=Reasoning(context, groups, writing, journal.saved_graphs),
         )
 
     @asynccontextmanager
     async def start(self) -> AsyncIterator[Services]:
-        yield self.services()
+        services = self.services()
+        yield services
+        if services.reasoning is not None:
+            await services.reasoning.close()
 
     @asynccontextmanager
     async def connect(self, mode: Mode = "auto") -> AsyncIterator[Client]:

@@ -104,7 +104,7 @@ class ScratchAnalysis:
             or (
                 None
                 if paths
-                else f"No path of at most {max_length} edges leads there; shortest_path has no such bound."
+                else f"No path within max_length {max_length} leads there; shortest_path has no such bound."
             ),
         )
 
@@ -148,7 +148,7 @@ class ScratchAnalysis:
             cycles=cycles,
             has_cycles=bool(some),
             count=len(cycles),
-            truncated=outcome.is_truncated or not all_shown,
+            truncated=outcome.is_truncated or not all_shown or reason is not None,
             reason=reason or self._pictures.why(outcome, "cycles", limit, all_shown=all_shown),
         )
 

@@ -31,14 +31,7 @@ class Labels:
 
     def some_of(self, nodes: Sequence[int], most: int) -> list[str]:
         """The labels of the first ones; fewer than ``most`` if they are long."""
-        shown: list[str] = []
-        room = _MOST_IN_A_ROW
-        for node in nodes[:most]:
-            room -= len(self._labels[node])
-            if room < 0:
-                break
-            shown.append(self._labels[node])
-        return shown
+        return self._fitting(nodes[:most], _MOST_IN_A_ROW)
 
     def ranked(self, scores: Sequence[float], most: int) -> list[Ranking]:
         """Highest score first, then by label."""
@@ -51,15 +44,32 @@ class Labels:
         shown: list[list[str]] = []
         room = _MOST_CHARACTERS
         for group in groups:
-            labels = self.all_of(group)
-            room -= sum(map(len, labels))
-            if room < 0 and shown:
-                return shown, False
+            labels = self._fitting(group, room)
+            if len(labels) < len(group):
+                return shown or [labels], False
             shown.append(labels)
+            room -= sum(map(len, labels))
         return shown, True
 
     def parts(self, parts: Sequence[Sequence[int]]) -> tuple[list[list[str]], bool]:
-        """The first labels of each part, as many parts as there is room for; whether that is every label."""
-        is_whole = sum(map(len, parts)) <= _WHOLE
-        shown, all_shown = self.groups(parts if is_whole else [part[:_OF_A_PART] for part in parts])
-        return shown, all_shown and (is_whole or all(len(part) <= _OF_A_PART for part in parts))
+        """The first labels of each part, as many as there is room for; whether that is every label."""
+        most = _WHOLE if sum(map(len, parts)) <= _WHOLE else _OF_A_PART
+        shown: list[list[str]] = []
+        room = _MOST_CHARACTERS
+        for part in parts:
+            labels = self._fitting(part[:most], room)
+            if not labels:
+                break
+            shown.append(labels)
+            room -= sum(map(len, labels))
+        return shown, sum(map(len, shown)) == sum(map(len, parts))
+
+    def _fitting(self, nodes: Iterable[int], room: int) -> list[str]:
+        """Labels up to so many characters."""
+        labels: list[str] = []
+        for node in nodes:
+            room -= len(self._labels[node])
+            if room < 0:
+                break
+            labels.append(self._labels[node])
+        return labels

@@ -30,8 +30,21 @@ from graphiti_pkm.toolsets.memory_write import add_memory, delete_entity_edge, d
 from graphiti_pkm.toolsets.reasoning_edges import add_edge, add_edges, find_edges, get_neighbors, remove_edge, subgraph
 from graphiti_pkm.toolsets.reasoning_exchange import export_graph, import_graph
 from graphiti_pkm.toolsets.reasoning_graphs import delete_graph, get_graph_info, list_graphs
-from graphiti_pkm.toolsets.reasoning_memory import commit_graph, load_memory_graph
+from graphiti_pkm.toolsets.reasoning_memory import commit_graph, load_memory_graph, open_graph, save_graph
 from graphiti_pkm.toolsets.reasoning_nodes import add_node, add_nodes, find_node, list_nodes, remove_node
+from graphiti_pkm.toolsets.reasoning_queries import (
+    all_paths,
+    betweenness_centrality,
+    bridges,
+    communities,
+    connected_components,
+    degree_centrality,
+    find_cycles,
+    impact_of_removal,
+    pagerank,
+    shortest_path,
+    transitive_reduction,
+)
 from graphiti_pkm.toolsets.texts import only_naming
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -156,10 +169,23 @@ TOOLSETS: tuple[Toolset, ...] = (
             ToolLine(remove_edge, "Remove Edge", DELETES, permitted_to="contributor"),
             ToolLine(get_neighbors, "Get Neighbors"),
             ToolLine(subgraph, "Subgraph"),
+            ToolLine(shortest_path, "Shortest Path"),
+            ToolLine(all_paths, "All Paths"),
+            ToolLine(pagerank, "PageRank"),
+            ToolLine(connected_components, "Connected Components"),
+            ToolLine(find_cycles, "Find Cycles"),
+            ToolLine(transitive_reduction, "Transitive Reduction", DELETES, permitted_to="contributor"),
+            ToolLine(degree_centrality, "Degree Centrality"),
+            ToolLine(betweenness_centrality, "Betweenness Centrality"),
+            ToolLine(impact_of_removal, "Impact of Removal"),
+            ToolLine(bridges, "Bridges"),
+            ToolLine(communities, "Communities"),
             ToolLine(import_graph, "Import Graph", ENDS),
             ToolLine(export_graph, "Export Graph"),
             ToolLine(load_memory_graph, "Load Memory Graph", ENDS),
             ToolLine(commit_graph, "Commit Graph", ENDS),
+            ToolLine(save_graph, "Save Graph", ENDS),
+            ToolLine(open_graph, "Open Graph", ENDS),
         ),
     ),
 )
