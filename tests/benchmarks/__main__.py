@@ -22,6 +22,7 @@ NAMES = (
     "startup",
     "cold",
     "footprint",
+    "reasoning_engine",
     "reasoning_memory",
     "retrieval",
     "vectors",

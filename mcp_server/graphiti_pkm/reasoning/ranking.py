@@ -65,20 +65,21 @@ def betweenness(view: View, exact: int = EXACT, pivots: int = PIVOTS) -> Iterato
     """Betweenness, better with each value; the last one is the result.
 
     Brandes 2001, level by level for several sources at once. A graph of more than ``exact`` nodes is sampled as in
-    Brandes and Pich 2007: paths are counted from ``pivots`` nodes drawn at random, the same ones every time.
+    Brandes and Pich 2007: paths are counted from ``pivots`` nodes drawn at random, the same ones every time, and
+    scaled as in NetworkX: a node that paths were counted from lies between the others only.
     """
-    sources = list(range(view.n))
-    random.Random(view.n).shuffle(sources)  # noqa: S311 a sample, not a secret
-    if view.n > exact:
-        sources = sources[:pivots]
-    pairs = max((view.n - 1) * (view.n - 2), 1)
+    drawn = view.n if view.n <= exact else min(pivots, view.n)
+    sources = random.Random(view.n).sample(range(view.n), drawn)  # noqa: S311 a sample, not a secret
     size = max(1, _BATCH // max(view.n + len(view.sources), 1))
-    sums = np.zeros(view.n)
+    sums, others = np.zeros(view.n), np.zeros(view.n)
     yield Betweenness(sums.tolist(), 0)
     for at in range(0, len(sources), size):
-        sums += dependencies(view.out, np.array(sources[at : at + size], np.int64), view.n)
-        counted = min(at + size, len(sources))
-        yield Betweenness((sums * (view.n / counted / pairs)).tolist(), counted)
+        batch = np.array(sources[at : at + size], np.int64)
+        sums += dependencies(view.out, batch, view.n)
+        others[batch] = 1
+        counted = at + len(batch)
+        pairs = np.maximum(counted - others, 1) * max(view.n - 2, 1)
+        yield Betweenness((sums / pairs).tolist(), counted)
 
 
 def dependencies(rows: Rows, sources: Ints, n: int) -> Floats:
