@@ -7,6 +7,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -49,7 +50,8 @@ class Edges:
         self._added = 0
         self._spelling: dict[str, str] = {}
         self._number_of: Counter[str] = Counter()
-        self._index = EdgeIndex(lambda at: hash(self.at(at)[1:4]))
+        # Of the graph, not of this object: a circle would keep a dropped graph until the collector's next round.
+        self._index = EdgeIndex(partial(_hash_of, graph))
 
     @property
     def relations(self) -> dict[str, int]:
@@ -142,3 +144,9 @@ class Edges:
             order = np.argsort(sequences, kind="stable")
             first = int(np.searchsorted(sequences[order], after, side="right"))
             yield from numbers[order[first:]].tolist()
+
+
+def _hash_of(graph: Graph, number: int) -> int:
+    payload = graph.get_edge_data_by_index(number)
+    relation = payload if isinstance(payload, str) else payload.relation
+    return hash((*graph.get_edge_endpoints_by_index(number), relation))

@@ -1,6 +1,8 @@
 """A scratch graph against the plainest model of one and NetworkX, and what its limits and orders promise."""
 
+import gc
 import random
+import weakref
 from dataclasses import replace
 
 import networkx as nx
@@ -226,3 +228,17 @@ def test_a_removed_node_is_dropped_from_the_vectors() -> None:
     graph.remove_node(0)
     assert len(graph.vectors) == 0
     assert list(graph.vectors.pending) == [1]
+
+
+def test_a_graph_that_is_let_go_is_freed_at_once() -> None:
+    """Without the garbage collector, which may come much later."""
+    graph = _graph(("A", "B", "calls"), ("B", "C", "imports"))
+    graph.vectors.add(0, [1.0, 0.0])
+    graph.view(relation="calls")
+    left = weakref.ref(graph)
+    gc.disable()
+    try:
+        del graph
+        assert left() is None
+    finally:
+        gc.enable()
