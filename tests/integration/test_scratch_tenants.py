@@ -1,0 +1,44 @@
+"""Many people edit many scratch graphs at once while others expire: nobody meets another's, and memory comes back."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.requirements import requirement
+
+ROOT = Path(__file__).resolve().parents[2]
+PEOPLE = 20
+RETURNED = 0.7
+"""Of what the graphs took, at once. The rest are the interpreter's arenas of a megabyte, in each of which some small
+object lives on; they are taken again, so that a second time ends where the first did."""
+AGAIN = 3_000_000
+
+
+def _run(graphs: int) -> dict[str, int]:
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.integration.scratch_tenants", str(PEOPLE), str(graphs)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    found: dict[str, int] = json.loads(run.stdout)
+    assert (found["made"], found["kept"], found["left"]) == (PEOPLE * graphs, PEOPLE * graphs // 2, 0)
+    assert found["again"] - found["end"] <= AGAIN, found
+    return found
+
+
+@requirement("E-43", "C41", "T71")
+@pytest.mark.timeout(120)
+def test_edits_at_once_and_expiry_leave_everybody_their_own_graphs() -> None:
+    _run(graphs=4)
+
+
+@pytest.mark.storm
+@pytest.mark.timeout(600)
+def test_a_thousand_graphs_leave_the_memory_as_it_was() -> None:
+    found = _run(graphs=50)
+    assert found["end"] - found["start"] <= (1 - RETURNED) * (found["full"] - found["start"]), found
