@@ -22,6 +22,15 @@ from graphiti_pkm.graph.opening import OpenFalkor, opening
 from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.store import GraphStore
 
+# Read before any test runs: each has the settings taken out of its environment.
+_GIVEN_NEO4J = given_address()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests empty the one database of a Neo4j before they use it: two processes would for each other."""
+    if _GIVEN_NEO4J is not None and (getattr(config.option, "numprocesses", None) or 0) > 1:
+        raise pytest.UsageError("NEO4J_URI names one database for all tests: run them in one process, with -n 0.")
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -34,10 +43,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server that NEO4J_URI names is for the tests of the database, no setting of what the others start.
-
-    The fixture of the run's Neo4j is older than this one, and has read it by then.
-    """
+    """The server that NEO4J_URI names is for the tests of the database, no setting of what the others start."""
     for setting in Settings.model_fields:
         for name in variables_of(setting):
             monkeypatch.delenv(name, raising=False)
@@ -106,9 +112,8 @@ async def falkor_server_graph(falkor_server: RemoteFalkor, tmp_path: Path) -> As
 @pytest.fixture(scope="session")
 def neo4j_server() -> Iterator[Neo4jAddress]:
     """The run's Neo4j, of the environment or its own. Who uses it empties it first: it has one database."""
-    given = given_address()
-    if given is not None:
-        yield given
+    if _GIVEN_NEO4J is not None:
+        yield _GIVEN_NEO4J
         return
     skip_without_tools()
     with tempfile.TemporaryDirectory(prefix="pkm-neo4j-") as directory:

@@ -20,6 +20,7 @@ from mcp.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from tests.ports import free_port
 from tests.protocol.support import Mode, answered
 
 from graphiti_pkm.config import ENV_PREFIX, Settings
@@ -167,12 +168,6 @@ async def over_sse(url: str) -> AsyncIterator[Client]:
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """The structured answer of a call that is no error."""
     return answered(await client.call_tool(tool, arguments))
-
-
-def free_port() -> int:
-    """A port nobody listens on at the moment."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 def listens(host: str, port: int) -> bool:

@@ -8,7 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from tests.e2e.support import COMMAND, database_stopped, environment, free_port, run, until
+from tests.e2e.support import COMMAND, database_stopped, environment, run, until
+from tests.ports import free_port
 from tests.requirements import requirement
 
 

@@ -31,7 +31,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     mine = environment(data_dir=there / "mine", tools="get_status", default_group="other", person="Ada")
     done = subprocess.run(
         [COMMAND, "demo"],
-        env=mine | {"TMPDIR": str(there)},
+        env=mine | {"TMPDIR": str(there), "COLUMNS": "100"},
         cwd=there,
         capture_output=True,
         text=True,

@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.docker_check.rules import stages
-from tests.e2e.support import COMMAND, call, environment, free_port, over_http, run, until
+from tests.e2e.support import COMMAND, call, environment, over_http, run, until
+from tests.ports import free_port
 from tests.requirements import requirement
 
 DOCKER = Path(__file__).resolve().parents[2] / "docker"

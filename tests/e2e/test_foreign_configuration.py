@@ -9,9 +9,10 @@ from uuid import uuid4
 from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
-from tests.e2e.support import COMMAND, call, environment, free_port, listens, over_http, until
+from tests.e2e.support import COMMAND, call, environment, listens, over_http, until
 from tests.falkor import PASSWORD, WRITER, RemoteFalkor
 from tests.neo4j_server import Neo4jAddress, empty
+from tests.ports import free_port
 from tests.requirements import requirement
 
 FILES = Path(__file__).parents[1] / "data" / "graphiti_mcp_server"

@@ -8,7 +8,8 @@ import pytest
 from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
-from tests.e2e.support import COMMAND, call, environment, free_port, listens, over_http, until
+from tests.e2e.support import COMMAND, call, environment, listens, over_http, until
+from tests.ports import free_port
 from tests.requirements import requirement
 
 

@@ -5,7 +5,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.e2e.support import free_port, run
+from tests.e2e.support import run
+from tests.ports import free_port
 from tests.requirements import requirement
 
 REACHABLE = [
