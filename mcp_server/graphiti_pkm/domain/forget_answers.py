@@ -13,7 +13,8 @@ class ForgetResponse(Answer):
     status: Literal["preview", "nothing", "forgotten", "pending"]
     """pending: gone from every answer, not yet from every file."""
     removed: dict[str, int]
-    """Counts by kind: sentences, titles, episodes, facts, entities, mentions, summaries, aliases, reasons.
+    """Counts by kind: sentences, titles, episodes, facts, entities, mentions, summaries, aliases, reasons,
+    saved_graphs.
 
     journal: earlier texts and deleted facts that nothing but the journal held.
     """
@@ -26,6 +27,8 @@ class ForgetResponse(Answer):
     entities: list[str] | None = None
     summaries: list[str] | None = None
     """Entities whose summary or attributes lose a part, all of it where it cannot be separated, or that lose a name."""
+    saved_graphs: list[str] | None = None
+    """Saved scratch graphs that hold it and go as a whole (at most 20)."""
     stays: list[str] | None = None
     """What was told with it and stays, and why (at most 20)."""
     ask_user: list[str] | None = None

@@ -17,11 +17,20 @@ class ScratchGraphView(Answer):
     """When it goes if nobody uses it until then."""
 
 
+class SavedGraphView(Answer):
+    name: str
+    node_count: int
+    edge_count: int
+    saved_at: str
+
+
 class ListGraphsResponse(Answer):
     message: str | None = None
     total: int
     truncated: bool = False
     graphs: list[ScratchGraphView]
+    saved: list[SavedGraphView] | None = None
+    """What open_graph brings back."""
 
 
 class DeleteGraphResponse(Answer):

@@ -13,6 +13,7 @@ from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.confirmation import confirmation
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.erasing import Erasing
+from graphiti_pkm.services.forget_saved import saved_told
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.reading import GroupIds
 from graphiti_pkm.services.views import size_in_words
@@ -56,11 +57,14 @@ class Clearing:
                     "Nothing was cleared: confirm does not fit, because the groups are others or hold something else "
                     "by now. Call clear_graph without confirm, and show the user what it says."
                 )
+            saved = ""
             for group in wanted:
-                await self._committer.commit(self._intent(group), {})
+                intent = self._intent(group)
+                saved += await saved_told(self._context, caller, intent)
+                await self._committer.commit(intent, {})
         is_erased = await self._erasing.erase_now()
         return ClearResponse(
-            message=f"Cleared {self._named(sizes)}. {self._erasing.told(is_erased=is_erased)}",
+            message=f"Cleared {self._named(sizes)}. {self._erasing.told(is_erased=is_erased)}{saved}",
             status="cleared",
             groups=self._shown(sizes),
         )

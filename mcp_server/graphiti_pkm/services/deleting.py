@@ -29,6 +29,7 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.embedding import PATIENCE
 from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.forget_rest import Rest, rest_of, reworded, texts_of
+from graphiti_pkm.services.forget_saved import saved_told
 from graphiti_pkm.services.forget_text import sentences_in
 from graphiti_pkm.services.forget_trace import Traces
 from graphiti_pkm.services.forget_words import Gone, Vanished
@@ -147,6 +148,7 @@ class Deleting:
                 jobs=(EraseJob(),),
             )
             intent = await close_sagas(self._graph, intent, [entity.uuid for entity in mentioned])
+            saved = await saved_told(self._context, caller, intent)
             await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
         is_erased = await self._erasing.erase_now()
         held = await self._still_held(episode, vanished)
@@ -155,7 +157,7 @@ class Deleting:
         stays = f"{_STAYS}{self._way_out(caller, 'them out')}" if reasons else ""
         return DeleteResponse(
             message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
-            f"{erased}{stays}",
+            f"{erased}{saved}{stays}",
             removed={
                 "episodes": 1,
                 "facts": len(lost),

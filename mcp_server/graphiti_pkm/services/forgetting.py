@@ -22,6 +22,7 @@ from graphiti_pkm.services.forget_check import NOTHING_FOUND, Afterwards
 from graphiti_pkm.services.forget_hints import hints_of
 from graphiti_pkm.services.forget_plan import ForgetPlan, Material, plan_forgetting
 from graphiti_pkm.services.forget_rest import texts_of
+from graphiti_pkm.services.forget_saved import SavedTrace, saved_trace
 from graphiti_pkm.services.forget_text import Redaction, sentences_of
 from graphiti_pkm.services.forget_trace import Trace, Traces, words_of_claim
 from graphiti_pkm.services.forget_words import Gone, Vanished
@@ -47,6 +48,7 @@ _ERASED_BUT = (
     "found_afterwards. Backups that you made are not touched."
 )
 _CHAT = "This chat's own log and the client's history still hold what was said here."
+_OPEN_GRAPHS = " So do open scratch graphs, in the server's memory only, until delete_graph or their expiry."
 
 
 class Forgetting:
@@ -94,26 +96,30 @@ class Forgetting:
         what = await self._what(caller, *given[0], group_id)
         if confirm is None:
             plan = await self._plan(what, episodes)
-            return await self._preview(plan, await self._token(caller, what, plan))
+            saved = await saved_trace(self._context, caller, plan)
+            return await self._preview(plan, saved, await self._token(caller, what, plan, saved))
         async with self._context.locks.hold(what[2]):
             await self._committer.catch_up(what[2])
             plan = await self._plan(what, episodes)
-            if plan.is_nothing or confirm.strip() != await self._token(caller, what, plan):
+            saved = await saved_trace(self._context, caller, plan)
+            is_nothing = plan.is_nothing and not saved.lost
+            if is_nothing or confirm.strip() != await self._token(caller, what, plan, saved):
                 raise InvalidInput(
                     "Nothing was forgotten: confirm does not fit, because what would go is something else by now. "
                     "Call forget without confirm, and show the user what it says."
                 )
             restorable = await self._restorable(plan)
-            hints = hints_of(plan)
+            hints = [*hints_of(plan), *saved.hints]
             write = await close_sagas(self._graph, plan.intent(self._context.now()), says=plan.says_or_tells)
-            await self._committer.commit(write, {})
+            await self._committer.commit(saved.taken(write), {})
         is_erased = await self._erasing.erase_now()
         found = await self._afterwards.found(plan)
         erased = self._erasing.told(is_erased=is_erased, but=None if found == [NOTHING_FOUND] else _ERASED_BUT)
         return ForgetResponse(
-            message=f"Forgotten. {erased} {_CHAT}",
+            message=f"Forgotten. {erased} {self._elsewhere}",
             status="forgotten" if is_erased else "pending",
-            removed=plan.counts(),
+            removed=_counts(plan, saved),
+            saved_graphs=saved.names or None,
             stays=self._stays(plan) or None,
             ask_user=hints or None,
             restorable=restorable or None,
@@ -265,18 +271,22 @@ class Forgetting:
             found |= {fact.uuid: fact for fact in facts}
         return found
 
-    async def _token(self, caller: Caller, what: tuple[str, str, str], plan: ForgetPlan) -> str:
+    @property
+    def _elsewhere(self) -> str:
+        return _CHAT + (_OPEN_GRAPHS if "reasoning" in self._context.settings.toolsets else "")
+
+    async def _token(self, caller: Caller, what: tuple[str, str, str], plan: ForgetPlan, saved: SavedTrace) -> str:
         """Of the write it would be: another as soon as anything that goes, or stands beside it, is another."""
 
         def work() -> str:
             write = plan.intent(self._context.now()).model_dump(mode="json", exclude={"uuid", "recorded_at"})
-            return confirmation("forget", caller.sight, what, plan.material.mode, write)
+            return confirmation("forget", caller.sight, what, plan.material.mode, write, *saved.uuids)
 
         return await asyncio.to_thread(work)
 
-    async def _preview(self, plan: ForgetPlan, token: str) -> ForgetResponse:
-        hints = hints_of(plan)
-        if plan.is_nothing:
+    async def _preview(self, plan: ForgetPlan, saved: SavedTrace, token: str) -> ForgetResponse:
+        hints = [*hints_of(plan), *saved.hints]
+        if plan.is_nothing and not saved.lost:
             return ForgetResponse(
                 message="Nothing says this: there is nothing to forget.",
                 status="nothing",
@@ -286,10 +296,11 @@ class Forgetting:
         return ForgetResponse(
             message="Nothing was forgotten yet. Show the user what would go, for good, and ask about ask_user; only if "
             "they agree, call forget again with the same arguments and confirm. Copies that the server keeps of a "
-            f"damaged or older database go too; backups that the user made stay. {_CHAT}",
+            f"damaged or older database go too; backups that the user made stay. {self._elsewhere}",
             status="preview",
-            removed=plan.counts(),
+            removed=_counts(plan, saved),
             confirm=token,
+            saved_graphs=saved.names or None,
             sentences=self._sentences(plan) or None,
             facts=[clipped(self._views.sentence(fact), _TEXT) for fact in plan.gone[:_SHOWN]] or None,
             entities=[clipped(entity.name, _TEXT) for entity in plan.entities[:_SHOWN]] or None,
@@ -330,6 +341,10 @@ class Forgetting:
                 if ended.uuid not in gone and (ended.voided or ended.invalid_at or ended.expired_at):
                     found[ended.uuid] = ended
         return [f"{uuid[:_UUID]} {clipped(self._views.sentence(one), _TEXT)}" for uuid, one in found.items()][:_TOLD]
+
+
+def _counts(plan: ForgetPlan, saved: SavedTrace) -> dict[str, int]:
+    return {**plan.counts(), **({"saved_graphs": len(saved.lost)} if saved.lost else {})}
 
 
 def _words_of(aim: Aim, redactions: Sequence[Redaction], names: Sequence[Name]) -> Gone:

@@ -1,5 +1,9 @@
 """Tools of the toolset ``reasoning`` over whole scratch graphs. Their docstrings are prompts."""
 
+from typing import Annotated
+
+from pydantic import Field
+
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
 from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, GraphInfoResponse, ListGraphsResponse
 from graphiti_pkm.toolsets.backend import Call
@@ -7,19 +11,23 @@ from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
 
 
 async def list_graphs(call: Call) -> ListGraphsResponse:
-    """List your scratch graphs with their sizes, last used first.
+    """List your scratch graphs with their sizes, last used first, and the saved ones that open_graph brings back.
 
     Use to find a graph again after losing context; for what is in one use get_graph_info instead.
     """
-    return reasoning_of(call).graphs.list_graphs(call.caller)
+    return await reasoning_of(call).saving.list_graphs(call.caller)
 
 
-async def delete_graph(call: Call, graph: Graph = DEFAULT_GRAPH) -> DeleteGraphResponse:
+async def delete_graph(
+    call: Call,
+    graph: Graph = DEFAULT_GRAPH,
+    saved: Annotated[bool, Field(description="true = its saved copy instead")] = False,
+) -> DeleteGraphResponse:
     """Delete a whole scratch graph; memory is not touched.
 
     Use when it has served its purpose; to take out single nodes or edges use remove_node or remove_edge instead.
     """
-    return await reasoning_of(call).graphs.delete_graph(call.caller, graph)
+    return await reasoning_of(call).saving.delete_graph(call.caller, graph, saved)
 
 
 async def get_graph_info(call: Call, graph: Graph = DEFAULT_GRAPH) -> GraphInfoResponse:

@@ -6,7 +6,12 @@ from pydantic import BeforeValidator, Field
 
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
 from graphiti_pkm.domain.scratch_choices import EdgeChoice
-from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse, LoadMemoryResponse
+from graphiti_pkm.domain.scratch_memory_answers import (
+    CommitGraphResponse,
+    LoadMemoryResponse,
+    OpenGraphResponse,
+    SaveGraphResponse,
+)
 from graphiti_pkm.services.paging import LOADED_HOPS, LOADED_NODES
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.parameters import AsOf, GroupId, OwnGroups
@@ -56,3 +61,28 @@ async def commit_graph(
     edge's fact (a sentence), kind, value, unit, measure, valid_at and invalid_at, and a node's summary.
     """
     return await reasoning_of(call).committing.commit_graph(call.caller, graph, edges, nodes, dry_run, group_id)
+
+
+async def save_graph(
+    call: Call,
+    graph: Graph = DEFAULT_GRAPH,
+    name: Annotated[str | None, Field(description="to save it under; its own if left out")] = None,
+) -> SaveGraphResponse:
+    """Save a copy of a scratch graph, which else is gone after some idle time or a restart; an older copy is replaced.
+
+    Use when the work goes on another day; to make results part of memory use commit_graph instead.
+    """
+    return await reasoning_of(call).saving.save_graph(call.caller, graph, name)
+
+
+async def open_graph(
+    call: Call,
+    name: Annotated[str, Field(description="of the saved graph")] = DEFAULT_GRAPH,
+    graph: Annotated[str | None, Field(description="scratch graph to merge it into; of its name if left out")] = None,
+) -> OpenGraphResponse:
+    """Open a saved graph as a scratch graph again.
+
+    Use to go on with what save_graph kept; list_graphs names saved ones. For facts of memory use load_memory_graph
+    instead.
+    """
+    return await reasoning_of(call).saving.open_graph(call.caller, name, graph)

@@ -1,0 +1,81 @@
+"""Saved scratch graphs that hold what is forgotten: they go whole, as nobody can say what else in them tells it."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.records import Forgetting, WriteIntent
+from graphiti_pkm.domain.saved_graphs import KeptGraph, is_lost, texts_in
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.forget_plan import ForgetPlan
+from graphiti_pkm.services.views import clipped
+
+_TOLD = 20
+_NAME = 100
+
+
+@dataclass(frozen=True)
+class SavedTrace:
+    """What of the saved graphs goes, and what may."""
+
+    lost: Sequence[KeptGraph] = ()
+    doubtful: Sequence[KeptGraph] = ()
+
+    @property
+    def uuids(self) -> tuple[str, ...]:
+        return tuple(graph.uuid for graph in self.lost)
+
+    @property
+    def names(self) -> list[str]:
+        """Of those that go."""
+        return [clipped(graph.name, _NAME) for graph in self.lost[:_TOLD]]
+
+    @property
+    def hints(self) -> list[str]:
+        """For ``ask_user``."""
+        return [
+            f"saved graph {clipped(graph.name, _NAME)!r} holds a word of it; delete_graph with saved=true removes it"
+            for graph in self.doubtful[:_TOLD]
+        ]
+
+    def taken(self, write: WriteIntent) -> WriteIntent:
+        """The write with those that go."""
+        told = write.forgets or Forgetting()
+        return write.model_copy(update={"forgets": told.model_copy(update={"saved_graphs": self.uuids})})
+
+
+async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> SavedTrace:
+    """Which of the caller's saved graphs hold what goes, by uuid or by words."""
+    kept = await context.journal.kept_graphs(caller.principal)
+    if not kept:
+        return SavedTrace()
+    write = plan.intent(context.now())
+
+    def work() -> SavedTrace:
+        lost, doubtful = [], []
+        for graph in kept:
+            texts = _texts(graph)
+            if is_lost(graph, write) or any(map(plan.says, texts)):
+                lost.append(graph)
+            elif any(map(plan.material.around.vanished.marks, texts)):
+                doubtful.append(graph)
+        return SavedTrace(lost, doubtful)
+
+    return await asyncio.to_thread(work)
+
+
+async def saved_told(context: Context, caller: Caller, write: WriteIntent) -> str:
+    """A sentence on the saved graphs that a write that forgets takes with it, empty if there are none."""
+    kept = await context.journal.kept_graphs(caller.principal)
+    lost = SavedTrace([graph for graph in kept if is_lost(graph, write)])
+    names = ", ".join(repr(name) for name in lost.names)
+    return f" Saved scratch graphs that held a part of it are gone as well: {names}." if names else ""
+
+
+def _texts(graph: KeptGraph) -> set[str]:
+    """Everything it says: its name, its texts, and each edge as a whole."""
+    content = json.loads(graph.content)
+    edges = {f"{source} {relation} {target}" for source, target, relation, _ in content["edges"]}
+    return {graph.name, *texts_in(content), *edges}

@@ -1,0 +1,192 @@
+"""Scratch graphs that are to outlive the server: saved when asked, opened when asked, never by themselves."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from uuid import uuid4
+
+from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.saved_graphs import KeptGraph, SavedGraphs
+from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
+from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse, SavedGraphView
+from graphiti_pkm.domain.scratch_marks import FACT_UUIDS
+from graphiti_pkm.domain.scratch_memory_answers import OpenGraphResponse, SaveGraphResponse
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.errors import NotAllowed, NotFound
+from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
+from graphiti_pkm.services.scratch_memory import memory_uuid
+
+MOST_CHARACTERS = 20_000_000
+"""Of all saved graphs of one caller, as JSON: each backup holds them again."""
+_PAGE = 1_000
+_NAMES = 20
+_SHOWN = 60
+
+
+class ScratchSaving:
+    """``save_graph``, ``open_graph``, and what lists and deletes saved ones."""
+
+    def __init__(self, context: Context, groups: Groups, graphs: ScratchGraphs, saved: SavedGraphs) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._graphs = graphs
+        self._saved = saved
+
+    async def save_graph(
+        self, caller: Caller, graph: str = DEFAULT_GRAPH, name: str | None = None
+    ) -> SaveGraphResponse:
+        """Keep a copy in the data directory; durable when it returns, in the place of an earlier one of its name.
+
+        Raises:
+            NotFound: there is no such graph.
+            TooLarge: the caller has saved too much; nothing was saved.
+            NotAllowed: the caller may only read.
+        """
+        if caller.read_only:
+            raise NotAllowed("Nothing was saved: this connection may only read.")
+        called = checked_name(graph if name is None else name)
+        async with self._graphs.reading(caller, graph) as opened:
+            content = await asyncio.to_thread(opened.graph.content)
+        left, groups = await self._without_gone(caller, content)
+        text = await asyncio.to_thread(_as_text, left)
+        replaced = await self._saved.save(
+            KeptGraph(
+                uuid=str(uuid4()),
+                owner=caller.sight,
+                name=called,
+                saved_at=self._context.now(),
+                groups=groups,
+                nodes=len(left.nodes),
+                edges=len(left.edges),
+                content=text,
+            ),
+            self._graphs.limits.graphs,
+            MOST_CHARACTERS,
+        )
+        gone = len(content.nodes) - len(left.nodes) + len(content.edges) - len(left.edges)
+        without = f", without {gone} nodes and edges that memory has forgotten since they were loaded" if gone else ""
+        return SaveGraphResponse(
+            message=f"Saved {called!r}{without}; open_graph brings it back after a restart or expiry. Later changes of "
+            "the scratch graph are not saved by themselves.",
+            name=called,
+            node_count=len(left.nodes),
+            edge_count=len(left.edges),
+            replaced=replaced,
+        )
+
+    async def open_graph(
+        self, caller: Caller, name: str = DEFAULT_GRAPH, graph: str | None = None
+    ) -> OpenGraphResponse:
+        """Bring a saved graph into a scratch graph, of the same name unless told otherwise; what is there is merged.
+
+        Raises:
+            NotFound: nothing was saved under this name; lists what was.
+            TooLarge: the scratch graph would be; nothing was added.
+        """
+        called = checked_name(name)
+        into = called if graph is None else checked_name(graph)
+        found = await self._saved.find(caller.sight, called)
+        if found is None:
+            raise NotFound(f"There is no saved graph {called[:_SHOWN]!r}. There are: {await self._named(caller)}.")
+        content = await asyncio.to_thread(_from_text, found.content)
+        async with self._graphs.writing(caller, into) as opened:
+            added = await asyncio.to_thread(opened.graph.apply, content)
+            nodes, edges = opened.graph.node_count, opened.graph.edge_count
+        merged = "; it was merged into what was there" if nodes > added.nodes_added else ""
+        return OpenGraphResponse(
+            message=f"Opened {called!r} as scratch graph {into!r}{merged}. The saved copy stays as it is.",
+            graph=into,
+            nodes_added=added.nodes_added,
+            edges_added=added.edges_added,
+            node_count=nodes,
+            edge_count=edges,
+            saved_at=iso(found.saved_at),
+        )
+
+    async def list_graphs(self, caller: Caller) -> ListGraphsResponse:
+        """The caller's scratch graphs, last used first, and saved ones by name."""
+        saved = [
+            SavedGraphView(name=one.name, node_count=one.nodes, edge_count=one.edges, saved_at=iso(one.saved_at))
+            for one in await self._saved.listed(caller.sight)
+        ]
+        return self._graphs.list_graphs(caller).model_copy(update={"saved": saved or None})
+
+    async def delete_graph(
+        self, caller: Caller, graph: str = DEFAULT_GRAPH, saved: bool = False
+    ) -> DeleteGraphResponse:
+        """Let go of a scratch graph; or of the saved copy of this name, and then the scratch graph stays."""
+        if not saved:
+            return await self._graphs.delete_graph(caller, graph)
+        called = checked_name(graph)
+        gone = await self._saved.delete(caller.sight, called)
+        if gone is None:
+            existing = [one.name for one in await self._saved.listed(caller.sight)]
+            return DeleteGraphResponse(
+                success=False,
+                graph=called,
+                reason="There is no saved graph of this name; nothing was deleted.",
+                existing=existing[:_NAMES],
+            )
+        return DeleteGraphResponse(success=True, graph=called, nodes_deleted=gone.nodes, edges_deleted=gone.edges)
+
+    async def _named(self, caller: Caller) -> str:
+        names = [repr(one.name) for one in await self._saved.listed(caller.sight)]
+        more = f" and {len(names) - _NAMES} more (list_graphs)" if len(names) > _NAMES else ""
+        return (", ".join(names[:_NAMES]) + more) or "none"
+
+    async def _without_gone(self, caller: Caller, content: Content) -> tuple[Content, tuple[str, ...]]:
+        """Without what came from memory and is not there any more, and the stored groups that the rest is from."""
+        uuids = {node.label: uuid for node in content.nodes if (uuid := memory_uuid(node)) is not None}
+        told = {first for edge in content.edges if (first := _first_fact(edge)) is not None}
+        if not uuids and not told:
+            return content, ()
+        visible = await self._groups.visible(caller)
+        groups: set[str] = set()
+        entities: set[str] = set()
+        facts: set[str] = set()
+        for page in _pages(sorted(set(uuids.values()))):
+            for entity in await self._graph.get_entities(page, visible):
+                entities.add(entity.uuid)
+                groups.add(entity.group_id)
+        for page in _pages(sorted(told)):
+            for fact in await self._graph.get_facts(page, visible):
+                facts.add(fact.uuid)
+                groups.add(fact.group_id)
+        gone = {label for label, uuid in uuids.items() if uuid not in entities}
+        known = {None, *facts}
+        left = Content(
+            nodes=tuple(node for node in content.nodes if node.label not in gone),
+            edges=tuple(
+                edge
+                for edge in content.edges
+                if gone.isdisjoint((edge.source, edge.target)) and _first_fact(edge) in known
+            ),
+        )
+        return left, tuple(sorted(groups))
+
+
+def _first_fact(edge: ScratchEdge) -> str | None:
+    """Of the facts that an edge was loaded from, the one whose sentence it has."""
+    uuids = edge.properties.get(FACT_UUIDS)
+    return uuids[0] if isinstance(uuids, list) and uuids and isinstance(uuids[0], str) else None
+
+
+def _pages(uuids: Sequence[str]) -> list[Sequence[str]]:
+    return [uuids[first : first + _PAGE] for first in range(0, len(uuids), _PAGE)]
+
+
+def _as_text(content: Content) -> str:
+    nodes = [[node.label, node.type, dict(node.properties)] for node in content.nodes]
+    edges = [[edge.source, edge.target, edge.relation, dict(edge.properties)] for edge in content.edges]
+    return json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _from_text(text: str) -> Content:
+    data = json.loads(text)
+    return Content(
+        nodes=tuple(ScratchNode(label, kind, properties) for label, kind, properties in data["nodes"]),
+        edges=tuple(ScratchEdge(*parts) for parts in data["edges"]),
+    )
