@@ -158,10 +158,17 @@ class World:
             yield client
 
 
+_told: dict[str, list[Tool]] = {}
+
+
 async def definitions(settings: Settings | None = None) -> list[Tool]:
-    """What tools/list answers."""
-    async with World(settings or Settings()).connect() as client:
-        return (await client.list_tools()).tools
+    """What tools/list answers. Asked once for the same settings: sweeps have a test for each of some fifty tools."""
+    wanted = settings or Settings()
+    key = wanted.model_dump_json()
+    if key not in _told:
+        async with World(wanted).connect() as client:
+            _told[key] = (await client.list_tools()).tools
+    return list(_told[key])
 
 
 def definition_of(tool: Tool) -> dict[str, Any]:
