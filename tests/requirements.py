@@ -28,7 +28,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("T", 73)
     + _rows("E-", 90, 91, 98)  # the bridge to memory
     + _rows("C", 14, 42)
-    + _rows("E-", 77, 79, 80, 81, 83, 96)  # texts and pictures
+    + _rows("E-", range(76, 84), 96, 99)  # texts and pictures
     + _rows("C", 39)
     + _rows("T", 66, 67)
     + _rows("T", range(60, 65))

@@ -34,7 +34,7 @@ class Collector:
         self._edges: dict[tuple[str, str, str], tuple[str, _Said]] = {}
         self._turned: set[tuple[str, str, str]] = set()
         self._warnings: dict[str, None] = {}
-        self._values = self._characters = 0
+        self._values = self._characters = self._told = 0
 
     def node(self, label: str, kind: object, properties: Mapping[str, Any], at: Place) -> str:
         """Take a node over; returns its label as it is kept."""
@@ -62,6 +62,9 @@ class Collector:
         directed: bool = True,
     ) -> None:
         """Take an edge over, with its ends; one without direction is kept once, as it was first written."""
+        self._told += 1
+        if self._told > 2 * self._limits.edges:  # though most of them say the same again
+            raise self._too_many("edges", self._limits.edges)
         source, target = self.node(source, None, {}, at), self.node(target, None, {}, at)
         relation = clean_relation(relation, at)
         key = (source, target, relation.casefold())

@@ -12,7 +12,7 @@ Kind: TypeAlias = Literal["name", "number", "quoted", "html", "keyword", "sign",
 
 KEYWORDS = frozenset({"node", "edge", "graph", "digraph", "subgraph", "strict"})
 _LONGER_THAN_KEYWORDS = 9
-_MOST_WORDS = 600_000
+_MOST_WORDS = 500_000
 """About a second's work; as many edges as a graph takes have fewer."""
 
 # Possessive throughout: no pattern ever goes back.

@@ -88,8 +88,9 @@ class _Reader:
         try:
             self._parser.Parse(text.encode(errors="replace"), True)  # noqa: FBT003  (positional in expat)
         except expat.ExpatError as error:
-            line = text.split("\n")[error.lineno - 1]
-            raise unreadable(error.lineno, f"this is no XML ({expat.errors.messages[error.code]})", line) from None
+            lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # as XML counts them
+            what = f"this is no XML ({expat.errors.messages[error.code]})"
+            raise unreadable(error.lineno, what, *lines[error.lineno - 1 : error.lineno]) from None
         return self._content()
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:

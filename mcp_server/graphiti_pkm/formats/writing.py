@@ -9,10 +9,11 @@ from graphiti_pkm.formats.dot_writing import write_dot
 from graphiti_pkm.formats.graphml_writing import write_graphml
 from graphiti_pkm.formats.json_text import write_json
 from graphiti_pkm.formats.mermaid import write_mermaid
+from graphiti_pkm.formats.svg import write_svg
 from graphiti_pkm.formats.tables import write_csv, write_tsv
 from graphiti_pkm.formats.text_picture import write_text
 
-WriteFormat: TypeAlias = Literal["dot", "csv", "tsv", "json", "graphml", "mermaid", "text"]
+WriteFormat: TypeAlias = Literal["dot", "csv", "tsv", "json", "graphml", "mermaid", "svg", "text"]
 
 _WRITERS: Mapping[str, Callable[[Content], str]] = {
     "dot": write_dot,
@@ -21,6 +22,7 @@ _WRITERS: Mapping[str, Callable[[Content], str]] = {
     "json": write_json,
     "graphml": write_graphml,
     "mermaid": write_mermaid,
+    "svg": write_svg,
     "text": write_text,
 }
 

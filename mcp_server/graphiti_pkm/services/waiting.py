@@ -1,6 +1,11 @@
-"""Waiting in background loops."""
+"""Waiting: in background loops, and for threads."""
 
 import asyncio
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 async def wait_for_any(*events: asyncio.Event, seconds: float) -> None:
@@ -11,3 +16,16 @@ async def wait_for_any(*events: asyncio.Event, seconds: float) -> None:
     finally:
         for wait in waits:
             wait.cancel()
+
+
+async def in_thread(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Run in a thread and wait for its end, also when nobody wants the answer any more.
+
+    A thread cannot be stopped: whoever holds a lock for it must not let go before it is done.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from mcp_types import CallToolResult, TextContent
 
 from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.domain.scratch_exchange_answers import ExportGraphResponse
 
 Json: TypeAlias = dict[str, Any]
 
@@ -33,7 +34,8 @@ _LONG_TEXT = 400
 def result_of(answer: Answer) -> CallToolResult:
     """The MCP result of an answer."""
     data = answer.model_dump(mode="json")
-    return CallToolResult(content=[TextContent(type="text", text=text_of(data))], structured_content=data)
+    told = _compact(data) if isinstance(answer, ExportGraphResponse) else text_of(data)  # half a file is none
+    return CallToolResult(content=[TextContent(type="text", text=told)], structured_content=data)
 
 
 def text_of(data: Json) -> str:

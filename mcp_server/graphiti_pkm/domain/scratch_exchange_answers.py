@@ -1,0 +1,26 @@
+"""What the tools between texts and scratch graphs answer."""
+
+from pydantic import Field
+
+from graphiti_pkm.domain.answers import Answer
+
+
+class ImportGraphResponse(Answer):
+    nodes_added: int
+    edges_added: int
+    """What the text holds and the graph had already is not counted."""
+    node_count: int
+    """Of the graph now."""
+    edge_count: int
+    warnings: list[str] = Field(default_factory=list)
+    """What could not be taken over as it stands."""
+
+
+class ExportGraphResponse(Answer):
+    """Its text is the whole content, never a part of it."""
+
+    format: str
+    node_count: int
+    """In the content."""
+    edge_count: int
+    content: str

@@ -1,0 +1,154 @@
+"""Layers for a graph that mostly goes one way, after Sugiyama: break cycles, assign layers, order them, place them.
+
+Nodes are numbers; ``edges`` are distinct pairs without loops. What comes out is independent of the direction in which
+the picture is later read.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+_SWEEPS = 12
+_MOST_DUMMIES = 4_000
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Nodes in their layers and order; a long edge passes each layer between its ends by a number of its own."""
+
+    layers: list[list[int]]
+    chains: dict[tuple[int, int], list[int]]
+    """Of an edge: the numbers that it goes through, its ends included, from the lower layer to the higher one."""
+    turned: set[tuple[int, int]]
+    """Edges that go from a higher layer to a lower one."""
+
+
+def layers_of(count: int, edges: Sequence[tuple[int, int]]) -> Layers | None:
+    """The layers of nodes 0 to ``count`` - 1, or None if there would be too many long edges."""
+    turned = backward(count, edges)
+    forward = [(target, source) if (source, target) in turned else (source, target) for source, target in edges]
+    layer_of = _layer_of(count, forward)
+    if sum(layer_of[target] - layer_of[source] - 1 for source, target in forward) > _MOST_DUMMIES:
+        return None
+    layers: list[list[int]] = [[] for _ in range(max(layer_of) + 1)]
+    up: list[list[int]] = [[] for _ in range(count)]
+    down: list[list[int]] = [[] for _ in range(count)]
+    chains: dict[tuple[int, int], list[int]] = {}
+    steps = {pair: _step(pair, layer_of, up, down) for pair in dict.fromkeys(forward)}
+    for edge, pair in zip(edges, forward, strict=True):
+        chains[edge] = steps[pair]
+    seen = [False] * len(up)
+    for start in sorted(range(count), key=lambda node: (layer_of[node], node)):
+        stack = [start]
+        while stack:
+            node = stack.pop()
+            if not seen[node]:
+                seen[node] = True
+                layers[layer_of[node]].append(node)
+                stack += reversed(down[node])
+    return Layers(_ordered(layers, up, down), chains, turned)
+
+
+def backward(count: int, edges: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Edges without which there is no cycle, as a walk from the beginnings meets them."""
+    following: list[list[int]] = [[] for _ in range(count)]
+    entered = [0] * count
+    for source, target in edges:
+        following[source].append(target)
+        entered[target] += 1
+    state = [0] * count
+    found: set[tuple[int, int]] = set()
+    for start in sorted(range(count), key=lambda node: (entered[node] > 0, node)):
+        stack = [(start, 0)] if not state[start] else []
+        while stack:
+            node, at = stack.pop()
+            state[node] = 1
+            if at == len(following[node]):
+                state[node] = 2
+                continue
+            stack.append((node, at + 1))
+            target = following[node][at]
+            if state[target] == 1:
+                found.add((node, target))
+            elif not state[target]:
+                stack.append((target, 0))
+    return found
+
+
+def _layer_of(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+    """The longest way to each node; what nothing leads to stands just before what it leads to."""
+    following: list[list[int]] = [[] for _ in range(count)]
+    waiting = [0] * count
+    for source, target in edges:
+        following[source].append(target)
+        waiting[target] += 1
+    has_before = [bool(number) for number in waiting]
+    layer_of = [0] * count
+    ready = [node for node in range(count) if not waiting[node]]
+    for node in ready:
+        for target in following[node]:
+            layer_of[target] = max(layer_of[target], layer_of[node] + 1)
+            waiting[target] -= 1
+            if not waiting[target]:
+                ready.append(target)
+    for node in range(count):
+        if not has_before[node] and following[node]:
+            layer_of[node] = min(layer_of[target] for target in following[node]) - 1
+    return layer_of
+
+
+def _step(pair: tuple[int, int], layer_of: list[int], up: list[list[int]], down: list[list[int]]) -> list[int]:
+    """The chain of an edge; its numbers between the ends are new, and one stands in each layer."""
+    source, target = pair
+    chain = [source]
+    for layer in range(layer_of[source] + 1, layer_of[target]):
+        chain.append(len(up))
+        layer_of.append(layer)
+        up.append([])
+        down.append([])
+    chain.append(target)
+    for one, other in pairwise(chain):
+        down[one].append(other)
+        up[other].append(one)
+    return chain
+
+
+def _ordered(layers: list[list[int]], up: list[list[int]], down: list[list[int]]) -> list[list[int]]:
+    """The order with the fewest crossings that sweeps by barycentres come upon."""
+    best, fewest = [list(layer) for layer in layers], _crossings(layers, down)
+    for sweep in range(_SWEEPS):
+        if not fewest:
+            break
+        is_down = sweep % 2 == 0
+        order = range(1, len(layers)) if is_down else range(len(layers) - 2, -1, -1)
+        for at in order:
+            before = {node: place for place, node in enumerate(layers[at - 1 if is_down else at + 1])}
+            layers[at] = _by_barycentre(layers[at], up if is_down else down, before)
+        crossings = _crossings(layers, down)
+        if crossings < fewest:
+            best, fewest = [list(layer) for layer in layers], crossings
+    return best
+
+
+def _by_barycentre(layer: list[int], neighbours: list[list[int]], places: dict[int, int]) -> list[int]:
+    """A layer by the mean place of each node's neighbours; one without any keeps its own."""
+    means = {}
+    for own, node in enumerate(layer):
+        known = [places[other] for other in neighbours[node]]
+        means[node] = sum(known) / len(known) if known else float(own)
+    return sorted(layer, key=means.__getitem__)
+
+
+def _crossings(layers: list[list[int]], down: list[list[int]]) -> int:
+    """How often edges between neighbouring layers cross."""
+    total = 0
+    for above, below in pairwise(layers):
+        place = {node: at for at, node in enumerate(below)}
+        seen: list[int] = []
+        for node in above:
+            targets = sorted(place[other] for other in down[node])
+            total += sum(len(seen) - bisect_left(seen, target + 1) for target in targets)
+            for target in targets:
+                insort(seen, target)
+    return total

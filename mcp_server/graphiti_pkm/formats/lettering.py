@@ -1,0 +1,85 @@
+"""Finds room for what stands at the lines of a picture: beside its own line, on no box and no other text."""
+
+from collections.abc import Iterator, Sequence
+
+from graphiti_pkm.formats.placing import Point
+
+_CELL = 24
+_MOST_TOUCHED = 4
+"""Points of other lines that a text may cover and still be read."""
+
+_FARTHER = 0.05
+"""What a place farther from the middle of its line costs, in such points."""
+_MOST_PLACES = 24
+
+
+class Lettering:
+    """What is taken already, in a grid."""
+
+    def __init__(self, boxes: Sequence[tuple[float, float, float, float]], lines: Sequence[Sequence[Point]]) -> None:
+        """``boxes``: middle, width and height; ``lines``: points along each."""
+        self._taken: dict[tuple[int, int], list[tuple[float, float, float, float]]] = {}
+        self._touched: dict[tuple[int, int], list[Point]] = {}
+        for x, y, width, height in boxes:
+            self._take((x - width / 2 - 2, y - height / 2 - 2, x + width / 2 + 2, y + height / 2 + 2))
+        for line in lines:
+            for x, y in line:
+                self._touched.setdefault((int(x // _CELL), int(y // _CELL)), []).append((x, y))
+
+    def spot(self, points: Sequence[Point], width: float, height: float) -> Point | None:
+        """Middle and baseline of a text beside a line, or None if there is no room."""
+        best: tuple[float, Point, tuple[float, float, float, float]] | None = None
+        for rank, (x, y) in enumerate(_candidates(points, width, height)):
+            area = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+            if any(_overlap(area, other) for cell in _cells(area) for other in self._taken.get(cell, ())):
+                continue
+            most = _MOST_TOUCHED if best is None else min(_MOST_TOUCHED, best[0])
+            cost = self._covered(area, most) + rank * _FARTHER
+            if cost <= most:
+                best = (cost, (x, y + height * 0.25), area)
+        if best is None:
+            return None
+        self._take(best[2])
+        return best[1]
+
+    def _covered(self, area: tuple[float, float, float, float], most: float) -> int:
+        """Points of lines in an area; counted no further than to more than ``most``."""
+        covered = 0
+        for cell in _cells(area):
+            for x, y in self._touched.get(cell, ()):
+                if area[0] <= x <= area[2] and area[1] <= y <= area[3]:
+                    covered += 1
+                    if covered > most:
+                        return covered
+        return covered
+
+    def _take(self, area: tuple[float, float, float, float]) -> None:
+        for cell in _cells(area):
+            self._taken.setdefault(cell, []).append(area)
+
+
+def _candidates(points: Sequence[Point], width: float, height: float) -> Iterator[Point]:
+    """Middles of texts: along the line from its middle outwards, above it where it is flat, beside it where steep."""
+    middle = len(points) // 2
+    steps = sorted(range(1, len(points) - 1), key=lambda at: abs(at - middle))
+    for at in steps[:_MOST_PLACES]:
+        (before_x, before_y), (x, y), (after_x, after_y) = points[at - 1], points[at], points[at + 1]
+        run, rise = abs(after_x - before_x), abs(after_y - before_y)
+        if run >= rise:
+            lift = height / 2 + 1 + min(rise / max(run, 1) * width / 2, height)
+            yield x, y - lift
+            yield x, y + lift
+        else:
+            shift = width / 2 + 4 + min(run / max(rise, 1) * height / 2, 6)
+            yield x + shift, y
+            yield x - shift, y
+
+
+def _cells(area: tuple[float, float, float, float]) -> Iterator[tuple[int, int]]:
+    for column in range(int(area[0] // _CELL), int(area[2] // _CELL) + 1):
+        for row in range(int(area[1] // _CELL), int(area[3] // _CELL) + 1):
+            yield column, row
+
+
+def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

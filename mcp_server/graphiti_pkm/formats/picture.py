@@ -1,0 +1,121 @@
+"""The layout of a whole picture: each part that hangs together on its own, the parts side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphiti_pkm.formats.layered import Layers, backward, layers_of
+from graphiti_pkm.formats.placing import Placed, Point, Way, place_layers
+
+_BETWEEN_PARTS = 44
+_SHAPE = 1.5
+"""Width of a picture to its height, as screens are."""
+_MOST_BACKWARD = 0.2
+"""Share of edges against the stream up to which there is one."""
+_LONGEST_LABEL = 130.0
+_SCREEN = 1_400
+_MOST_OF = 0.6
+_LONGEST = 3.5
+"""Width to height, or height to width, from which layers are so long that free places may be better."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Middles of all boxes, and the ways of edges that are no straight lines between them."""
+
+    middles: list[Point]
+    ways: dict[tuple[int, int], Way]
+    width: float
+    height: float
+
+
+def picture_of(
+    sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], labels: dict[tuple[int, int], float]
+) -> Picture:
+    """Lay a graph out; ``edges`` are distinct pairs without loops, ``labels`` the widths of what stands at them."""
+    parts = [_part(nodes, sizes, edges_in, labels) for nodes, edges_in in _parts(len(sizes), edges)]
+    parts.sort(key=lambda part: (-part[1].height, -part[1].width))
+    area = sum((part.width + _BETWEEN_PARTS) * (part.height + _BETWEEN_PARTS) for _, part in parts)
+    widest = max([(area * _SHAPE) ** 0.5, *(part.width for _, part in parts)])
+    middles: dict[int, Point] = {}
+    ways: dict[tuple[int, int], Way] = {}
+    left = top = row = width = 0.0
+    for nodes, part in parts:
+        if left and left + part.width > widest:
+            left, top, row = 0.0, top + row + _BETWEEN_PARTS, 0.0
+        for node, (x, y) in zip(nodes, part.middles, strict=True):
+            middles[node] = (x + left, y + top)
+        for (source, target), way in part.ways.items():
+            points = [(x + left, y + top) for x, y in way.points]
+            ways[nodes[source], nodes[target]] = Way(points, way.across)
+        row = max(row, part.height)
+        width = max(width, left + part.width)
+        left += part.width + _BETWEEN_PARTS
+    return Picture([middles[node] for node in range(len(sizes))], ways, width, top + row)
+
+
+def _parts(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
+    """Nodes that hang together, with their edges; within a part they are numbered anew."""
+    around: list[list[int]] = [[] for _ in range(count)]
+    for source, target in edges:
+        around[source].append(target)
+        around[target].append(source)
+    part_of = [-1] * count
+    members: list[list[int]] = []
+    for start in range(count):
+        if part_of[start] >= 0:
+            continue
+        part_of[start] = len(members)
+        stack, nodes = [start], []
+        while stack:
+            node = stack.pop()
+            nodes.append(node)
+            for other in around[node]:
+                if part_of[other] < 0:
+                    part_of[other] = len(members)
+                    stack.append(other)
+        members.append(sorted(nodes))
+    number = {node: at for nodes in members for at, node in enumerate(nodes)}
+    inside: list[list[tuple[int, int]]] = [[] for _ in members]
+    for source, target in edges:
+        inside[part_of[source]].append((number[source], number[target]))
+    return list(zip(members, inside, strict=True))
+
+
+def _part(
+    nodes: list[int],
+    sizes: Sequence[tuple[float, float]],
+    edges: list[tuple[int, int]],
+    labels: dict[tuple[int, int], float],
+) -> tuple[list[int], Placed]:
+    own = [sizes[node] for node in nodes]
+    if not edges:
+        return nodes, Placed([(own[0][0] / 2, own[0][1] / 2)], {}, *own[0])
+    layers = layers_of(len(nodes), edges) if len(backward(len(nodes), edges)) <= _MOST_BACKWARD * len(edges) else None
+    wide = {
+        (source, target): min(labels.get((nodes[source], nodes[target]), 0.0), _LONGEST_LABEL)
+        for source, target in edges
+    }
+    best = None
+    if layers is not None:
+        best = min((place_layers(layers, own, wide, across=across) for across in (True, False)), key=_extent)
+        if _fits(best) or _is_list(layers, len(nodes)):
+            return nodes, best
+    from graphiti_pkm.formats.force import place_freely  # noqa: PLC0415  (NumPy, only where it is needed)
+
+    free = place_freely(own, edges, 120 + max(wide.values()) / 2)
+    return nodes, free if best is None or _extent(free) < _extent(best) else best
+
+
+def _fits(placed: Placed) -> bool:
+    """Whether it is not so long that places without layers may be better."""
+    return _extent(placed) <= _SCREEN or 1 / _LONGEST < placed.width / placed.height < _LONGEST
+
+
+def _is_list(layers: Layers, count: int) -> bool:
+    """Whether most nodes are in one layer, such as what a hub has: a long list is read more easily than a star."""
+    return max(sum(node < count for node in layer) for layer in layers.layers) > _MOST_OF * count
+
+
+def _extent(placed: Placed) -> float:
+    """How large a screen it takes."""
+    return max(placed.width, placed.height * _SHAPE)

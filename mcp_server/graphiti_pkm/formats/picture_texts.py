@@ -1,0 +1,74 @@
+"""How much room a text takes in a picture. There is no font at hand: widths are of common ones, rather too wide."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+FONT_SIZE = 12
+LINE = 15
+"""Height of a line, in pixels, as everything here."""
+
+_WIDEST_LINE = 150
+_MOST_LINES = 3
+_PADDING = (10, 7)
+_NARROW = frozenset("ijl.,'|!:;ft()[]{} Ir-/\\`")
+_BROAD = frozenset("mwMW@%&")
+_PIECE = re.compile(r"\s+|[^\s]+?(?:[-_./:]+|(?<=[a-z0-9])(?=[A-Z])|(?=\s)|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A label in its box."""
+
+    lines: tuple[str, ...]
+    width: int
+    height: int
+    is_cut: bool
+
+
+def width_of(text: str) -> float:
+    """The width of a text in one line."""
+    return sum(map(_width, text)) * FONT_SIZE
+
+
+def _width(character: str) -> float:
+    if character in _NARROW:
+        return 0.38
+    if character in _BROAD:
+        return 0.95
+    if character.isascii():
+        return 0.7 if character.isupper() else 0.6
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn"):
+        return 0.0
+    return 1.05 if unicodedata.east_asian_width(character) in "WF" else 0.75
+
+
+def boxed(label: str) -> Box:
+    """A label in as many lines as it needs, at most three; the rest is cut."""
+    lines: list[str] = [""]
+    for piece in _PIECE.findall(" ".join(label.split())):
+        if width_of(lines[-1] + piece) <= _WIDEST_LINE:
+            lines[-1] += piece
+            continue
+        if lines[-1].strip():
+            lines.append("")
+        for character in piece.lstrip():
+            if width_of(lines[-1] + character) > _WIDEST_LINE:
+                lines.append("")
+            lines[-1] += character
+        if len(lines) > _MOST_LINES:
+            break
+    is_cut = len(lines) > _MOST_LINES
+    shown = [line.strip() for line in lines[:_MOST_LINES]]
+    if is_cut:
+        shown[-1] = shown[-1].rstrip()[:-1] + "…"
+    width = max(width_of(line) for line in shown)
+    return Box(tuple(shown), round(max(width, 24) + 2 * _PADDING[0]), LINE * len(shown) + 2 * _PADDING[1], is_cut)
+
+
+def cut_to(text: str, width: float) -> str:
+    """A text in one line, cut where it gets too wide."""
+    line = " ".join(text.split())
+    while width_of(line) > width:
+        line = line.rstrip("…")[: len(line) * 9 // 10 - 1].rstrip() + "…"
+    return line

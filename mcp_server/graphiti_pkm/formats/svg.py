@@ -1,0 +1,265 @@
+"""Draws a graph as SVG: no scripts, nothing to fetch, readable on light and dark ground, always the same."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from graphiti_pkm.domain.scratch import Content
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.formats.graphml_writing import xml_text
+from graphiti_pkm.formats.lettering import Lettering
+from graphiti_pkm.formats.picture import picture_of
+from graphiti_pkm.formats.picture_texts import FONT_SIZE, LINE, Box, boxed, cut_to, width_of
+from graphiti_pkm.formats.placing import Point, Way
+
+MOST_NODES = 300
+MOST_EDGES = 1_000
+
+_MARGIN = 16
+_STEP = 9
+"""Between the points by which a line is known."""
+_LONGEST_RELATION = 130
+_GREY = "#757d89"
+"""Of lines and what stands beside them: as far from white as from black."""
+_UNTYPED = ("#eef0f3", "#8b93a1")
+_COLOURS = (
+    ("#dbeafe", "#3b78d8"),
+    ("#dcfce7", "#2f9e58"),
+    ("#fef3c7", "#c58a12"),
+    ("#fce7f3", "#c94f8f"),
+    ("#ede9fe", "#7d5bd0"),
+    ("#ffe4d5", "#d06a31"),
+    ("#ccfbf1", "#1d958a"),
+    ("#fee2e2", "#cf4a4a"),
+    ("#e7f0c8", "#7c9420"),
+    ("#e0e7ef", "#52708f"),
+)
+_MANY = ("#e5e1da", "#857a68")
+"""Of the types beyond the colours."""
+
+
+def write_svg(content: Content) -> str:
+    """A picture with a legend of types.
+
+    Raises:
+        InvalidInput: the graph is too large for one picture.
+    """
+    for what, many, most in (("nodes", len(content.nodes), MOST_NODES), ("edges", len(content.edges), MOST_EDGES)):
+        if many > most:
+            raise InvalidInput(
+                f"A picture shows at most {most:,} {what}, and these are {many:,}. Nothing was changed: name fewer "
+                "nodes, or use the format dot and draw it with Graphviz."
+            )
+    return _Drawing(content).drawn()
+
+
+_HEAD = (
+    "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' viewBox='0 0 {width} {height}' "
+    f"font-family='Helvetica,Arial,sans-serif' font-size='{FONT_SIZE}' role='img'>"
+)
+_TIP = (
+    "<defs><marker id='tip' viewBox='0 0 8 8' refX='7.5' refY='4' markerWidth='6' markerHeight='6' orient='auto'>"
+    f"<path d='M0 0 8 4 0 8z' fill='{_GREY}'/></marker></defs>"
+)
+
+
+class _Drawing:
+    """One picture."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._number = {node.label: number for number, node in enumerate(content.nodes)}
+        self._boxes = [boxed(node.label) for node in content.nodes]
+        self._relations: dict[tuple[int, int], list[str]] = {}
+        for edge in content.edges:
+            ends = self._number[edge.source], self._number[edge.target]
+            self._relations.setdefault(ends, []).append(edge.relation)
+        names = dict.fromkeys(edge.relation for edge in content.edges)
+        self._only = next(iter(names)) if len(names) == 1 else None
+        self._shown = {
+            ends: "" if self._only else cut_to(", ".join(relations), _LONGEST_RELATION)
+            for ends, relations in self._relations.items()
+        }
+        types = list(dict.fromkeys(node.type for node in content.nodes if node.type is not None))
+        self._colours: dict[str | None, tuple[str, str]] = dict.fromkeys(types[len(_COLOURS) :], _MANY)
+        self._colours |= dict(zip(types, _COLOURS, strict=False))
+        self._colours[None] = _UNTYPED
+
+    def drawn(self) -> str:
+        sizes = [(float(box.width), float(box.height)) for box in self._boxes]
+        edges = [ends for ends in self._relations if ends[0] != ends[1]]
+        widths = {ends: width_of(shown) + 8 if shown else 0.0 for ends, shown in self._shown.items()}
+        picture = picture_of(sizes, edges, widths)
+        self._middles = [(x + _MARGIN, y + _MARGIN) for x, y in picture.middles]
+        ways = {
+            ends: Way([(x + _MARGIN, y + _MARGIN) for x, y in way.points], way.across)
+            for ends, way in picture.ways.items()
+        }
+        curves = {ends: _curve(ways[ends]) if ends in ways else self._direct(*ends) for ends in self._relations}
+        letters = Lettering(
+            [(x, y, box.width, box.height) for (x, y), box in zip(self._middles, self._boxes, strict=True)],
+            [points for _, points in curves.values()],
+        )
+        lines, relations = [], []
+        for ends, (path, points) in curves.items():
+            spot = letters.spot(points, widths[ends], LINE) if self._shown[ends] else None
+            if spot is not None:
+                relations.append(f"<text x='{spot[0]:.0f}' y='{spot[1]:.0f}'>{xml_text(self._shown[ends])}</text>")
+            told = self._told(ends) if self._only is None and (spot is None or "…" in self._shown[ends]) else ""
+            lines.append(f"<path d='{path}'><title>{told}</title></path>" if told else f"<path d='{path}'/>")
+        bottom = picture.height + 2 * _MARGIN
+        legend, width, height = self._legend(bottom, max(picture.width + 2 * _MARGIN, 320))
+        nodes, edge_count = len(self._content.nodes), len(self._content.edges)
+        return "\n".join(
+            [
+                _HEAD.format(width=round(width), height=round(height)),
+                f"<title>{nodes} nodes, {edge_count} edges</title>",
+                _TIP,
+                *_group(f"fill='none' stroke='{_GREY}' stroke-width='1.3' marker-end='url(#tip)'", lines),
+                *self._rectangles(),
+                *_group("fill='#1b2430' text-anchor='middle'", list(self._labels())),
+                *_group(f"fill='{_GREY}' font-size='{FONT_SIZE - 1}' text-anchor='middle'", relations),
+                *legend,
+                "</svg>",
+                "",
+            ]
+        )
+
+    def _direct(self, source: int, target: int) -> tuple[str, list[Point]]:
+        """A straight line from box to box; two that go to and fro bend apart, and one to itself is a loop."""
+        (x, y), (to_x, to_y) = self._middles[source], self._middles[target]
+        box = self._boxes[source]
+        if source == target:
+            left, top = x + box.width / 2 - 26, y - box.height / 2
+            path = f"M{left:.0f} {top:.0f}c-2 -16 20 -16 18 -1"
+            return path, [(left, top), (left + 2, top - 12), (left + 16, top - 12), (left + 18, top)]
+        begin = _edge_of_box((x, y), (to_x, to_y), box)
+        end = _edge_of_box((to_x, to_y), (x, y), self._boxes[target])
+        bend = 0.16 if (target, source) in self._relations else 0.0
+        middle = (
+            (begin[0] + end[0]) / 2 - (end[1] - begin[1]) * bend,
+            (begin[1] + end[1]) / 2 + (end[0] - begin[0]) * bend,
+        )
+        if not bend:
+            return f"M{_pair(begin)}L{_pair(end)}", _between(begin, end)
+        points = _along(begin, _towards(begin, middle), _towards(end, middle), end)
+        return f"M{_pair(begin)}Q{_pair(middle)} {_pair(end)}", points
+
+    def _told(self, ends: tuple[int, int]) -> str:
+        nodes = self._content.nodes
+        return xml_text(f"{nodes[ends[0]].label} {', '.join(self._relations[ends])} {nodes[ends[1]].label}")
+
+    def _rectangles(self) -> Iterator[str]:
+        """Boxes, one group a colour."""
+        by_colour: dict[tuple[str, str], list[str]] = {}
+        for node, (x, y), box in zip(self._content.nodes, self._middles, self._boxes, strict=True):
+            place = f"x='{x - box.width / 2:.0f}' y='{y - box.height / 2:.0f}'"
+            shape = f"<rect {place} width='{box.width}' height='{box.height}' rx='6'"
+            by_colour.setdefault(self._colours[node.type], []).append(
+                f"{shape}><title>{xml_text(node.label)}</title></rect>" if box.is_cut else f"{shape}/>"
+            )
+        for (fill, stroke), shapes in by_colour.items():
+            yield from _group(f"fill='{fill}' stroke='{stroke}'", shapes)
+
+    def _labels(self) -> Iterator[str]:
+        for (x, y), box in zip(self._middles, self._boxes, strict=True):
+            first = y - LINE * (len(box.lines) - 1) / 2 + FONT_SIZE * 0.35
+            for number, line in enumerate(box.lines):
+                yield f"<text x='{x:.0f}' y='{first + number * LINE:.0f}'>{xml_text(line)}</text>"
+
+    def _legend(self, top: float, width: float) -> tuple[list[str], float, float]:
+        """Types with their colours, and the relation if there is only one; with the size of the whole picture."""
+        named = {colour: str(kind) for kind, colour in self._colours.items() if kind is not None}
+        if _MANY in named:
+            named[_MANY] = "other types"
+        if named and any(node.type is None for node in self._content.nodes):
+            named[_UNTYPED] = "no type"
+        shapes, left = [], float(_MARGIN)
+        texts: list[tuple[str, tuple[str, str] | None]] = [
+            (cut_to(name, 160), colour) for colour, name in named.items()
+        ]
+        if self._only is not None:
+            texts.append((f"every edge: {cut_to(self._only, 200)}", None))
+        for text, colour in texts:
+            wide = width_of(text) + 20
+            if left > _MARGIN and left + wide > width - _MARGIN:
+                left, top = _MARGIN, top + 26
+            if colour is None:
+                shapes.append(f"<text x='{left:.0f}' y='{top + 14:.0f}' fill='{_GREY}'>{xml_text(text)}</text>")
+            else:
+                chip = f"x='{left:.0f}' y='{top:.0f}' width='{wide - 8:.0f}' height='20' rx='6'"
+                shapes.append(f"<rect {chip} fill='{colour[0]}' stroke='{colour[1]}'/>")
+                shapes.append(f"<text x='{left + 6:.0f}' y='{top + 14:.0f}' fill='#1b2430'>{xml_text(text)}</text>")
+            left += wide
+        return _group("font-size='11'", shapes), width, top + (26 if shapes else 0)
+
+
+def _group(attributes: str, shapes: Sequence[str]) -> list[str]:
+    return [f"<g {attributes}>", *shapes, "</g>"] if shapes else []
+
+
+def _pair(point: Point) -> str:
+    return f"{point[0]:.0f} {point[1]:.0f}"
+
+
+def _edge_of_box(middle: Point, towards: Point, box: Box) -> Point:
+    """Where the line from a box's middle leaves it."""
+    x, y = towards[0] - middle[0], towards[1] - middle[1]
+    share = min(box.width / 2 / abs(x) if x else 9e9, box.height / 2 / abs(y) if y else 9e9, 1.0)
+    return middle[0] + x * share, middle[1] + y * share
+
+
+def _towards(point: Point, middle: Point) -> Point:
+    """A quadratic curve's corner as one of the two that a cubic curve has."""
+    return point[0] + (middle[0] - point[0]) * 2 / 3, point[1] + (middle[1] - point[1]) * 2 / 3
+
+
+def _between(begin: Point, end: Point) -> list[Point]:
+    steps = max(4, round(math.dist(begin, end) / _STEP))
+    return [
+        (begin[0] + (end[0] - begin[0]) * at / steps, begin[1] + (end[1] - begin[1]) * at / steps)
+        for at in range(steps + 1)
+    ]
+
+
+def _along(begin: Point, first: Point, second: Point, end: Point) -> list[Point]:
+    """Points of a cubic curve."""
+    steps = max(4, round(math.dist(begin, end) / _STEP))
+    corners = begin, first, second, end
+    points = []
+    for number in range(steps + 1):
+        at = number / steps
+        shares = (1 - at) ** 3, 3 * (1 - at) ** 2 * at, 3 * (1 - at) * at**2, at**3
+        points.append(
+            (
+                sum(share * corner[0] for share, corner in zip(shares, corners, strict=True)),
+                sum(share * corner[1] for share, corner in zip(shares, corners, strict=True)),
+            )
+        )
+    return points
+
+
+def _curve(way: Way) -> tuple[str, list[Point]]:
+    """A smooth line: it is straight within layers and bends between them."""
+    path, points = f"M{_pair(way.points[0])}", [way.points[0]]
+    for number, (begin, end) in enumerate(pairwise(way.points)):
+        if number % 2 == 0:
+            if _pair(begin) != _pair(end):
+                path += f"L{_pair(end)}"
+                points += _between(begin, end)[1:]
+            continue
+        first = _bent(way.points[number - 1], begin, end, across=way.across)
+        second = _bent(way.points[number + 2], end, begin, across=way.across)
+        path += f"C{_pair(first)} {_pair(second)} {_pair(end)}"
+        points += _along(begin, first, second, end)[1:]
+    return path, points
+
+
+def _bent(before: Point, begin: Point, end: Point, *, across: bool) -> Point:
+    """Half-way to the end, in the direction in which the line came."""
+    main, side = (0, 1) if across else (1, 0)
+    run = begin[main] - before[main]
+    steep = (begin[side] - before[side]) / run if abs(run) >= 1 else 0.0
+    half = (end[main] - begin[main]) / 2
+    moved = begin[main] + half, begin[side] + steep * half
+    return moved if across else (moved[1], moved[0])
