@@ -20,9 +20,9 @@ async def import_graph(
 ) -> ImportGraphResponse:
     """Import a text into a scratch graph, merging with what is there: nodes by label, one edge a relation.
 
-    Use for many nodes and edges at once, of another program or your own; for up to 500 use add_nodes and add_edges
+    Use for many nodes and edges at once, your own or of another program; for single ones use add_nodes and add_edges
     instead. dot: an edge's label is its relation. csv: header source,target,relation, then properties. json: nodes
-    [{label, type}], edges [{source, target, relation}]. All or nothing: an error names the line.
+    with label and type, edges with source, target and relation. All or nothing; an error names the line.
     """
     return await reasoning_of(call).exchange.import_graph(call.caller, graph, format, content)
 
