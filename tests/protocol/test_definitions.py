@@ -15,6 +15,8 @@ from graphiti_pkm.toolsets.instructions import build_instructions
 
 TOOLS = sorted(known_tools())
 WALKS = {"find_entity_path", "get_entity_subgraph"}
+SCRATCH = {tool.name for toolset in TOOLSETS if toolset.name == "reasoning" for tool in toolset.tools}
+"""These read one scratch graph and search no groups."""
 """Bounded as a whole: what did not fit is asked for of one entity, in pages."""
 LISTS = ("facts", "nodes", "episodes", "entities", "sources", "changes")
 ORDER_OF_A_DESCRIPTION = re.compile(r"^[A-Z][^\n]+\.\nUse [^\n]+\.$")
@@ -83,7 +85,8 @@ async def test_only_what_deletes_is_destructive() -> None:
     destructive = {
         tool.name for tool in await definitions(EVERYTHING) if tool.annotations and tool.annotations.destructive_hint
     }
-    assert destructive == {"delete_episode", "delete_entity_edge", "forget", "clear_graph", "delete_graph"}
+    of_memory = {"delete_episode", "delete_entity_edge", "forget", "clear_graph"}
+    assert destructive == of_memory | {"delete_graph", "remove_node", "remove_edge", "transitive_reduction"}
 
 
 @requirement("B-01", "C19")
@@ -92,14 +95,16 @@ async def test_every_tool_that_answers_a_list_has_a_limit_with_default_and_maxim
     tool = await definition(name)
     if not tool["annotations"]["readOnlyHint"] or not set(LISTS) & set(tool["outputSchema"]["properties"]):
         return
-    if name in WALKS:
+    if name in WALKS | {"subgraph"}:
         return
     given = tool["inputSchema"]["properties"]
-    limits = [part for parameter, part in given.items() if parameter.startswith("max_") or parameter == "limit"]
+    bounds = [parameter for parameter in given if parameter.startswith("max_") or parameter == "limit"]
+    limits = [given[parameter] for parameter in bounds if not parameter.endswith("_degree")]
     assert limits
     assert all({"default", "minimum", "maximum"} <= set(part) for part in limits)
     assert "cursor" in given
-    assert {"total", "returned", "truncated", "next_cursor", "scope"} <= set(tool["outputSchema"]["properties"])
+    page = {"total", "returned", "truncated", "next_cursor", *(() if name in SCRATCH else ("scope",))}
+    assert page <= set(tool["outputSchema"]["properties"])
 
 
 @pytest.mark.parametrize("name", sorted(WALKS))
@@ -235,8 +240,8 @@ async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() 
 def test_no_tool_reprocesses_episodes_or_adds_instructions_alone_and_communities_are_off_by_default() -> None:
     refused = re.compile("reprocess|reindex|extract|cluster|instruction", re.IGNORECASE)
     assert [name for name in TOOLS if refused.search(name)] == []
-    assert [name for name in TOOLS if "communit" in name] == ["build_communities"]
-    assert "build_communities" not in {tool.name for tool in TOOLSETS[0].tools}
+    assert [name for name in TOOLS if "communit" in name] == ["build_communities", "communities"]
+    assert not {"build_communities", "communities"} & {tool.name for tool in TOOLSETS[0].tools}
     assert {"get_entity_connections", "get_entity_timeline"} <= set(TOOLS)
 
 
