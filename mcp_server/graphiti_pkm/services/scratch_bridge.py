@@ -139,9 +139,10 @@ class ScratchBridge(Reader):
         searched = visible if wanted is None else tuple(group for group in wanted if group in visible)
         whole = [await self._whole(caller, uuid, wanted, visible) for uuid in uuids]
         entities = await self._graph.get_entities(list(dict.fromkeys(whole)), searched)
-        missing = set(whole) - {one.uuid for one in entities}
-        if missing:
-            raise unknown("entity", min(missing))
+        known = {one.uuid for one in entities}
+        for uuid in whole:
+            if uuid not in known:
+                raise unknown("entity", uuid)
         return _Starts(entities, wanted or tuple(dict.fromkeys(one.group_id for one in entities)))
 
     async def _whole(self, caller: Caller, uuid: str, wanted: tuple[str, ...] | None, visible: tuple[str, ...]) -> str:
