@@ -1,0 +1,32 @@
+"""A memory over fakes with scratch graphs beside it."""
+
+from typing import Any
+
+from tests.unit.services.writing_world import WritingWorld
+
+from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.reasoning import Reasoning
+
+
+class ScratchWorld(WritingWorld):
+    """``told`` goes into memory, ``drawn`` into a scratch graph."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        groups = Groups(self.graph, self.context.settings)
+        self.reasoning = Reasoning(self.context, groups, self.writing, self.journal.saved_graphs)
+
+    async def draw(self, *things: ScratchNode | ScratchEdge, graph: str = "default", caller: Caller = LOCAL) -> None:
+        nodes = tuple(one for one in things if isinstance(one, ScratchNode))
+        edges = tuple(one for one in things if isinstance(one, ScratchEdge))
+        async with self.reasoning.graphs.writing(caller, graph) as opened:
+            opened.graph.apply(Content(nodes, edges))
+
+    async def drawn(self, graph: str = "default", caller: Caller = LOCAL) -> Content:
+        async with self.reasoning.graphs.reading(caller, graph) as opened:
+            return opened.graph.content()
+
+    def uuid(self, name: str) -> str:
+        return self.entity(name).uuid
