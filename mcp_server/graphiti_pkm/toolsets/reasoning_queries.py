@@ -104,7 +104,7 @@ async def connected_components(
 async def find_cycles(
     call: Call,
     graph: Graph = DEFAULT_GRAPH,
-    max_length: Annotated[int | None, Field(ge=1, description="nodes of a cycle at most")] = None,
+    max_length: Annotated[int | None, Field(ge=1, le=1_000, description="nodes of a cycle at most")] = None,
     limit: Items = SCRATCH_ITEMS.default,
     relation: Relation = None,
 ) -> CyclesResponse:
@@ -167,7 +167,7 @@ async def impact_of_removal(
 ) -> ImpactResponse:
     """Show what a scratch graph loses with a node: who depends on it, what they no longer reach, what falls apart.
 
-    Use for "what breaks without X"; nothing is removed, remove_node does that.
+    Use for "what breaks without X"; nothing is removed. To remove it use remove_node instead.
     """
     return await reasoning_of(call).analysis.impact_of_removal(call.caller, graph, node, limit)
 
