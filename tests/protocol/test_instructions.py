@@ -69,9 +69,20 @@ def test_there_is_an_example_for_decisions_projects_and_coaching() -> None:
     assert len(ALL) < 5_000
 
 
+def test_scratch_graphs_are_told_of_only_where_they_can_be_made() -> None:
+    told = build_instructions(known_tools())
+    part = next(part for part in told.split("\n\n") if part.startswith("# Scratch graphs"))
+    assert "commit_graph" in part
+    assert len(part) < 400
+    assert "cratch" not in ALL
+    assert "cratch" not in build_instructions(known_tools() - {"add_nodes"})
+
+
 @pytest.mark.parametrize(
     "settings",
     [
+        Settings(toolsets=("reasoning",)),
+        Settings(toolsets=("memory", "reasoning"), exclude_tools=("commit_graph", "list_graphs", "add_node")),
         Settings(read_only=True),
         Settings(exclude_tools=("get_entity_timeline",)),
         Settings(tools=("search_episodes", "get_status")),

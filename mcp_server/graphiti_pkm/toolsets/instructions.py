@@ -130,6 +130,13 @@ _TIME = """\
 - as_of: what held then; known_at: what the memory said then.
 - What add_memory acknowledged is stored and found at once."""
 
+_SCRATCH = """\
+# Scratch graphs
+- For relations under study (modules, papers, causes): add_nodes and add_edges by natural labels, then ask the graph \
+instead of working it out.
+- They are not memory and go when unused; list_graphs finds them again; commit_graph writes what is worth keeping to \
+memory, previewed first."""
+
 
 def build_instructions(enabled: Collection[str]) -> str:
     """The instruction text for these tools; a part that needs a tool which is off is left out."""
@@ -143,6 +150,7 @@ def build_instructions(enabled: Collection[str]) -> str:
         _CHOOSING,
         _WRITING if writes else "",
         _TIME,
+        _SCRATCH if "add_nodes" in enabled else "",
         _examples(enabled),
     ]
     cut = (only_naming(part, known, enabled) for part in parts)
