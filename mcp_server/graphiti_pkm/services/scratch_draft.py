@@ -1,5 +1,6 @@
 """A part of a scratch graph as one add_memory: entities, facts, and the text that says where they came from. Pure."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
@@ -22,6 +23,7 @@ from graphiti_pkm.services.views import clipped
 _LONGEST = 200
 _SUMMARY = 2_000
 _SHOWN = 100
+_PATH = re.compile(r"^facts\[[0-9]+\](?:\.| is )")
 _TEXTS = frozenset({SENTENCE, "measure", "unit", "valid_at", "invalid_at"})
 
 
@@ -134,5 +136,4 @@ def _why(error: InvalidInput | ValidationError) -> str:
     if isinstance(error, ValidationError):
         fields = ", ".join(dict.fromkeys(str(part) for one in error.errors() for part in one["loc"][:1]))
         return f"its properties {fields} are not as add_memory takes them"
-    path, _, reason = error.message.partition(".")
-    return clipped(reason if path.startswith("facts[") and reason else error.message, _SHOWN * 2)
+    return clipped(_PATH.sub("", error.message), _SHOWN * 2)
