@@ -112,7 +112,7 @@ class _Reader:
             if (self._take().text == "->") != self._directed:
                 self._refuse("an edge is written -> in a digraph and -- in a graph")
             ends.append(self._end(scope, depth))
-        own = self._attributes() if self._is_sign("[") and not (len(ends) == 1 and ends[0][1] is None) else {}
+        own = self._attributes() if self._is_sign("[") else {}
         if len(ends) > 1:
             attributes = self._with(scope.edge_defaults, own)
             for (sources, _), (targets, _) in pairwise(ends):

@@ -18,15 +18,14 @@ _MOST_WORDS = 500_000
 # Possessive throughout: no pattern ever goes back.
 _TOKEN = re.compile(
     r"""
-    [\s\ufeff]*+ (?:
+    [ \t\r\n\f\v\ufeff]*+ (?:
       (?P<name>    [A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*+ )
     | (?P<sign>    [{}\[\];,=:+] )
     | (?P<op>      -> | -- )
     | (?P<quoted>  "[^"\\]*+(?:\\.[^"\\]*+)*+" )
     | (?P<number>  -?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?) )
     | (?P<html>    < )
-    | (?P<comment> //[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/ )
-    | (?P<hash>    \# )
+    | (?P<comment> //[^\n]*+ | \#[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/ )
     | (?P<end>     \Z )
     )
     """,
@@ -65,8 +64,6 @@ def tokens(text: str) -> Iterator[Token]:
             return
         if kind == "html":
             end = _end_of_html(text, start, line)
-        elif kind == "hash":
-            end = _end_of_directive(text, start, line)
         if kind in _NAMES:
             if was_name and start == at:
                 raise unreadable(line, _OTHER, text[_before(text, at) : end + 20])
@@ -101,17 +98,6 @@ def _wrong(text: str, at: int, line: int) -> InvalidInput:
 def _before(text: str, at: int) -> int:
     """Where to begin to show a text: a little before, in the same line."""
     return max(text.rfind("\n", 0, at) + 1, at - 20)
-
-
-def _end_of_directive(text: str, at: int, line: int) -> int:
-    """The end of a line that begins with #, as the C preprocessor leaves them."""
-    begin = text.rfind("\n", 0, at) + 1
-    if text[begin:at].strip():
-        raise unreadable(
-            line, "a # begins a comment only at the start of a line, and a colour needs quotes", text[begin:]
-        )
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
 
 
 def _end_of_html(text: str, at: int, line: int) -> int:

@@ -11,7 +11,7 @@ SAMPLES: Mapping[ReadFormat, tuple[str, ...]] = {
         "digraph { api -> auth; api -> users; auth -> database; users -> database; }",
         """strict digraph "G" { rankdir=LR; node [shape=box, type="service"]; edge [label=calls];
           subgraph cluster_0 { label="Back end"; "auth service":f0:ne -> b:w [weight=2.5, note="say \\"hi\\""] }
-          { a b } -> { c; d } -> subgraph x { e } [color=red];  # not a comment
+          { a b } -> { c; d } -> subgraph x { e } [color=red];  # as in a shell
           <<b>bold</b> &amp; <i>more</i>> -> "long" + " name" -> -1.5; /* over
           lines */ // to the end
         }""",

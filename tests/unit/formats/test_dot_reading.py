@@ -43,7 +43,7 @@ def test_nodes_in_subgraphs_stay_quotes_go_and_ports_make_no_nodes() -> None:
         """strict digraph "my graph" {
              rankdir=LR; node [shape=box, type=service]; edge [label=calls]
              subgraph cluster_back { label="Back end"; "auth service":f0:ne -> users:w }
-             { a; b } -> { c d } -> e [weight=2.5 color="red"];
+             { a } [color=red]; { a; b } -> { c d } -> e [weight=2.5 color="red"];
              edge [label=""]; e -> "auth service";
            }"""
     )
@@ -73,10 +73,11 @@ def test_a_node_is_called_by_its_label_unless_others_are_called_so_too() -> None
 def test_names_of_every_kind() -> None:
     said = read(
         'digraph { "say \\"hi\\"" -> "long" + " name" -> -1.5 -> <<b>bold</b> &amp; more>; é_1 -> "C++"\n'
-        '# a line of the preprocessor\n // to the end\n /* over\n lines */ "back\\\\slash" -> "two\\\nlines" }'
+        "# a line of the preprocessor\n c; # as in a shell\n // to the end\n /* over\n lines */"
+        '"back\\\\slash" -> "two\\\nlines" }'
     )
     assert labels(said) == [
-        'say "hi"', "long name", "-1.5", "bold & more", "é_1", "C++", "back\\slash", "twolines"
+        'say "hi"', "long name", "-1.5", "bold & more", "é_1", "C++", "c", "back\\slash", "twolines"
     ]  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def test_an_edge_without_direction_is_stored_once_with_a_warning() -> None:
         ("digraph { a /* ", 1, "a comment is opened", "/*"),
         ("digraph { a } digraph { b }", 1, "one text holds one graph", "digraph { b }"),
         ('digraph {\n "" -> b }', 2, "a label is empty", ""),
-        ("digraph { a [color=#ff0000] }", 1, "colour needs quotes", ""),
+        ("digraph { a [color=#ff0000] }", 1, "a name is expected", ""),
         ("nodes: a, b", 1, "begins with digraph", "nodes"),
         ("", 1, "begins with digraph", ""),
         ('digraph { a [x="b" + c] }', 1, "here is none", "c]"),
