@@ -29,6 +29,7 @@ _TIMES = frozenset(
 )
 _ITEMS = ("facts", "nodes", "episodes", "entities", "changes")
 _LONG_TEXT = 400
+_SMALL = 0.1
 
 
 def result_of(answer: Answer) -> CallToolResult:
@@ -58,7 +59,12 @@ def _pruned(value: Any) -> Any:
         return {key: item for key, item in items if item is not None and item not in ("", [], {})}
     if isinstance(value, list):
         return [_pruned(item) for item in value]
-    return round(value, 3) if isinstance(value, float) else value
+    return _rounded(value) if isinstance(value, float) else value
+
+
+def _rounded(value: float) -> float:
+    """To the third decimal; a small number to its third digit."""
+    return round(value, 3) if abs(value) >= _SMALL else float(f"{value:.3g}")
 
 
 def _said_once(data: Json) -> Json:
