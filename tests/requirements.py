@@ -26,10 +26,10 @@ ROWS: frozenset[str] = frozenset(
     + _rows("K-", range(1, 5), range(7, 12), 50)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 97)  # analyses
     + _rows("T", 73)
-    + _rows("E-", range(2, 5), 6, 13, range(15, 26), range(28, 33), range(34, 37), range(38, 46))  # scratch graphs
-    + _rows("E-", range(47, 50), range(51, 61), range(62, 67), 74, 84, range(87, 90))
-    + _rows("C", range(34, 39), 40)
-    + _rows("T", 56, 58, 59, 72)
+    + _rows("E-", range(2, 5), 6, 13, range(15, 37), range(38, 46))  # scratch graphs
+    + _rows("E-", range(47, 50), range(51, 61), range(62, 67), 74, range(84, 90), 102, 103)
+    + _rows("C", range(33, 39), 40)
+    + _rows("T", 56, 58, 59, 69, 71, 72)
     + _rows("E-", 90, 91, 98)  # the bridge to memory
     + _rows("C", 14, 42)
     + _rows("E-", range(76, 84), 96, 99)  # texts and pictures

@@ -1,0 +1,178 @@
+"""Whose scratch graphs are whose, how long they stay, and what happens at once."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from tests.fakes import FakeClock, FakeEmbedder
+from tests.requirements import requirement
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.domain.scratch import ScratchLimits, ScratchNode
+from graphiti_pkm.domain.scratch_requests import NodeInput
+from graphiti_pkm.errors import NotFound, TooLarge
+from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.services.scratch_looking import ScratchLooking
+from graphiti_pkm.services.scratch_matching import Matcher, Missing
+from graphiti_pkm.services.scratch_nodes import ScratchNodes
+
+ANNA = Caller(principal="anna")
+
+
+class World:
+    """Scratch graphs over fakes."""
+
+    def __init__(self, limits: ScratchLimits | None = None, embedder: FakeEmbedder | None = None) -> None:
+        self.clock = FakeClock()
+        self.embedder = embedder or FakeEmbedder()
+        self.graphs = ScratchGraphs(limits or ScratchLimits(), timedelta(hours=2), self.clock)
+        self.matcher = Matcher(self.graphs, self.embedder, Settings())
+        self.nodes = ScratchNodes(self.graphs, self.matcher)
+        self.looking = ScratchLooking(self.graphs, self.matcher)
+
+    async def names(self, caller: Caller = LOCAL) -> list[str]:
+        return sorted(one.name for one in self.graphs.list_graphs(caller).graphs)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@requirement("T71", "E-43")
+async def test_a_graph_in_use_stays_and_its_use_counts_to_the_end(world: World) -> None:
+    await world.nodes.add_node(LOCAL, "A", graph="used")
+    await world.nodes.add_node(LOCAL, "A", graph="idle")
+    async with world.graphs.reading(LOCAL, "used") as opened:
+        world.clock.advance(seconds=3 * 3600)
+        assert world.graphs.sweep() == 1
+        assert opened.graph.node_count == 1
+    assert await world.names() == ["used"]
+    world.clock.advance(seconds=2 * 3600)
+    assert await world.names() == ["used"]
+    world.clock.advance(seconds=1)
+    assert await world.names() == []
+
+
+@requirement("C41", "T72")
+async def test_a_tenant_is_what_a_caller_may_see_whatever_token_or_tier_it_comes_with(world: World) -> None:
+    await world.nodes.add_node(ANNA, "A")
+    for same in (Caller(principal="anna", tier="librarian"), Caller(principal="anna", tier="reader", read_only=True)):
+        assert await world.names(same) == ["default"]
+    for other in (LOCAL, Caller(principal="ben"), Caller(principal="anna", groups=("work",))):
+        assert await world.names(other) == []
+        with pytest.raises(NotFound):
+            await world.nodes.list_nodes(other)
+
+
+async def test_whoever_waits_for_a_graph_that_is_deleted_gets_a_new_one_or_is_told(world: World) -> None:
+    await world.nodes.add_node(LOCAL, "A")
+    async with world.graphs.writing(LOCAL):
+        deleting = asyncio.create_task(world.graphs.delete_graph(LOCAL))
+        await asyncio.sleep(0)
+        adding = asyncio.create_task(_added(world, "B"))
+        looking = asyncio.create_task(world.looking.get_graph_info(LOCAL, "default"))
+        await asyncio.sleep(0)
+    assert (await deleting).nodes_deleted == 1
+    await adding
+    outcome = (await asyncio.gather(looking, return_exceptions=True))[0]
+    assert isinstance(outcome, NotFound) or outcome.node_count == 1  # type: ignore[union-attr]
+    assert [one.label for one in (await world.nodes.list_nodes(LOCAL)).nodes] == ["B"]
+
+
+async def _added(world: World, label: str) -> None:
+    async with world.graphs.writing(LOCAL) as opened:
+        opened.graph.add_node(ScratchNode(label))
+
+
+async def test_the_graphs_of_one_person_share_their_bytes() -> None:
+    world = World(ScratchLimits(bytes=200_000))
+    large = {"text": "x" * 9_000}
+
+    async def fill() -> None:
+        for number in range(40):
+            await world.nodes.add_node(LOCAL, f"node {number}", properties=large, graph=f"graph {number % 4}")
+
+    with pytest.raises(TooLarge, match="200,000 bytes together"):
+        await fill()
+    held = sum(one.node_count for one in world.graphs.list_graphs(LOCAL).graphs)
+    assert 10 < held < 40
+    await world.nodes.add_node(ANNA, "A", properties=large)
+    await world.graphs.delete_graph(LOCAL, "graph 0")
+    await world.nodes.add_node(LOCAL, "again", properties=large)
+
+
+class SlowEmbedder(FakeEmbedder):
+    """Answers once it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
+
+    async def embed(self, texts: list[str], patience: float | None = None) -> list[Vector]:  # type: ignore[override]
+        self.asked.set()
+        await self.may_answer.wait()
+        return await super().embed(texts, patience)
+
+
+@requirement("E-36")
+async def test_while_labels_are_embedded_the_same_graph_answers() -> None:
+    embedder = SlowEmbedder()
+    world = World(embedder=embedder)
+    embedder.may_answer.set()
+    await world.nodes.add_node(LOCAL, "A")
+    embedder.may_answer.clear()
+    embedder.asked.clear()
+    adding = asyncio.create_task(world.nodes.add_nodes(LOCAL, [NodeInput(label=f"n {n}") for n in range(100)]))
+    await embedder.asked.wait()
+    assert (await world.looking.get_graph_info(LOCAL)).node_count == 1
+    await world.nodes.remove_node(LOCAL, "A")
+    assert not adding.done()
+    embedder.may_answer.set()
+    assert (await adding).added == 100
+    assert [len(texts) for texts in embedder.calls] == [1, 100]
+
+
+async def test_a_node_that_goes_while_a_text_is_embedded_is_not_found() -> None:
+    embedder = SlowEmbedder()
+    world = World(embedder=embedder)
+    embedder.may_answer.set()
+    await world.nodes.add_nodes(LOCAL, [NodeInput(label="token store"), NodeInput(label="B")])
+    embedder.may_answer.clear()
+    embedder.asked.clear()
+    looking = asyncio.create_task(world.looking.get_neighbors(LOCAL, "store token"))
+    await embedder.asked.wait()
+    await world.nodes.remove_node(LOCAL, "token store")
+    embedder.may_answer.set()
+    with pytest.raises(NotFound):
+        await looking
+
+
+async def test_labels_without_vectors_are_embedded_by_the_look_ups_that_need_them(world: World) -> None:
+    async with world.graphs.writing(LOCAL) as opened:
+        for number in range(1_500):
+            opened.graph.add_node(ScratchNode(f"imported thing {number}"))
+    async with world.matcher.reading(LOCAL, "default", ["imported thing 7"]) as found:
+        assert found.match("imported thing 7").how == "exact"
+    assert world.embedder.calls == []
+    async with world.matcher.reading(LOCAL, "default", ["quartz"]) as found:
+        assert isinstance(found.meanings["quartz"], Missing)
+        assert found.note is not None
+        assert "500 of 1500" in found.note
+    async with world.matcher.reading(LOCAL, "default", ["quartz"]) as found:
+        assert found.note is None
+    assert [len(texts) for texts in world.embedder.calls] == [1_001, 501]
+
+
+async def test_a_model_that_does_not_answer_is_no_error(world: World) -> None:
+    await world.nodes.add_node(LOCAL, "AuthService")
+    world.embedder.is_away = True
+    answer = await world.nodes.add_node(LOCAL, "UserService")
+    assert answer.created is True
+    assert answer.note is not None
+    world.embedder.is_away = False
+    found = await world.nodes.find_node(LOCAL, "service user")
+    assert [one.label for one in found.matches] == ["UserService"]
