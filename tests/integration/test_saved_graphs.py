@@ -153,9 +153,12 @@ async def test_what_is_forgotten_leaves_the_saved_graphs_and_every_file(world: W
     assert (again["node_count"], again["edge_count"]) == (1, 0)
     assert "without 2 nodes and edges that memory has forgotten" in again["message"]
     assert files_with(directory, HIDDEN) == []
-    left = await world.call("commit_graph", graph="loaded")
-    assert left["status"] == "nothing"
-    assert [one["what"] for one in left["left_out"]] == [HIDDEN]
+    assert (await world.call("commit_graph", graph="loaded"))["status"] == "nothing"
+    await draw(world, Content(edges=(ScratchEdge("Anna", HIDDEN, "likes"),)), "loaded")
+    left = await world.call("commit_graph", graph="loaded", dry_run=False)
+    assert (left["status"], left["left_out"][0]["what"]) == ("nothing", HIDDEN)
+    assert "not there any more" in left["left_out"][0]["reason"]
+    assert files_with(directory, HIDDEN) == []
 
 
 async def test_a_word_that_only_the_saved_graph_holds_can_be_forgotten_by_it(world: World) -> None:

@@ -1,6 +1,5 @@
 """From memory into a scratch graph: a bounded part of it, as it is or as it was at a moment. Memory is only read."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +22,7 @@ from graphiti_pkm.services.scratch_memory import content_of, labels_for
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import clipped, status_of
+from graphiti_pkm.services.waiting import in_thread
 
 MOST_STARTS = 50
 _FOUND = 10
@@ -97,7 +97,7 @@ class ScratchBridge(Reader):
             [one.uuid for one in starts.entities], wanted, hops, limit - len(starts.entities), limit * _FACTS_A_NODE
         )
         async with self._graphs.writing(caller, name) as opened:
-            loaded = await asyncio.to_thread(self._put, opened, starts.entities, found, now, instant)
+            loaded = await in_thread(self._put, opened, starts.entities, found, now, instant)
         facts_left_out = found.facts_total - len(found.facts)
         entities = len(starts.entities) + len(found.entities)
         return LoadMemoryResponse(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
 from graphiti_pkm.domain.scratch_choices import EdgeChoice
-from graphiti_pkm.errors import InvalidInput, NotFound
+from graphiti_pkm.errors import AmbiguousLabel, NotFound
 from graphiti_pkm.services.scratch_memory import is_known, memory_uuid
 from graphiti_pkm.services.views import clipped
 
@@ -26,7 +26,7 @@ class Chosen:
     edges: tuple[ScratchEdge, ...]
     """Without those that memory knows as they are."""
     ends: Mapping[str, ScratchNode]
-    """Every node above and every end of an edge above, by label."""
+    """Every node above and every end of an edge above, by label; of those from memory only such ends."""
     unchanged: int
     """Chosen edges that memory knows as they are."""
 
@@ -36,7 +36,7 @@ def choose(graph: "ScratchGraph", edges: Sequence[EdgeChoice] | None, nodes: Seq
 
     Raises:
         NotFound: a label or an edge is not there.
-        InvalidInput: a label may mean several nodes.
+        AmbiguousLabel: a label may mean several nodes.
     """
     if edges is None and nodes is None:
         found = graph.content()
@@ -48,7 +48,7 @@ def choose(graph: "ScratchGraph", edges: Sequence[EdgeChoice] | None, nodes: Seq
 
 
 def named(graph: "ScratchGraph", label: str) -> int:
-    """The one node with this label, or with the same but for punctuation. Raises NotFound, InvalidInput."""
+    """The one node with this label, or with the same but for punctuation. Raises NotFound, AmbiguousLabel."""
     index = graph.find(label)
     if index is not None:
         return index
@@ -57,7 +57,7 @@ def named(graph: "ScratchGraph", label: str) -> int:
         return alike[0]
     if alike:
         candidates = ", ".join(repr(clipped(graph.label(one), _SHOWN)) for one in alike[:_CANDIDATES])
-        raise InvalidInput(f"{clipped(label, _SHOWN)!r} may be any of {candidates}; nothing was written. Name one.")
+        raise AmbiguousLabel(f"{clipped(label, _SHOWN)!r} may be any of {candidates}; nothing was written. Name one.")
     raise NotFound(
         f"There is no node {clipped(label, _SHOWN)!r} in this scratch graph; nothing was written. find_node shows "
         "labels that are near."
@@ -83,7 +83,7 @@ def _as_edge(graph: "ScratchGraph", source: int, target: int, relation: str) -> 
 
 def _chosen(graph: "ScratchGraph", nodes: Sequence[ScratchNode], edges: Sequence[ScratchEdge]) -> Chosen:
     left = tuple(edge for edge in edges if not is_known(edge))
-    ends = {node.label: node for node in nodes}
+    ends = {node.label: node for node in nodes if memory_uuid(node) is None}
     for edge in left:
         for label in (edge.source, edge.target):
             index = graph.find(label)

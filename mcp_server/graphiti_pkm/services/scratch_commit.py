@@ -24,6 +24,7 @@ from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
 from graphiti_pkm.services.scratch_memory import marked, memory_uuid
 from graphiti_pkm.services.told import is_me
 from graphiti_pkm.services.views import clipped
+from graphiti_pkm.services.waiting import in_thread
 from graphiti_pkm.services.writing import Planned, Writing
 
 MOST_COMMITTED = 500
@@ -101,15 +102,15 @@ class ScratchCommit:
             raise NotAllowed("This connection may only read. Nothing was written.")
         name, group = checked_name(graph), self._groups.one(caller, group_id)
         async with self._graphs.reading(caller, name) as opened:
-            chosen = choose(opened.graph, edges, nodes)
+            chosen = await in_thread(choose, opened.graph, edges, nodes)
         call = _Call(caller, name, group, self._groups.public(group), chosen)
-        drafted = await self._draft(call)
-        for what, count in (("nodes", len(drafted.entities)), ("edges", len(drafted.facts))):
+        for what, count in (("nodes", len(chosen.nodes)), ("edges", len(chosen.edges))):
             if count > MOST_COMMITTED:
                 raise InvalidInput(
                     f"commit_graph writes at most {MOST_COMMITTED} {what} at once, these are {count:,}; nothing was "
                     "written. Name some of them in edges or nodes: what is written is left out the next time."
                 )
+        drafted = await self._draft(call)
         if not drafted.entities and not drafted.facts:
             return self._answer(call, drafted, None, None)
         request = drafted.request(name, call.public, list(drafted.entities), drafted.facts)
@@ -235,7 +236,7 @@ def _told(
             "write it call commit_graph again with dry_run=false"
         )
     else:
-        told = "Nothing to write: memory knows all that was chosen"
+        told = "Nothing was written: there is nothing that memory does not know"
     if known:
         told += f"; {known} edge(s) are known already"
     if drafted.left_out:

@@ -17,6 +17,7 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
 from graphiti_pkm.services.scratch_memory import memory_uuid
+from graphiti_pkm.services.waiting import in_thread
 
 MOST_CHARACTERS = 20_000_000
 """Of all saved graphs of one caller, as JSON: each backup holds them again."""
@@ -49,7 +50,7 @@ class ScratchSaving:
             raise NotAllowed("Nothing was saved: this connection may only read.")
         called = checked_name(graph if name is None else name)
         async with self._graphs.reading(caller, graph) as opened:
-            content = await asyncio.to_thread(opened.graph.content)
+            content = await in_thread(opened.graph.content)
         left, groups = await self._without_gone(caller, content)
         text = await asyncio.to_thread(_as_text, left)
         replaced = await self._saved.save(
@@ -93,7 +94,7 @@ class ScratchSaving:
             raise NotFound(f"There is no saved graph {called[:_SHOWN]!r}. There are: {await self._named(caller)}.")
         content = await asyncio.to_thread(_from_text, found.content)
         async with self._graphs.writing(caller, into) as opened:
-            added = await asyncio.to_thread(opened.graph.apply, content)
+            added = await in_thread(opened.graph.apply, content)
             nodes, edges = opened.graph.node_count, opened.graph.edge_count
         merged = "; it was merged into what was there" if nodes > added.nodes_added else ""
         return OpenGraphResponse(
