@@ -24,7 +24,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
     + _rows("K-", range(1, 5), range(7, 12), 50)
-    + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 97)  # analyses
+    + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("T", 73)
     + _rows("E-", range(2, 5), 6, 13, range(15, 37), range(38, 46))  # scratch graphs
     + _rows("E-", range(47, 50), range(51, 61), range(62, 67), 74, range(84, 90), 102, 103)
@@ -32,7 +32,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("T", 56, 58, 59, 69, 71, 72)
     + _rows("E-", 90, 91, 98)  # the bridge to memory
     + _rows("C", 14, 42)
-    + _rows("E-", range(76, 84), 96, 99)  # texts and pictures
+    + _rows("E-", range(76, 84), 96, 99, 100)  # texts and pictures
     + _rows("C", 39)
     + _rows("T", 66, 67)
     + _rows("T", range(60, 65))

@@ -118,6 +118,16 @@ async def test_an_export_is_imported_again(client: Client, text_format: str) -> 
     assert json.loads(await export_of(client, "json")) == F6
 
 
+@requirement("E-100")
+async def test_one_export_imported_into_another_graph_merges_the_two(client: Client) -> None:
+    await import_of(client, "dot", F5, "one")
+    await import_of(client, "dot", "digraph { Auth -> mail [label=uses]; api -> auth; db [type=store] }", "other")
+    one = await export_of(client, "json", graph="one")
+    said = await import_of(client, "json", one, "other")
+    assert (said["nodes_added"], said["edges_added"], said["node_count"], said["edge_count"]) == (2, 3, 6, 5)
+    assert await graphs(client) == {"other": (6, 5), "one": (4, 4)}
+
+
 async def test_the_text_of_an_export_is_whole_and_too_much_is_an_error(client: Client) -> None:
     many = "source,target,relation\n" + "\n".join(f"node {n},node {n + 1},is followed by" for n in range(1_500))
     await import_of(client, "csv", many)
@@ -127,8 +137,11 @@ async def test_the_text_of_an_export_is_whole_and_too_much_is_an_error(client: C
     result = await client.call_tool("export_graph", arguments)
     assert told(result) == answered(result)
     assert str(told(result)["content"]).strip() == many
-    part = await export_of(client, "csv", nodes=["node 7", "NODE-8", "node 100"])
-    assert part == "source,target,relation\nnode 7,node 8,is followed by\n"
+    arguments = {"format": "csv", "nodes": ["node 7", " NODE-8", "node 100"]}
+    part = answered(await client.call_tool("export_graph", arguments))
+    assert part["content"] == "source,target,relation\nnode 7,node 8,is followed by\n"
+    assert part["matched"] == [{"text": "NODE-8", "matched": "node 8", "similarity": 1.0}]
+    assert (part["node_count"], part["edge_count"]) == (3, 1)
     await import_of(client, "dot", F5, "small")
     assert "wholly different" in error_of(
         await client.call_tool("export_graph", {"format": "csv", "graph": "small", "nodes": ["wholly different"]})

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.domain.scratch_answers import MatchedLabel
 
 
 class ImportGraphResponse(Answer):
@@ -23,4 +24,6 @@ class ExportGraphResponse(Answer):
     node_count: int
     """In the content."""
     edge_count: int
+    matched: list[MatchedLabel] = Field(default_factory=list)
+    """Labels of ``nodes`` that found a node which is called otherwise."""
     content: str

@@ -8,6 +8,7 @@ from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.scratch import Content, ScratchLimits
 from graphiti_pkm.domain.scratch_exchange_answers import ExportGraphResponse, ImportGraphResponse
 from graphiti_pkm.errors import TooLarge
+from graphiti_pkm.services.scratch_edges import matched
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
 from graphiti_pkm.services.scratch_matching import Matcher
 from graphiti_pkm.services.waiting import in_thread
@@ -47,17 +48,23 @@ class ScratchExchange:
         self, caller: Caller, graph: str, text_format: "WriteFormat", nodes: Sequence[str] | None, max_chars: int
     ) -> ExportGraphResponse:
         """A graph, or some of its nodes with the edges among them, as a text: whole or not at all."""
-        async with self._matcher.reading(caller, graph, nodes or ()) as found:
-            chosen = {found.match(label).index for label in nodes} if nodes else None
+        labels = [label.strip() for label in nodes or ()]
+        async with self._matcher.reading(caller, graph, labels) as found:
+            chosen = {found.match(label).index for label in labels} or None
+            told = matched(found, labels)
             part = await in_thread(found.graph.content, chosen)
         content = await asyncio.to_thread(_written, part, text_format)
         if len(content) > max_chars:
             raise TooLarge(
-                f"The content has {len(content):,} characters, more than max_chars ({max_chars:,}), and half of it would "
-                f"be of no use. {_way_out(len(content))} name fewer nodes, or use another format: csv and text are short."
+                f"The content has {len(content):,} characters, more than max_chars ({max_chars:,}), and a part would "
+                f"be useless. {_way_out(len(content))} name fewer nodes, or use another format: csv and text are short."
             )
         return ExportGraphResponse(
-            format=text_format, node_count=len(part.nodes), edge_count=len(part.edges), content=content
+            format=text_format,
+            node_count=len(part.nodes),
+            edge_count=len(part.edges),
+            matched=told,
+            content=content,
         )
 
 
