@@ -45,6 +45,8 @@ What stands against what:
   journal (every other with two entities and a fact), seven kinds of reads. Times count from when a call was due, so one
   that waited for the one before is late; the clients share the machine. Against one person on the same server before.
   At full speed each person calls again as soon as they are answered.
+- Analyses of scratch graphs: both sides in one process on the same random graph, processor time, medians of three; the
+  arrays that ours compute on are made before and told apart, as NetworkX's dictionaries are.
 - Memory of scratch graphs: both in a new process each, the same random edges of one relation without properties;
   resident memory before and after.
 - Start: a bare `MCPServer` with as many tools, spoken to in plain lines over stdio.

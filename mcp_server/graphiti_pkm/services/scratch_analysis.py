@@ -30,6 +30,7 @@ from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
 from graphiti_pkm.services.scratch_matching import Match, Matcher, shown
 from graphiti_pkm.services.scratch_pictures import Picture, Pictures, must_have
+from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
     from graphiti_pkm.reasoning.edges import Edge
@@ -177,7 +178,7 @@ class ScratchAnalysis:
         """Nodes by their number of edges; every relation counts."""
         async with self._graphs.reading(caller, graph) as opened:
             must_have(opened.graph, relation)
-            ranked = await asyncio.to_thread(_degrees, opened.graph, relation)
+            ranked = await in_thread(_degrees, opened.graph, relation)
         return DegreesResponse(rankings=ranked[:top_n], total=len(ranked), truncated=len(ranked) > top_n)
 
     async def betweenness_centrality(

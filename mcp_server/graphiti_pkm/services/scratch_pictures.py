@@ -3,7 +3,6 @@
 What takes time in proportion to a graph runs in a thread, what may explode in a process of its own.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.scratch_labels import Labels
 from graphiti_pkm.services.scratch_matching import Match, Matcher, shown
+from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
     from graphiti_pkm.reasoning.graph import ScratchGraph
@@ -72,9 +72,9 @@ class Pictures:
         async with self._matcher.reading(caller, graph, texts) as found:
             must_have(found.graph, relation)
             matches = [found.match(text) for text in texts]
-            view, labels = await asyncio.to_thread(_viewed, found.graph, weight, relation, gathered)
+            view, labels = await in_thread(_viewed, found.graph, weight, relation, gathered, undirected=undirected)
             version = found.graph.version
-            return Picture(found.graph, version, view.undirected if undirected else view, Labels(labels), matches)
+            return Picture(found.graph, version, view, Labels(labels), matches)
 
     async def run(
         self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any
@@ -123,7 +123,7 @@ def must_have(graph: "ScratchGraph", relation: str | None) -> None:
 
 
 def _viewed(
-    graph: "ScratchGraph", weight: str | None, relation: str | None, gathered: "Gathered"
+    graph: "ScratchGraph", weight: str | None, relation: str | None, gathered: "Gathered", *, undirected: bool
 ) -> "tuple[View, list[str]]":
     view = graph.view(weight, relation, gathered)
-    return view, [graph.label(index) for index in view.indices.tolist()]
+    return view.undirected if undirected else view, [graph.label(index) for index in view.indices.tolist()]
