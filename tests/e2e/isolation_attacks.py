@@ -9,12 +9,14 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from mcp_types import CallToolResult, Tool
+from tests.e2e.isolation_scratch import HERS, NOBODYS, OPENING, scratch_arguments
 from tests.e2e.isolation_world import COMMON, NO_SAGA, NOWHERE, OWN, SAGA, SECRETS, VERAS, Records, Story
 from tests.protocol.support import text
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SHORT = re.compile(r"\b[0-9a-f]{8}\b")
 _CURSOR = re.compile(r'(?<=next_cursor)[\\": ]+[A-Za-z0-9_-]+')
+_USED = re.compile(r'(?:last_accessed|expires_at)[\\": ]+[0-9T:.+-]+')
 _UPTIME = re.compile(r'(?<=uptime_seconds)[\\": ]+[0-9]+')
 _HARMLESS = frozenset(
     """
@@ -24,9 +26,12 @@ _HARMLESS = frozenset(
     valid_after valid_before neighbours max_connections include_invalidated direction relation order max_content_chars
     content_offset max_entities mode limit since until kinds reason invalid_at episodes max_hops max_paths hops
     source_node_name edge_name fact target_node_name
+    label type properties nodes edges source target node max_in_degree max_out_degree create_missing include_edges
+    weight undirected max_length top_n in_place format content max_chars dry_run saved
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
-"""Parameters of today's tools that name no record, group or saga; cursors and confirmations are tried by themselves."""
+"""Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by
+themselves. Labels are of nodes in a graph of one's own."""
 _TOKEN = re.compile(r"\b[0-9a-f]{12}\b")
 
 
@@ -81,6 +86,7 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "clear_graph": {"group_ids": own.group},
         "summarize_saga": {"saga_name": NO_SAGA, "group_id": own.group},
         "build_communities": {"group_ids": own.group},
+        **scratch_arguments(entity),
     }[tool]
 
 
@@ -95,12 +101,14 @@ class Attacks:
         self._groups = [name for name in self._properties if name in {"group_id", "group_ids"}]
 
     def all(self) -> Iterator[Attack]:
-        """Every parameter that names a record, a group or a saga, with hers and with what nobody has."""
+        """Every parameter that names a record, a group, a saga or a graph, with hers and with what nobody has."""
         for parameter in self._properties:
             if parameter in self._groups:
                 yield self._with(**{parameter: (self._hers.group, NOWHERE)})
                 stored = [stored_group(principal, self._hers.group) for principal in ("vera", "nobody")]
                 yield self._with(**{parameter: (stored[0], stored[1])})
+            elif parameter == "graph" or (parameter == "name" and self._tool in OPENING):
+                yield self._with(**{parameter: (HERS, NOBODYS)})
             elif parameter in {"saga", "saga_name"}:
                 yield self._with(**{parameter: (SAGA, NO_SAGA)})
             elif "uuid" in parameter or parameter in {"receipt", "replaced_by"}:
@@ -154,7 +162,7 @@ def exact(result: CallToolResult, asked: Sequence[str]) -> str:
     told = json.dumps(result.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
     for form in sorted({form for one in asked for form in _spelt(one)}, key=len, reverse=True):
         told = told.replace(form, "ASKED")
-    return _UPTIME.sub("UPTIME", _CURSOR.sub("CURSOR", told))
+    return _USED.sub("USED", _UPTIME.sub("UPTIME", _CURSOR.sub("CURSOR", told)))
 
 
 def shape(result: CallToolResult, sent: dict[str, Any]) -> str:

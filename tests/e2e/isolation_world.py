@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from mcp.client import Client
+from tests.e2e.isolation_scratch import draw_hers, draw_own, drawn
 from tests.e2e.support import call
 
 from graphiti_pkm.domain.access import Token
@@ -103,13 +104,15 @@ class Story:
             ("search_nodes", {"group_ids": VERAS, "query": "council", "max_nodes": 50}),
         ):
             self.uuids.update(_UUID.findall(json.dumps(await call(client, tool, **arguments))))
+        await draw_hers(client)
         self.before = await kept(client)
 
     async def tell_own(self, attacker: str, client: Client) -> None:
-        """One note of the attacker's own."""
+        """One note of the attacker's own, and a scratch graph."""
         fact = {"source": "Tom", "relation": "KNOWS", "target": "Heron", "fact": OWN}
         answer = await call(client, "add_memory", episode_body=OWN, group_id=COMMON, facts=[fact], wait_seconds=40)
         self.own[attacker] = _records(answer, COMMON)
+        await draw_own(client)
 
 
 async def kept(client: Client) -> dict[str, Any]:
@@ -118,6 +121,7 @@ async def kept(client: Client) -> dict[str, Any]:
         "episodes": await call(client, "get_episodes", group_ids=VERAS),
         "changes": (await call(client, "what_changed", since="2020", group_ids=VERAS, limit=100))["changes"],
         "holds": (await call(client, "get_status"))["groups"][VERAS],
+        "scratch": await drawn(client),
     }
 
 
