@@ -1,6 +1,7 @@
 """What several suites need: a real FalkorDB for the whole run, and an empty graph in it for each test."""
 
 import logging
+import re
 import sys
 import tempfile
 import threading
@@ -30,6 +31,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Tests empty the one database of a Neo4j before they use it: two processes would for each other."""
     if _GIVEN_NEO4J is not None and (getattr(config.option, "numprocesses", None) or 0) > 1:
         raise pytest.UsageError("NEO4J_URI names one database for all tests: run them in one process, with -n 0.")
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Processes that share the tests out must call them the same: a uuid may be another in each."""
+    return argname if isinstance(val, str) and _is_uuid(val) else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -64,6 +70,10 @@ def falkor_socket() -> Iterator[Path]:
         server.start()
         yield server.socket
         server.kill()
+
+
+def _is_uuid(text: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) is not None
 
 
 def _short_directory() -> "tempfile.TemporaryDirectory[str]":
