@@ -23,6 +23,7 @@ NAMES = (
     "cold",
     "footprint",
     "reasoning_engine",
+    "reasoning_labels",
     "reasoning_memory",
     "retrieval",
     "vectors",

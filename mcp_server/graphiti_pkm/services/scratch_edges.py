@@ -153,13 +153,13 @@ class ScratchEdges:
 
 def matched(found: Found, texts: Iterable[str]) -> list[MatchedLabel]:
     """Texts that found a node which is called otherwise, the least similar first."""
-    matches = ((text, found.meanings[text]) for text in dict.fromkeys(texts))
-    told = [
+    meanings = ((text, found.meanings[text]) for text in dict.fromkeys(texts))
+    matches = [(text, one) for text, one in meanings if isinstance(one, Match) and one.label != text]
+    matches.sort(key=lambda match: match[1].similarity)
+    return [
         MatchedLabel(text=text, matched=one.label, similarity=round(one.similarity, 3))
-        for text, one in matches
-        if isinstance(one, Match) and one.label != text
+        for text, one in matches[:_MOST_MATCHED]
     ]
-    return sorted(told, key=lambda one: one.similarity)[:_MOST_MATCHED]
 
 
 def relation_note(graph: "ScratchGraph", relation: str | None) -> str | None:

@@ -5,11 +5,13 @@ else does. One lock a graph, held for reading too: an analysis may run in a thre
 """
 
 import asyncio
+import sys
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 from graphiti_pkm.domain.access import Caller
@@ -28,6 +30,7 @@ _MOST_NAMES = 20
 """Of graphs, in one message."""
 _SHOWN = 60
 _TURN_SECONDS = 60.0
+_ENGINE = "graphiti_pkm.reasoning.graph"
 _LINE_ENDS = frozenset({"Zl", "Zp"})
 
 
@@ -130,8 +133,8 @@ class ScratchGraphs:
     @asynccontextmanager
     async def _holding(self, caller: Caller, name: str, *, creates: bool) -> AsyncIterator[OpenGraph]:
         tenant, key = caller.sight, checked_name(name)
-        if creates:
-            await asyncio.to_thread(_load_engine)
+        if creates and _ENGINE not in sys.modules:
+            await asyncio.to_thread(import_module, _ENGINE)
         while True:
             self.sweep()
             opened = self._tenants.get(tenant, {}).get(key)
@@ -219,7 +222,3 @@ def checked_name(name: str) -> str:
             f"{DEFAULT_GRAPH!r}."
         )
     return trimmed
-
-
-def _load_engine() -> None:
-    import graphiti_pkm.reasoning.graph  # noqa: F401, PLC0415

@@ -30,7 +30,7 @@ How: TypeAlias = Literal["exact", "normalised", "similar"]
 NO_VECTORS = "labels were compared by letters and words only: there is no embedding model now, see get_status"
 STILL_EMBEDDING = "the labels of this graph are still being embedded: {} of {} are compared by letters and words only"
 
-_COMPARED = 50
+_COMPARED = 20
 """Nearest labels of a text whose words and letters are looked at as well."""
 _MOST_PENDING = 1_000
 """Labels of an import that one call embeds: about a second."""
@@ -193,13 +193,14 @@ class Matcher:
 
     async def _found(self, opened: OpenGraph, texts: Sequence[str], prepared: dict[str, Vector] | None) -> Found:
         graph, vectors = opened.graph, prepared or {}
-        for index in [index for index in graph.vectors.pending if words(graph.label(index)) in vectors]:
-            graph.vectors.add(index, vectors[words(graph.label(index))])
+        for index in list(graph.vectors.pending) if vectors else ():
+            if (vector := vectors.get(words(graph.label(index)))) is not None:
+                graph.vectors.add(index, vector)
         meanings = {text: meaning for text in texts if (meaning := _by_form(graph, text)) is not None}
         unknown = [text for text in texts if text not in meanings]
         if unknown:
             meanings.update(await asyncio.to_thread(self._similar, graph, unknown, prepared))
-        own = {text: vectors[words(text)] for text in texts if words(text) in vectors}
+        own = {text: vectors[words(text)] for text in texts if words(text) in vectors} if vectors else {}
         return Found(opened, meanings, own, _note(graph, prepared) if unknown else None)
 
     def _similar(

@@ -1,0 +1,96 @@
+"""Natural labels of scratch graphs with the real model: a batch beside single calls, a look-up beside an embedding.
+
+Told is processor time: server, client and model share this process, and what else the machine does is then in none.
+"""
+
+import random
+from contextlib import suppress
+from itertools import product
+from statistics import quantiles
+from time import process_time
+
+from mcp.client import Client
+from tests.benchmarks.measuring import Aim, Figure, ms
+from tests.benchmarks.world import call, client_of, memory
+
+from graphiti_pkm.models.local import LocalEmbedder
+
+NODES = 10_000
+EDGES = 10_000
+BATCH = 500
+ONE_BY_ONE = 400
+"""Edges of the other side, told for all of them."""
+BY_MEANING = 50
+"""Likewise, of edges whose ends have to be embedded."""
+LOOK_UPS = 200
+
+_FIRST = (
+    "Payment", "Invoice", "Login", "Session", "Search", "Report", "Audit", "Order", "Cart", "Refund", "Coupon", "Stock",
+    "Parcel", "Route", "Map", "Photo", "Video", "Mail", "Chat", "Calendar",
+)  # fmt: skip
+_SECOND = (
+    "Import", "Export", "Cache", "Queue", "Index", "Archive", "Backup", "Billing", "Customer", "Partner", "Tenant",
+    "Admin", "Mobile", "Desktop", "Batch", "Stream", "Event", "Error", "Metric", "Language",
+)  # fmt: skip
+_THIRD = (
+    "Service", "Repository", "Controller", "Worker", "Gateway", "Parser", "Validator", "Scheduler", "Router", "Monitor",
+    "Factory", "Adapter", "Client", "Server", "Builder", "Loader", "Writer", "Reader", "Model", "View", "Handler",
+    "Policy", "Store", "Filter", "Planner",
+)  # fmt: skip
+
+
+async def figures(*, quick: bool) -> list[Figure]:
+    """Through MCP, on a graph of 10,000 nodes; the model alone is another one, so that no cache is shared."""
+    nodes = NODES // 10 if quick else NODES
+    names = [words for words, _ in zip(product(_FIRST, _SECOND, _THIRD), range(nodes), strict=False)]
+    dice = random.Random(6)  # noqa: S311 any will do
+    dice.shuffle(names)
+    async with memory(toolsets=("reasoning",)) as opened, client_of(opened) as client:
+        alone = LocalEmbedder(opened.context.settings)
+        await alone.embed(["ready"])
+        labels = ["".join(words) for words in names]
+        for start in range(0, nodes, BATCH):
+            await call(client, "add_nodes", nodes=[{"label": label} for label in labels[start : start + BATCH]])
+        said = [" ".join(words).lower() for words in names]
+        otherwise = [f"the {a.lower()} {c.lower()} of {b.lower()}" for a, b, c in names]
+        found = [
+            await _edges(client, said, nodes, ONE_BY_ONE, "by natural labels", Aim(">=", 20)),
+            await _edges(client, otherwise, BATCH, BY_MEANING, "whose ends are found by meaning", None),
+            await _look_up(client, alone, names, LOOK_UPS // (4 if quick else 1)),
+        ]
+        await alone.close()
+        return found
+
+
+async def _edges(client: Client, texts: list[str], edges: int, sample: int, what: str, aim: Aim | None) -> Figure:
+    ends = [(source, texts[(at * 7 + 1) % len(texts)]) for at, source in enumerate(texts)]
+    together = [{"source": source, "target": target, "relation": "calls"} for source, target in ends[:edges]]
+    apart = [{"source": target, "target": source, "relation": "is called by"} for source, target in ends[-sample:]]
+    begun = process_time()
+    for edge in apart:
+        with suppress(RuntimeError):  # an end that nothing is like enough: an answer like any other
+            await call(client, "add_edge", **edge)
+    theirs = (process_time() - begun) * len(together) / len(apart)
+    begun = process_time()
+    for start in range(0, len(together), BATCH):
+        await call(client, "add_edges", edges=together[start : start + BATCH])
+    ours = process_time() - begun
+    name = f"add_edges of {len(together):,} edges {what} on {len(texts):,} nodes, {BATCH} a call, against one by one"
+    return Figure(name, ms(1000 * ours), f"{ms(1000 * theirs)} ({sample} of them, scaled)", theirs / ours, aim)
+
+
+async def _look_up(client: Client, alone: LocalEmbedder, names: list[tuple[str, str, str]], rounds: int) -> Figure:
+    """Texts that nobody embedded before, in turn; both sides get texts of the same make."""
+    taken: dict[str, list[float]] = {"find": [], "embed": []}
+    for at, (first, second, third) in enumerate(names[: 2 * rounds]):
+        text = f"that {third.lower()} for {first.lower()} and {second.lower()}"
+        side = "find" if at % 2 else "embed"
+        begun = process_time()
+        if side == "find":
+            await call(client, "find_node", query=text)
+        else:
+            await alone.embed([text])
+        taken[side].append(1000 * (process_time() - begun))
+    ours, theirs = (quantiles(taken[side], n=20)[-1] for side in ("find", "embed"))
+    name = f"find_node through MCP by meaning among {len(names):,} nodes, p95 of {rounds}, against one embedding call"
+    return Figure(name, ms(ours), ms(theirs), ours / theirs, Aim("<=", 1.5))
