@@ -20,9 +20,13 @@ class Lettering:
         """``boxes``: middle, width and height; ``lines``: points along each."""
         self._taken: dict[tuple[int, int], list[tuple[float, float, float, float]]] = {}
         self._touched: dict[tuple[int, int], list[Point]] = {}
+        self.extent = (0.0, 0.0, 0.0, 0.0)
+        """Left, top, right and bottom of all there is."""
         for x, y, width, height in boxes:
             self._take((x - width / 2 - 2, y - height / 2 - 2, x + width / 2 + 2, y + height / 2 + 2))
         for line in lines:
+            xs, ys = [x for x, _ in line], [y for _, y in line]
+            self._widen((min(xs), min(ys), max(xs), max(ys)))
             for x, y in line:
                 self._touched.setdefault((int(x // _CELL), int(y // _CELL)), []).append((x, y))
 
@@ -53,7 +57,16 @@ class Lettering:
                         return covered
         return covered
 
+    def _widen(self, area: tuple[float, float, float, float]) -> None:
+        self.extent = (
+            min(self.extent[0], area[0]),
+            min(self.extent[1], area[1]),
+            max(self.extent[2], area[2]),
+            max(self.extent[3], area[3]),
+        )
+
     def _take(self, area: tuple[float, float, float, float]) -> None:
+        self._widen(area)
         for cell in _cells(area):
             self._taken.setdefault(cell, []).append(area)
 

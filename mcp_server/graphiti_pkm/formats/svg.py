@@ -16,6 +16,7 @@ MOST_NODES = 300
 MOST_EDGES = 1_000
 
 _MARGIN = 16
+_NARROWEST = 288
 _STEP = 9
 """Between the points by which a line is known."""
 _LONGEST_RELATION = 130
@@ -54,7 +55,8 @@ def write_svg(content: Content) -> str:
 
 
 _HEAD = (
-    "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' viewBox='0 0 {width} {height}' "
+    "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' "
+    "viewBox='{left} {top} {width} {height}' "
     f"font-family='Helvetica,Arial,sans-serif' font-size='{FONT_SIZE}' role='img'>"
 )
 _TIP = (
@@ -90,11 +92,7 @@ class _Drawing:
         edges = [ends for ends in self._relations if ends[0] != ends[1]]
         widths = {ends: width_of(shown) + 8 if shown else 0.0 for ends, shown in self._shown.items()}
         picture = picture_of(sizes, edges, widths)
-        self._middles = [(x + _MARGIN, y + _MARGIN) for x, y in picture.middles]
-        ways = {
-            ends: Way([(x + _MARGIN, y + _MARGIN) for x, y in way.points], way.across)
-            for ends, way in picture.ways.items()
-        }
+        self._middles, ways = picture.middles, picture.ways
         curves = {ends: _curve(ways[ends]) if ends in ways else self._direct(*ends) for ends in self._relations}
         letters = Lettering(
             [(x, y, box.width, box.height) for (x, y), box in zip(self._middles, self._boxes, strict=True)],
@@ -107,12 +105,19 @@ class _Drawing:
                 relations.append(f"<text x='{spot[0]:.0f}' y='{spot[1]:.0f}'>{xml_text(self._shown[ends])}</text>")
             told = self._told(ends) if self._only is None and (spot is None or "…" in self._shown[ends]) else ""
             lines.append(f"<path d='{path}'><title>{told}</title></path>" if told else f"<path d='{path}'/>")
-        bottom = picture.height + 2 * _MARGIN
-        legend, width, height = self._legend(bottom, max(picture.width + 2 * _MARGIN, 320))
+        left, top, right, bottom = letters.extent
+        right = max(right, left + _NARROWEST)
+        legend, bottom = self._legend(left, bottom + _MARGIN, right)
+        frame = {
+            "left": math.floor(left - _MARGIN),
+            "top": math.floor(top - _MARGIN),
+            "width": math.ceil(right - left + 2 * _MARGIN),
+            "height": math.ceil(bottom - top + 2 * _MARGIN),
+        }
         nodes, edge_count = len(self._content.nodes), len(self._content.edges)
         return "\n".join(
             [
-                _HEAD.format(width=round(width), height=round(height)),
+                _HEAD.format(**frame),
                 f"<title>{nodes} nodes, {edge_count} edges</title>",
                 _TIP,
                 *_group(f"fill='none' stroke='{_GREY}' stroke-width='1.3' marker-end='url(#tip)'", lines),
@@ -167,14 +172,14 @@ class _Drawing:
             for number, line in enumerate(box.lines):
                 yield f"<text x='{x:.0f}' y='{first + number * LINE:.0f}'>{xml_text(line)}</text>"
 
-    def _legend(self, top: float, width: float) -> tuple[list[str], float, float]:
-        """Types with their colours, and the relation if there is only one; with the size of the whole picture."""
+    def _legend(self, begin: float, top: float, end: float) -> tuple[list[str], float]:
+        """Types with their colours, and the relation if there is only one; with where the picture ends below."""
         named = {colour: str(kind) for kind, colour in self._colours.items() if kind is not None}
         if _MANY in named:
             named[_MANY] = "other types"
         if named and any(node.type is None for node in self._content.nodes):
             named[_UNTYPED] = "no type"
-        shapes, left = [], float(_MARGIN)
+        shapes, left = [], begin
         texts: list[tuple[str, tuple[str, str] | None]] = [
             (cut_to(name, 160), colour) for colour, name in named.items()
         ]
@@ -182,8 +187,8 @@ class _Drawing:
             texts.append((f"every edge: {cut_to(self._only, 200)}", None))
         for text, colour in texts:
             wide = width_of(text) + 20
-            if left > _MARGIN and left + wide > width - _MARGIN:
-                left, top = _MARGIN, top + 26
+            if left > begin and left + wide > end:
+                left, top = begin, top + 26
             if colour is None:
                 shapes.append(f"<text x='{left:.0f}' y='{top + 14:.0f}' fill='{_GREY}'>{xml_text(text)}</text>")
             else:
@@ -191,7 +196,7 @@ class _Drawing:
                 shapes.append(f"<rect {chip} fill='{colour[0]}' stroke='{colour[1]}'/>")
                 shapes.append(f"<text x='{left + 6:.0f}' y='{top + 14:.0f}' fill='#1b2430'>{xml_text(text)}</text>")
             left += wide
-        return _group("font-size='11'", shapes), width, top + (26 if shapes else 0)
+        return _group("font-size='11'", shapes), top + 20 if shapes else top - _MARGIN
 
 
 def _group(attributes: str, shapes: Sequence[str]) -> list[str]:
