@@ -112,3 +112,9 @@ async def test_me_is_a_start_and_an_edge_that_was_drawn_stays_its_own(world: Scr
     await world.draw(ScratchEdge("Anna", "Acme", "works_at"))
     loaded = await load(world, entity_uuids=["me"])
     assert (loaded.entities_loaded, loaded.node_count, loaded.edge_count) == (2, 3, 2)
+
+
+async def test_what_may_only_have_held_then_is_not_loaded(world: ScratchWorld) -> None:
+    await world.tell("Anna works at Acme.", WORKS, reference_time="2026-03-01")
+    assert (await load(world, "Anna", as_of="2026-02")).facts_loaded == 0
+    assert (await load(world, "Anna", as_of="2026-04")).facts_loaded == 1
