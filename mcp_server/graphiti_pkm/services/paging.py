@@ -66,6 +66,7 @@ SCRATCH_ITEMS = Limit("limit", 100, 500)
 SCRATCH_TOP = Limit("top_n", 10, 100)
 PATH_LENGTH = Limit("max_length", 6, 20)
 SCRATCH_ROWS = Limit("limit", 100, 500)
+EXPORT = Limit("max_chars", 24_000, 200_000, minimum=1_000)
 CONTENT = Limit("max_content_chars", 2_000, 20_000, minimum=0)
 
 

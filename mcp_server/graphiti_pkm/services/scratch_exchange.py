@@ -8,6 +8,7 @@ from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.scratch import Content, ScratchLimits
 from graphiti_pkm.domain.scratch_exchange_answers import ExportGraphResponse, ImportGraphResponse
 from graphiti_pkm.errors import TooLarge
+from graphiti_pkm.services.paging import EXPORT
 from graphiti_pkm.services.scratch_edges import matched
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
 from graphiti_pkm.services.scratch_matching import Matcher
@@ -17,8 +18,7 @@ if TYPE_CHECKING:  # readers, writers and NumPy are loaded when a text is first 
     from graphiti_pkm.formats.reading import ReadFormat
     from graphiti_pkm.formats.writing import WriteFormat
 
-DEFAULT_EXPORT = 24_000
-LARGEST_EXPORT = 200_000
+DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
 """Characters of the content."""
 
 

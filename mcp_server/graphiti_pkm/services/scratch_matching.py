@@ -4,7 +4,6 @@ Looked up in two holds of the graph: first which texts are not simply there, the
 outside any lock, what they are nearest to.
 """
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -20,6 +19,7 @@ from graphiti_pkm.reasoning.label_forms import Likeness, words
 from graphiti_pkm.services.embedding import embed_by_text
 from graphiti_pkm.services.scratch_checks import checked_label
 from graphiti_pkm.services.scratch_graphs import OpenGraph, ScratchGraphs
+from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:
     from graphiti_pkm.config import Settings
@@ -199,7 +199,7 @@ class Matcher:
         meanings = {text: meaning for text in texts if (meaning := _by_form(graph, text)) is not None}
         unknown = [text for text in texts if text not in meanings]
         if unknown:
-            meanings.update(await asyncio.to_thread(self._similar, graph, unknown, prepared))
+            meanings.update(await in_thread(self._similar, graph, unknown, prepared))
         own = {text: vectors[words(text)] for text in texts if words(text) in vectors} if vectors else {}
         return Found(opened, meanings, own, _note(graph, prepared) if unknown else None)
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
 from graphiti_pkm.domain.scratch_exchange_answers import ExportGraphResponse, ImportGraphResponse
-from graphiti_pkm.services.scratch_exchange import DEFAULT_EXPORT, LARGEST_EXPORT
+from graphiti_pkm.services.paging import EXPORT
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
 from graphiti_pkm.toolsets.schema import Strings
@@ -35,8 +35,8 @@ async def export_graph(
         Strings | None, Field(max_length=500, description="only these labels and the edges among them")
     ] = None,
     max_chars: Annotated[
-        int, Field(ge=1_000, le=LARGEST_EXPORT, description="longer content is an error, never cut")
-    ] = DEFAULT_EXPORT,
+        int, Field(ge=EXPORT.minimum, le=EXPORT.maximum, description="longer content is an error, never cut")
+    ] = EXPORT.default,
 ) -> ExportGraphResponse:
     """Export a scratch graph as a text or a picture.
 

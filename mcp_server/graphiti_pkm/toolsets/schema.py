@@ -73,7 +73,7 @@ def answer_schema(answer: type[Answer]) -> Json:
     npm's client holds the structured content of errors to it as well, and hides the error from its model if it does
     not fit: so nothing is required at the top.
     """
-    names, definitions = _answers()
+    names, definitions = _answers(of_scratch_graphs=_is_of_scratch_graphs(answer))
     whole = {name: part for name, part in definitions[names[answer]].items() if name != "required"}
     used: dict[str, Json] = {}
     todo = list(_references(whole))
@@ -86,12 +86,19 @@ def answer_schema(answer: type[Answer]) -> Json:
 
 
 @functools.cache
-def _answers() -> tuple[dict[type[Answer], str], dict[str, Json]]:
-    """Schemas of all answers, made together: they share most of their parts, and start-up waits for them."""
-    answers = list(_below(Answer))
+def _answers(*, of_scratch_graphs: bool) -> tuple[dict[type[Answer], str], dict[str, Json]]:
+    """Schemas of all answers about memory, or about scratch graphs, made together.
+
+    They share most of their parts, and start-up waits for them.
+    """
+    answers = [answer for answer in _below(Answer) if _is_of_scratch_graphs(answer) == of_scratch_graphs]
     references, whole = models_json_schema([(answer, "validation") for answer in answers])
     names = {answer: references[answer, "validation"]["$ref"].rpartition("/")[2] for answer in answers}
     return names, whole["$defs"]
+
+
+def _is_of_scratch_graphs(answer: type[Answer]) -> bool:
+    return answer.__module__.startswith("graphiti_pkm.domain.scratch")
 
 
 def _below(answer: type[Answer]) -> Iterator[type[Answer]]:
