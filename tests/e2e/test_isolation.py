@@ -168,6 +168,8 @@ async def test_what_is_anothers_is_answered_like_what_is_not_there(tool: str, at
                 assert operator.eq(*attack.differences(got, control)), told
             else:  # a write of the attacker's own, with a uuid of its own
                 assert shape(got, attack.arguments) == shape(control, attack.control), told
+        if draws:
+            await draw_own(client)
 
 
 @requirement("C41")
