@@ -25,7 +25,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
     + _rows("K-", range(1, 5), range(7, 12), 50)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
-    + _rows("T", 73)
+    + _rows("T", 65, 73)
     + _rows("E-", range(2, 5), 6, 13, range(15, 37), range(38, 46))  # scratch graphs
     + _rows("E-", range(47, 50), range(51, 61), range(62, 67), 74, range(84, 90), 102, 103)
     + _rows("C", range(33, 39), 40)

@@ -87,7 +87,8 @@ async def test_the_cheaper_route_wins_only_where_weight_is_named_and_a_negative_
     assert (await ask(client, "shortest_path", source="a", target="c"))["length"] == 1
     arguments = {"source": "a", "target": "c", "weight": "weight"}
     assert "negative" in error_of(await client.call_tool("shortest_path", arguments))
-    assert "negative" in error_of(await client.call_tool("pagerank", {"weight": "weight"}))
+    for tool in ("pagerank", "communities"):
+        assert "negative" in error_of(await client.call_tool(tool, {"weight": "weight"}))
 
 
 @requirement("E-32")

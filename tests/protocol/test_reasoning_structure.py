@@ -99,6 +99,15 @@ async def test_the_hypothesis_with_the_most_support_is_found_by_relation(client:
     assert message == "No edge of this graph has the relation 'backs'; there are 'contradicts', 'supports'."
 
 
+@requirement("T65")
+async def test_what_is_foundational_is_cited_by_many(client: Client) -> None:
+    papers = [(f"paper {number}", "foundation", "cites") for number in range(4)]
+    await draw(client, [*papers, ("paper 0", "paper 1", "cites"), ("author", "paper 3", "wrote")])
+    by_degree = await ask(client, "degree_centrality", relation="cites", top_n=1)
+    assert by_degree["rankings"] == [{"label": "foundation", "in_degree": 4, "out_degree": 0, "total": 4}]
+    assert (await ask(client, "pagerank", relation="cites", top_n=1))["rankings"][0]["label"] == "foundation"
+
+
 async def test_bridges_are_told_with_the_direction_they_have(client: Client) -> None:
     await draw(client, [*permutations("abc", 2), ("d", "c"), ("d", "e"), ("e", "d"), ("d", "d")])
     found = await ask(client, "bridges")

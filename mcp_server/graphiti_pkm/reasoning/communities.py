@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.reasoning.structure import weak_components
 from graphiti_pkm.reasoning.view import View
 
@@ -19,7 +20,12 @@ def communities(view: View, resolution: float = 1.0) -> Iterator[list[int]]:
 
     Louvain's method (Blondel, Guillaume, Lambiotte, Lefebvre 2008) on the undirected view, always in the same order.
     What it leaves in pieces (Traag, Waltman, van Eck 2019) is taken apart, which only raises the modularity.
+
+    Raises:
+        InvalidInput: a weight is negative.
     """
+    if view.weights is not None and len(view.weights) and float(view.weights.min()) < 0:
+        raise InvalidInput("Some of the weights are negative; communities needs weights of at least 0, or none.")
     both = view.undirected
     weights: Weights = [
         {end: weight * (1 + (end == node)) for end, weight in zip(ends, costs, strict=True)}
