@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphiti_pkm.domain.access import Caller
@@ -144,6 +145,18 @@ class Found:
         return f" ({self.note}.)" if self.note else ""
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """What was found in the first hold of a graph, and made after it."""
+
+    opened: OpenGraph
+    version: int
+    known: Mapping[str, int]
+    """Nodes of the texts that are labels."""
+    vectors: dict[str, Vector] | None
+    """By words; None if there is no model now."""
+
+
 class Matcher:
     """Finds nodes by what a caller calls them."""
 
@@ -177,31 +190,29 @@ class Matcher:
         async with self._graphs.writing(caller, graph, create=create) as opened:
             yield await self._found(opened, sought, prepared)
 
-    async def _prepare(
-        self, holding: AbstractAsyncContextManager[OpenGraph], texts: Sequence[str]
-    ) -> dict[str, Vector] | None:
-        """Vectors of the texts that are no labels and, for these, of labels that have none yet; by words."""
+    async def _prepare(self, holding: AbstractAsyncContextManager[OpenGraph], texts: Sequence[str]) -> "_Prepared":
+        """Vectors of the texts that are no labels and, for these, of labels that have none yet."""
         async with holding as opened:
-            graph = opened.graph
-            unknown = [text for text in texts if graph.find(text) is None]
-            pending = [
-                graph.label(index) for _, index in zip(range(_MOST_PENDING), graph.vectors.pending, strict=False)
-            ]
-        if not unknown:
-            return {}
-        return await embed_by_text(self._embedder, _distinct(words(text) for text in [*unknown, *pending]))
+            graph, version = opened.graph, opened.graph.version
+            known = {text: index for text in texts if (index := graph.find(text)) is not None}
+            unknown = [text for text in texts if text not in known]
+            pending = [graph.label(index) for index in islice(graph.vectors.pending, _MOST_PENDING if unknown else 0)]
+        wanted = _distinct(words(text) for text in [*unknown, *pending])
+        return _Prepared(opened, version, known, await embed_by_text(self._embedder, wanted) if wanted else {})
 
-    async def _found(self, opened: OpenGraph, texts: Sequence[str], prepared: dict[str, Vector] | None) -> Found:
-        graph, vectors = opened.graph, prepared or {}
+    async def _found(self, opened: OpenGraph, texts: Sequence[str], prepared: "_Prepared") -> Found:
+        graph, vectors = opened.graph, prepared.vectors or {}
         for index in list(graph.vectors.pending) if vectors else ():
             if (vector := vectors.get(words(graph.label(index)))) is not None:
                 graph.vectors.add(index, vector)
-        meanings = {text: meaning for text in texts if (meaning := _by_form(graph, text)) is not None}
+        is_as_it_was = opened is prepared.opened and graph.version == prepared.version
+        known = prepared.known if is_as_it_was else {}
+        meanings = {text: meaning for text in texts if (meaning := _by_form(graph, text, known.get(text))) is not None}
         unknown = [text for text in texts if text not in meanings]
         if unknown:
-            meanings.update(await in_thread(self._similar, graph, unknown, prepared))
+            meanings.update(await in_thread(self._similar, graph, unknown, prepared.vectors))
         own = {text: vectors[words(text)] for text in texts if words(text) in vectors} if vectors else {}
-        return Found(opened, meanings, own, _note(graph, prepared) if unknown else None)
+        return Found(opened, meanings, own, _note(graph, prepared.vectors) if unknown else None)
 
     def _similar(
         self, graph: "ScratchGraph", texts: Sequence[str], vectors: Mapping[str, Vector] | None
@@ -251,9 +262,12 @@ class Matcher:
         return Match(best.index, best.label, best.similarity, "similar")
 
 
-def _by_form(graph: "ScratchGraph", text: str) -> Meaning | None:
-    """By the label's form alone; without punctuation only if that leaves something, and one."""
-    index = graph.find(text)
+def _by_form(graph: "ScratchGraph", text: str, known: int | None) -> Meaning | None:
+    """By the label's form alone; without punctuation only if that leaves something, and one.
+
+    ``known``: the node it was found to be, and still is.
+    """
+    index = graph.find(text) if known is None else known
     if index is not None:
         label = graph.label(index)
         return Match(index, label, 1.0, "exact" if label == text.strip() else "normalised")
