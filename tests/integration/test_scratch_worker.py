@@ -61,17 +61,15 @@ async def test_what_explodes_is_cut_at_a_count_or_at_the_time_limit_with_what_wa
     async with workers(seconds=0.5) as opened:
         counted = await opened.run("me", PATHS, complete(12), most=100, source=0, target=1, longest=11)
         assert (len(counted.finds), counted.ending) == (100, "most")
-        before = _numbers(opened)
         timed = await opened.run("me", CYCLES, complete(12), longest=None)
         assert len(timed.finds) > 100
         assert timed.ending == "late"
-        assert _numbers(opened) == before
 
 
 async def test_what_finds_nothing_more_in_time_is_killed_with_what_was_found_and_the_next_job_gets_a_new_process() -> (
     None
 ):
-    async with workers(seconds=0.3) as opened:
+    async with workers(seconds=1.0) as opened:
         killed = await opened.run("me", PATHS, dead_ends(14), source=0, target=14, longest=13)
         assert (killed.finds, killed.ending, _numbers(opened)) == ([[0, 14]], "late", set())
         again = await opened.run("me", PATHS, SQUARE, source=0, target=3, longest=6)
