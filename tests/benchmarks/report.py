@@ -47,6 +47,8 @@ What stands against what:
   At full speed each person calls again as soon as they are answered.
 - Analyses of scratch graphs: both sides in one process on the same random graph, processor time, medians of three; the
   arrays that ours compute on are made before and told apart, as NetworkX's dictionaries are.
+- Labels of scratch graphs: processor time of server, client and model in one process; the side of single calls is a
+  part of them, scaled. The embedding call is of another model in the same process; p95 is that of processor time.
 - Memory of scratch graphs: both in a new process each, the same random edges of one relation without properties;
   resident memory before and after.
 - Start: a bare `MCPServer` with as many tools, spoken to in plain lines over stdio.
