@@ -92,6 +92,7 @@ async def test_what_changed_between_two_dates_is_the_difference_of_two_graphs(se
         earlier, later = await loaded(client, "1661", EARLIER), await loaded(client, "1663", LATER)
         path = await call(client, "shortest_path", graph="1663", source="Samuel Pepys", target="Tangier")
         none = await call(client, "find_node", graph="1661", query="Tangier Commission")
+        compared = await call(client, "compare_graphs", graph="1661", other="1663")
     me = "Samuel Pepys"
     assert earlier == {(me, "LIVES_IN", "Seething Lane"), (me, "HAS_OFFICE", "Justice of the Peace")}
     assert later - earlier == {
@@ -100,5 +101,13 @@ async def test_what_changed_between_two_dates_is_the_difference_of_two_graphs(se
         ("Lord Teviot", "GOVERNS", "Tangier"),
     }
     assert earlier <= later
+    told = {(edge["source"], edge["relation"], edge["target"]) for edge in compared["edges_only_in_other"]}
+    assert (told, compared["edges_only_in_graph"]) == (later - earlier, [])
+    assert (compared["edge_counts"]["in_both"], compared["edges_changed"]) == (2, [])
+    assert {node["label"] for node in compared["nodes_only_in_other"]} == {
+        "Tangier Commission",
+        "Tangier",
+        "Lord Teviot",
+    }
     assert path["path"] == [me, "Tangier Commission", "Tangier"]
     assert "Tangier Commission" not in {each["label"] for each in none["matches"]}

@@ -107,7 +107,7 @@ class Attacks:
                 yield self._with(**{parameter: (self._hers.group, NOWHERE)})
                 stored = [stored_group(principal, self._hers.group) for principal in ("vera", "nobody")]
                 yield self._with(**{parameter: (stored[0], stored[1])})
-            elif parameter == "graph" or (parameter == "name" and self._tool in OPENING):
+            elif parameter in {"graph", "other"} or (parameter == "name" and self._tool in OPENING):
                 yield self._with(**{parameter: (HERS, NOBODYS)})
             elif parameter in {"saga", "saga_name"}:
                 yield self._with(**{parameter: (SAGA, NO_SAGA)})

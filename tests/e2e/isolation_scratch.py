@@ -26,6 +26,7 @@ def scratch_arguments(entity: str) -> dict[str, dict[str, Any]]:
     """By tool, of the graph that is called ``default``; its nodes are Tom and Heron."""
     return {
         **{tool: {} for tool in SCRATCH},
+        "compare_graphs": {"other": "default"},
         "add_node": {"label": "Tom"},
         "add_nodes": {"nodes": [{"label": "Tom"}]},
         "find_node": {"query": "Tom"},

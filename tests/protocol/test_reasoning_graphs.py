@@ -29,6 +29,7 @@ async def test_reading_an_unknown_graph_makes_none_and_lists_those_there_are(cli
     await call(client, "add_node", label="A", graph="codebase")
     for tool, arguments in (
         ("get_graph_info", {}),
+        ("compare_graphs", {"other": "codebase"}),
         ("find_node", {"query": "A"}),
         ("list_nodes", {}),
         ("find_edges", {}),

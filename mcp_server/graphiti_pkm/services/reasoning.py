@@ -8,6 +8,7 @@ from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.scratch_analysis import ScratchAnalysis
 from graphiti_pkm.services.scratch_bridge import ScratchBridge
 from graphiti_pkm.services.scratch_commit import ScratchCommit
+from graphiti_pkm.services.scratch_comparing import ScratchComparing
 from graphiti_pkm.services.scratch_edges import ScratchEdges
 from graphiti_pkm.services.scratch_exchange import ScratchExchange
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
@@ -28,6 +29,7 @@ class Reasoning:
         self.nodes = ScratchNodes(self.graphs, self.matcher)
         self.edges = ScratchEdges(self.matcher)
         self.looking = ScratchLooking(self.graphs, self.matcher)
+        self.comparing = ScratchComparing(self.graphs)
         self.analysis = ScratchAnalysis(self.graphs, self.matcher, settings.scratch_seconds)
         self.exchange = ScratchExchange(self.graphs, self.matcher)
         self.bridge = ScratchBridge(context, groups, self.graphs)

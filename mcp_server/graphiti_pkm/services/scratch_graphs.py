@@ -212,13 +212,13 @@ class ScratchGraphs:
         )
 
 
-def checked_name(name: str) -> str:
-    """A graph's name, trimmed. Raises InvalidInput if it does not do."""
+def checked_name(name: str, parameter: str = "graph") -> str:
+    """A graph's name, trimmed. Raises InvalidInput, which names the parameter, if it does not do."""
     trimmed = unicodedata.normalize("NFC", name.strip())
     kinds = {unicodedata.category(character) for character in trimmed}
     if not trimmed or len(trimmed) > LONGEST_NAME or any(kind[0] == "C" or kind in _LINE_ENDS for kind in kinds):
+        left_out = f"; leave it out for {DEFAULT_GRAPH!r}" if parameter == "graph" else ""
         raise InvalidInput(
-            f"graph must be a name of 1 to {LONGEST_NAME} characters on one line, e.g. codebase; leave it out for "
-            f"{DEFAULT_GRAPH!r}."
+            f"{parameter} must be a name of 1 to {LONGEST_NAME} characters on one line, e.g. codebase{left_out}."
         )
     return trimmed

@@ -29,7 +29,7 @@ from graphiti_pkm.toolsets.memory_sources import get_fact_sources
 from graphiti_pkm.toolsets.memory_write import add_memory, delete_entity_edge, delete_episode
 from graphiti_pkm.toolsets.reasoning_edges import add_edge, add_edges, find_edges, get_neighbors, remove_edge, subgraph
 from graphiti_pkm.toolsets.reasoning_exchange import export_graph, import_graph
-from graphiti_pkm.toolsets.reasoning_graphs import delete_graph, get_graph_info, list_graphs
+from graphiti_pkm.toolsets.reasoning_graphs import compare_graphs, delete_graph, get_graph_info, list_graphs
 from graphiti_pkm.toolsets.reasoning_memory import commit_graph, load_memory_graph, open_graph, save_graph
 from graphiti_pkm.toolsets.reasoning_nodes import add_node, add_nodes, find_node, list_nodes, remove_node
 from graphiti_pkm.toolsets.reasoning_queries import (
@@ -158,6 +158,7 @@ TOOLSETS: tuple[Toolset, ...] = (
             ToolLine(list_graphs, "List Graphs"),
             ToolLine(delete_graph, "Delete Graph", DELETES, permitted_to="contributor"),
             ToolLine(get_graph_info, "Get Graph Info"),
+            ToolLine(compare_graphs, "Compare Graphs"),
             ToolLine(add_node, "Add Node", ENDS),
             ToolLine(add_nodes, "Add Nodes", ENDS),
             ToolLine(find_node, "Find Node"),

@@ -6,8 +6,10 @@ from pydantic import Field
 
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
 from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, GraphInfoResponse, ListGraphsResponse
+from graphiti_pkm.domain.scratch_comparison_answers import CompareGraphsResponse
+from graphiti_pkm.services.paging import SCRATCH_ITEMS
 from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
+from graphiti_pkm.toolsets.reasoning_parameters import Graph, Items, reasoning_of
 
 
 async def list_graphs(call: Call) -> ListGraphsResponse:
@@ -36,3 +38,17 @@ async def get_graph_info(call: Call, graph: Graph = DEFAULT_GRAPH) -> GraphInfoR
     Use to see what there is to ask for; for the nodes themselves use list_nodes instead.
     """
     return await reasoning_of(call).looking.get_graph_info(call.caller, graph)
+
+
+async def compare_graphs(
+    call: Call,
+    other: Annotated[str, Field(description="scratch graph to compare it with")],
+    graph: Graph = DEFAULT_GRAPH,
+    limit: Items = SCRATCH_ITEMS.default,
+) -> CompareGraphsResponse:
+    """Compare two scratch graphs: nodes and edges only in one or the other, and those in both that differ.
+
+    Use for what changed, e.g. between memory loaded as of two dates into two graphs; to see what is in one use
+    list_nodes and find_edges instead.
+    """
+    return await reasoning_of(call).comparing.compare_graphs(call.caller, other, graph, limit)

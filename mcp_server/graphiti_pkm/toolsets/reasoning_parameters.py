@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from graphiti_pkm.domain.scratch_requests import EdgeInput, NodeInput
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.services.paging import SCRATCH_ROWS
+from graphiti_pkm.services.paging import SCRATCH_ITEMS, SCRATCH_ROWS
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.schema import as_object, as_objects
 
@@ -20,6 +20,7 @@ Nodes: TypeAlias = Annotated[list[NodeInput], BeforeValidator(as_objects), Field
 Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_objects), Field(max_length=500)]
 CreateMissing: TypeAlias = Annotated[bool, Field(description="add ends that are no nodes; only very labels match then")]
 Rows: TypeAlias = Annotated[int, Field(ge=SCRATCH_ROWS.minimum, le=SCRATCH_ROWS.maximum)]
+Items: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum)]
 
 
 def reasoning_of(call: Call) -> "Reasoning":

@@ -20,13 +20,12 @@ from graphiti_pkm.domain.scratch_analysis_answers import (
 )
 from graphiti_pkm.services.paging import PATH_LENGTH, SCRATCH_ITEMS, SCRATCH_TOP
 from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
+from graphiti_pkm.toolsets.reasoning_parameters import Graph, Items, reasoning_of
 
 Label: TypeAlias = Annotated[str, Field(description="node label; near ones match")]
 Relation: TypeAlias = Annotated[str | None, Field(description="only edges of this relation")]
 Weight: TypeAlias = Annotated[str | None, Field(description="number property of edges to weigh by, e.g. weight")]
 Undirected: TypeAlias = Annotated[bool, Field(description="true = ignore the direction of edges")]
-Items: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum)]
 Top: TypeAlias = Annotated[int, Field(ge=SCRATCH_TOP.minimum, le=SCRATCH_TOP.maximum)]
 
 
