@@ -89,6 +89,10 @@ async def test_a_graph_is_committed_once_and_only_when_asked_twice(world: World)
         "target": "AuthService",
         "outcome": "created",
         "interval": preview["edges"][0]["interval"],
+        "sentence": "LoginController calls AuthService.",
+        "kind": None,
+        "value": None,
+        "note": None,
     }
     assert await held(world) == (0, {})
 

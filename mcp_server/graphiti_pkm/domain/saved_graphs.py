@@ -95,13 +95,14 @@ def _says_otherwise(graph: KeptGraph, left: Mapping[str, Fact]) -> bool:
     for _, _, _, properties in json.loads(graph.content)["edges"]:
         fact = next((left[uuid] for uuid in properties.get(FACT_UUIDS) or () if uuid in left), None)
         if fact is not None and not (
-            _is_start(properties.get(SENTENCE), fact.text) and properties.get(VALUE) in {None, fact.value}
+            is_start(properties.get(SENTENCE), fact.text) and properties.get(VALUE) in {None, fact.value}
         ):
             return True
     return False
 
 
-def _is_start(said: object, text: str) -> bool:
+def is_start(said: object, text: str) -> bool:
+    """Whether an edge says, perhaps clipped, what its fact does; one that says nothing does."""
     if not isinstance(said, str) or said == text:
         return said is None or said == text
     return said.endswith("…") and text.startswith(said[:-1])

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from graphiti_pkm.domain.answers import Answer, Attention, Scope
+from graphiti_pkm.domain.records import FactKind
 
 
 class LoadMemoryResponse(Answer):
@@ -43,6 +44,14 @@ class CommittedEdge(Answer):
     outcome: Literal["created", "updated", "known"]
     """known: memory holds it already, and nothing is written."""
     interval: str | None = None
+    sentence: str | None = None
+    """As the episode is to say it; a known one is not said again."""
+    kind: FactKind | None = None
+    """If it is no state."""
+    value: str | None = None
+    """With its unit."""
+    note: str | None = None
+    """What of it memory does not take."""
 
 
 class LeftOut(Answer):
@@ -72,6 +81,7 @@ class CommitGraphResponse(Answer):
     """Facts of memory that what is written ends, e.g. another status (at most 20)."""
     episode: str | None = None
     """Name of the episode that says where they came from."""
+    episode_uuid: str | None = None
 
 
 class SaveGraphResponse(Answer):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
 from graphiti_pkm.domain.scratch_choices import EdgeChoice
+from graphiti_pkm.domain.scratch_marks import MEMORY_GROUP
 from graphiti_pkm.errors import AmbiguousLabel, NotFound
 from graphiti_pkm.services.scratch_memory import is_known, memory_uuid
 from graphiti_pkm.services.views import clipped
@@ -22,17 +23,19 @@ class Chosen:
     """A part of a graph, as it was when it was chosen."""
 
     nodes: tuple[ScratchNode, ...]
-    """Chosen, or ends of chosen edges, that did not come from memory: entities to declare."""
+    """Chosen, or ends of chosen edges, that did not come from the group: entities to declare."""
     edges: tuple[ScratchEdge, ...]
-    """Without those that memory knows as they are."""
+    """Without those that the group knows as they are."""
     ends: Mapping[str, ScratchNode]
-    """Every node above and every end of an edge above, by label; of those from memory only such ends."""
-    unchanged: int
-    """Chosen edges that memory knows as they are."""
+    """Every node above and every end of an edge above, by label; of those from the group only such ends."""
+    known: tuple[ScratchEdge, ...]
+    """Chosen edges that the group knows as they are."""
 
 
-def choose(graph: "ScratchGraph", edges: Sequence[EdgeChoice] | None, nodes: Sequence[str] | None) -> Chosen:
-    """The edges and nodes named; with neither, everything.
+def choose(
+    graph: "ScratchGraph", edges: Sequence[EdgeChoice] | None, nodes: Sequence[str] | None, group: str
+) -> Chosen:
+    """The edges and nodes named; with neither, everything. ``group``: which is to know them, by its public name.
 
     Raises:
         NotFound: a label or an edge is not there.
@@ -40,11 +43,11 @@ def choose(graph: "ScratchGraph", edges: Sequence[EdgeChoice] | None, nodes: Seq
     """
     if edges is None and nodes is None:
         found = graph.content()
-        return _chosen(graph, found.nodes, found.edges)
+        return _chosen(graph, found.nodes, found.edges, group)
     listed = {one: None for choice in edges or () for one in _edges(graph, choice)}
     indices = dict.fromkeys(named(graph, label) for label in nodes or ())
     chosen = [graph.node(index) for index in indices]
-    return _chosen(graph, chosen, [_as_edge(graph, *numbers) for numbers in listed])
+    return _chosen(graph, chosen, [_as_edge(graph, *numbers) for numbers in listed], group)
 
 
 def named(graph: "ScratchGraph", label: str) -> int:
@@ -81,17 +84,22 @@ def _as_edge(graph: "ScratchGraph", source: int, target: int, relation: str) -> 
     return ScratchEdge(graph.label(source), graph.label(target), edge.relation, edge.properties)
 
 
-def _chosen(graph: "ScratchGraph", nodes: Sequence[ScratchNode], edges: Sequence[ScratchEdge]) -> Chosen:
-    left = tuple(edge for edge in edges if not is_known(edge))
-    ends = {node.label: node for node in nodes if memory_uuid(node) is None}
+def _chosen(graph: "ScratchGraph", nodes: Sequence[ScratchNode], edges: Sequence[ScratchEdge], group: str) -> Chosen:
+    known = tuple(edge for edge in edges if is_known(edge, group))
+    left = tuple(edge for edge in edges if not is_known(edge, group))
+    ends = {node.label: node for node in nodes if not _is_of(node, group)}
     for edge in left:
         for label in (edge.source, edge.target):
             index = graph.find(label)
             if index is not None:
                 ends.setdefault(label, graph.node(index))
     return Chosen(
-        nodes=tuple(node for node in ends.values() if memory_uuid(node) is None),
+        nodes=tuple(node for node in ends.values() if not _is_of(node, group)),
         edges=left,
         ends=ends,
-        unchanged=len(edges) - len(left),
+        known=known,
     )
+
+
+def _is_of(node: ScratchNode, group: str) -> bool:
+    return memory_uuid(node) is not None and node.properties.get(MEMORY_GROUP) in {None, group}

@@ -11,7 +11,7 @@ from graphiti_pkm.domain.names import display_name, name_key, relation_name
 from graphiti_pkm.domain.requests import AddMemory
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
 from graphiti_pkm.domain.scratch_choices import EdgeChoice
-from graphiti_pkm.domain.scratch_marks import MEMORY_GROUP, MEMORY_UUID
+from graphiti_pkm.domain.scratch_marks import MEMORY_GROUP, MEMORY_UUID, SENTENCE
 from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse, CommittedEdge, CommittedNode
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
 from graphiti_pkm.services.context import Context
@@ -22,6 +22,7 @@ from graphiti_pkm.services.scratch_choice import Chosen, choose
 from graphiti_pkm.services.scratch_draft import Draft, DraftFact, draft
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
 from graphiti_pkm.services.scratch_memory import marked, memory_uuid
+from graphiti_pkm.services.scratch_sentence import amount_of
 from graphiti_pkm.services.told import is_me
 from graphiti_pkm.services.views import clipped
 from graphiti_pkm.services.waiting import in_thread
@@ -30,6 +31,7 @@ from graphiti_pkm.services.writing import Planned, Writing
 MOST_COMMITTED = 500
 """Nodes, and edges, of one commit: as many as one add_memory takes."""
 _SHOWN = 100
+_SENTENCE = 300
 _TOLD = 20
 _GONE = "it came from memory and is not there any more, forgotten or deleted; add_node anew if it is meant to return"
 _HELD = "its name belongs to another entity of memory, and a name is one entity there"
@@ -102,7 +104,7 @@ class ScratchCommit:
             raise NotAllowed("This connection may only read. Nothing was written.")
         name, group = checked_name(graph), self._groups.one(caller, group_id)
         async with self._graphs.reading(caller, name) as opened:
-            chosen = await in_thread(choose, opened.graph, edges, nodes)
+            chosen = await in_thread(choose, opened.graph, edges, nodes, self._groups.public(group))
         call = _Call(caller, name, group, self._groups.public(group), chosen)
         for what, count in (("nodes", len(chosen.nodes)), ("edges", len(chosen.edges))):
             if count > MOST_COMMITTED:
@@ -162,7 +164,7 @@ class ScratchCommit:
         held = await self._graph.get_names(sorted(set(keys.values())))
         written = iter(stored.facts)
         facts = [
-            (fact.edge, (result if result.outcome == "duplicate" else next(written)).uuid)
+            (fact, (result if result.outcome == "duplicate" else next(written)).uuid)
             for fact, result in outcome.results
         ]
         async with self._graphs.writing(call.caller, call.name, create=False) as opened:
@@ -172,18 +174,23 @@ class ScratchCommit:
                 if index is not None and key in held and graph.label(index) == label:
                     known = {MEMORY_UUID: held[key].entity_uuid, MEMORY_GROUP: call.public}
                     graph.merge_node(index, None, known)
-            for edge, uuid in facts:
+            for fact, uuid in facts:
+                edge = fact.edge
                 source, target = graph.find(edge.source), graph.find(edge.target)
                 if source is None or target is None or not any(graph.edges(source, target, edge.relation)):
                     continue
-                graph.add_edge(source, target, edge.relation, marked(edge.relation, edge.properties, [uuid]))
+                said = dict(edge.properties)
+                if fact.given.fact is None and said.get(SENTENCE) is not None:
+                    said[SENTENCE] = fact.told.text  # what it was loaded with is not said any more
+                known = marked(edge.relation, said, [uuid], call.public)
+                graph.add_edge(source, target, edge.relation, {**said, **known})
 
     def _answer(
         self, call: _Call, drafted: Draft, outcome: _Outcome | None, stored: AddMemoryResponse | None
     ) -> CommitGraphResponse:
         is_new = outcome is not None and bool(outcome.labels or outcome.facts)
         nodes = [] if outcome is None else [_node(label, one) for label, one in outcome.nodes.items()]
-        edges = [] if outcome is None else [_edge(fact, result) for fact, result in outcome.results]
+        edges = [] if outcome is None else [_edge(fact, result, None) for fact, result in outcome.results]
         attention: Sequence[Attention] = ()
         if stored is not None:
             attention = stored.needs_attention
@@ -206,13 +213,14 @@ class ScratchCommit:
             facts_created=counts["edge created"],
             facts_updated=counts["edge updated"],
             facts_known=counts["edge known"],
-            unchanged=call.chosen.unchanged,
+            unchanged=len(call.chosen.known),
             nodes=nodes,
             edges=edges,
             left_out=drafted.left_out,
             needs_attention=list(attention),
             ends=ends[:_TOLD] or None,
             episode=stored.name if stored else None,
+            episode_uuid=stored.episode_uuid if stored else None,
         )
 
 
@@ -227,7 +235,7 @@ def _told(
 ) -> str:
     new = f"{counts['node created']} new entities, {counts['edge created']} new facts"
     what = f"{new} and {counts['edge updated']} changed ones"
-    known = counts["edge known"] + call.chosen.unchanged
+    known = counts["edge known"] + len(call.chosen.known)
     if stored is not None:
         told = f"Committed {what} to memory (group {call.public}), with episode {stored.name!r} as their source"
     elif is_new:
@@ -257,11 +265,16 @@ def _node(label: str, one: Resolved) -> CommittedNode:
     )
 
 
-def _edge(fact: DraftFact, result: FactResult) -> CommittedEdge:
+def _edge(fact: DraftFact, result: FactResult, note: str | None) -> CommittedEdge:
+    is_known = result.outcome == "duplicate"
     return CommittedEdge(
         source=clipped(fact.edge.source, _SHOWN),
         relation=relation_name(fact.edge.relation),
         target=clipped(fact.edge.target, _SHOWN),
         outcome="known" if result.outcome == "duplicate" else result.outcome,
         interval=result.interval,
+        sentence=None if is_known else clipped(fact.sentence, _SENTENCE),
+        kind=None if fact.told.kind == "state" else fact.told.kind,
+        value=clipped(amount_of(fact.told), _SHOWN) or None,
+        note=note,
     )

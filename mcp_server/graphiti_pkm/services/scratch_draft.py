@@ -8,22 +8,24 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from graphiti_pkm.domain.names import display_name, normalise_name, relation_name
+from graphiti_pkm.domain.names import display_name, normalise_name
 from graphiti_pkm.domain.records import FactKind
 from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
 from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
-from graphiti_pkm.domain.scratch_marks import SENTENCE
+from graphiti_pkm.domain.scratch_marks import SENTENCE, VALUE
 from graphiti_pkm.domain.scratch_memory_answers import LeftOut
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.scratch_choice import Chosen
-from graphiti_pkm.services.scratch_memory import SAID
-from graphiti_pkm.services.told import read_fact, relation_words
+from graphiti_pkm.services.scratch_memory import SAID, is_outdated, memory_uuid
+from graphiti_pkm.services.scratch_sentence import sentence_of
+from graphiti_pkm.services.told import ToldFact, is_me, read_fact
 from graphiti_pkm.services.views import clipped
 
 _LONGEST = 200
 _SUMMARY = 2_000
 _SHOWN = 100
 _PATH = re.compile(r"^facts\[[0-9]+\](?:\.| is )")
+_KINDS = get_args(FactKind)
 _TEXTS = frozenset({SENTENCE, "measure", "unit", "valid_at", "invalid_at"})
 
 
@@ -33,6 +35,7 @@ class DraftFact:
 
     edge: ScratchEdge
     given: FactInput
+    told: ToldFact
 
     @property
     def sentence(self) -> str:
@@ -49,8 +52,13 @@ class Draft:
     facts: list[DraftFact] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
-    def request(self, graph: str, group: str, labels: Collection[str], facts: Collection[DraftFact]) -> AddMemory:
-        """One call with these entities and facts; its text says each fact, and names what has none."""
+    def request(
+        self, graph: str, group: str, labels: Collection[str], facts: Collection[DraftFact], *, is_quoted: bool = True
+    ) -> AddMemory:
+        """One call with these entities and facts; its text says each fact, and names what has none.
+
+        Not ``is_quoted``: to see what memory would gain but for words to quote.
+        """
         entities = {label: self.entities[label] for label in self.entities if label in labels}
         joined = {end for fact in facts for end in (fact.edge.source, fact.edge.target)}
         alone = [one.name for label, one in entities.items() if label not in joined]
@@ -63,7 +71,7 @@ class Draft:
             group_id=group,
             source_description="scratch graph",
             entities=tuple(entities.values()),
-            facts=tuple(fact.given for fact in facts),
+            facts=tuple(fact.given if is_quoted else fact.given.model_copy(update={"quote": None}) for fact in facts),
         )
 
 
@@ -72,11 +80,14 @@ def draft(chosen: Chosen, names: Mapping[str, str], refused: Mapping[str, str], 
     drafted = Draft()
     refused = dict(refused)
     for node in chosen.nodes:
-        reason = _unfit(node.label)
+        if node.label in refused:
+            continue
+        name = names.get(node.label) or display_name(node.label)
+        reason = _unfit(name)
         if reason is not None:
             refused[node.label] = reason
             continue
-        drafted.entities[node.label] = _entity(node)
+        drafted.entities[node.label] = _entity(node, name)
     drafted.left_out += [LeftOut(what=clipped(label, _SHOWN), reason=reason) for label, reason in refused.items()]
     called = {**{label: one.name for label, one in drafted.entities.items()}, **names}
     for edge in chosen.edges:
@@ -85,12 +96,9 @@ def draft(chosen: Chosen, names: Mapping[str, str], refused: Mapping[str, str], 
             drafted.left_out.append(_left_out(edge, f"{clipped(missing, _SHOWN)!r} is left out"))
             continue
         try:
-            given = _fact(edge, called[edge.source], called[edge.target])
-            read_fact(given, len(drafted.facts), person, zone)
+            drafted.facts.append(_fact(edge, called[edge.source], called[edge.target], person, zone))
         except (InvalidInput, ValidationError) as error:
             drafted.left_out.append(_left_out(edge, _why(error)))
-            continue
-        drafted.facts.append(DraftFact(edge, given))
     return drafted
 
 
@@ -103,32 +111,34 @@ def _left_out(edge: ScratchEdge, reason: str) -> LeftOut:
     return LeftOut(what=edge_told(edge), reason=reason)
 
 
-def _unfit(label: str) -> str | None:
-    name = display_name(label)
+def _unfit(name: str) -> str | None:
     if not normalise_name(name):
         return "a name needs a visible character"
     return f"a name has at most {_LONGEST} characters" if len(name) > _LONGEST else None
 
 
-def _entity(node: ScratchNode) -> EntityInput:
+def _entity(node: ScratchNode, name: str) -> EntityInput:
+    """One that came from another group is only named."""
     summary = node.properties.get("summary")
-    said = clipped(summary, _SUMMARY) if isinstance(summary, str) else None
-    return EntityInput(name=display_name(node.label), type=node.type, summary=said)
+    said = clipped(summary, _SUMMARY) if isinstance(summary, str) and memory_uuid(node) is None else None
+    return EntityInput(name=name, type=node.type, summary=said)
 
 
-def _fact(edge: ScratchEdge, source: str, target: str) -> FactInput:
+def _fact(edge: ScratchEdge, source: str, target: str, person: str, zone: tzinfo) -> DraftFact:
     """A sentence of its own is told as the fact's; without one memory makes it, and knows it again however told."""
     said = {name: edge.properties[name] for name in SAID if edge.properties.get(name) is not None}
+    if is_outdated(edge):
+        said.pop(SENTENCE, None)
     own: dict[str, Any] = {name: value for name, value in said.items() if name in _TEXTS}
-    if said.get("kind") in get_args(FactKind):
-        own["kind"] = said["kind"]
-    if isinstance(said.get("value"), str | float | int):
-        own["value"] = said["value"]
-    sentence = display_name(
-        str(own.get(SENTENCE) or f"{source} {relation_words(relation_name(edge.relation))} {target}")
-    )
-    quote = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
-    return FactInput(source=source, relation=edge.relation, target=target, quote=quote, **own)
+    kind = said.get("kind", "state")
+    if kind not in _KINDS:
+        raise InvalidInput(f"kind {clipped(str(kind), _SHOWN)!r} is unknown; use {', '.join(_KINDS)}")
+    if isinstance(said.get(VALUE), str | float | int):
+        own[VALUE] = said[VALUE]
+    given = FactInput(source=source, relation=edge.relation, target=target, kind=kind, **own)
+    told = read_fact(given, 0, person, zone)
+    names = (person if is_me(source, person) else source, person if is_me(target, person) else target)
+    return DraftFact(edge, given.model_copy(update={"quote": sentence_of(told, *names, zone)}), told)
 
 
 def _why(error: InvalidInput | ValidationError) -> str:

@@ -1,8 +1,8 @@
 """What a scratch graph is given of memory, and how it is known again there. Pure.
 
 An entity is a node labelled with its name, the facts of one relation between two entities are one edge; properties say
-which records they are. ``loaded_as`` is a digest of what an edge said when memory and it agreed: as long as it fits,
-there is nothing of the edge that memory does not know.
+which records they are. ``loaded_as`` holds, for each group, a digest of what an edge said when memory and it agreed: as
+long as it fits, there is nothing of the edge that this group does not know.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.domain.names import display_name
 from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.domain.saved_graphs import is_start
 from graphiti_pkm.domain.scratch import LONGEST_LABEL, Content, Properties, ScratchEdge, ScratchNode
 from graphiti_pkm.domain.scratch_marks import FACT_UUIDS, LOADED_AS, MEMORY_GROUP, MEMORY_UUID, SENTENCE, VALUE
 from graphiti_pkm.domain.times import iso
@@ -25,9 +26,11 @@ SAID = (SENTENCE, "kind", "measure", VALUE, "unit", "valid_at", "invalid_at")
 """Properties of an edge that memory takes, named as in add_memory."""
 
 _OF_AN_EDGE = (*SAID, "status", "facts", FACT_UUIDS, LOADED_AS)
+_ABOUT = ("kind", "measure", VALUE, "unit", "valid_at")
+"""What a sentence tells: once one of them was changed, a sentence that was not is of the past."""
 _TEXT = 2_000
 _MOST_UUIDS = 20
-_DIGEST = 12
+_DIGEST = 8
 _ROOM = 60
 """Characters of a label for what makes it distinct."""
 _NAMELESS = "unnamed"
@@ -39,15 +42,56 @@ def memory_uuid(node: ScratchNode) -> str | None:
     return uuid if isinstance(uuid, str) else None
 
 
-def is_known(edge: ScratchEdge) -> bool:
-    """Whether it is as memory has, or had it: loaded or committed, and not changed since."""
-    marked = edge.properties.get(LOADED_AS)
-    return marked is not None and marked == _said(edge.relation, edge.properties)
+def is_known(edge: ScratchEdge, group: str) -> bool:
+    """Whether it is as this group has, or had it: loaded or committed, and not changed since."""
+    return _marks(edge.properties).get(group) == _said(edge.relation, edge.properties)
 
 
-def marked(relation: str, properties: Properties, fact_uuids: Sequence[str]) -> dict[str, Any]:
-    """Properties that say that memory knows an edge by these facts."""
-    return {FACT_UUIDS: list(fact_uuids[:_MOST_UUIDS]), LOADED_AS: _said(relation, properties)}
+def is_of_memory(edge: ScratchEdge) -> bool:
+    """Whether its sentence came from memory, or is there by now, as it stands."""
+    sentence, _, _ = _said(edge.relation, edge.properties).split(".")
+    return any(mark.startswith(f"{sentence}.") for mark in _marks(edge.properties).values())
+
+
+def is_outdated(edge: ScratchEdge) -> bool:
+    """Whether its sentence is as memory told it, while value, kind or start were changed since."""
+    sentence, about, _ = _said(edge.relation, edge.properties).split(".")
+    alike = [mark for mark in _marks(edge.properties).values() if mark.startswith(f"{sentence}.")]
+    return bool(alike) and not any(mark.startswith(f"{sentence}.{about}.") for mark in alike)
+
+
+def marked(relation: str, properties: Properties, fact_uuids: Sequence[str], group: str) -> dict[str, Any]:
+    """Properties that say that a group knows an edge by these facts; what others know of it stays."""
+    others = {other: mark for other, mark in _marks(properties).items() if other != group}
+    before = first_facts(properties) if others else []
+    known = {**others, group: _said(relation, properties)}
+    return {
+        FACT_UUIDS: list(dict.fromkeys((*fact_uuids, *before)))[:_MOST_UUIDS],
+        LOADED_AS: " ".join(f"{other}:{mark}" for other, mark in known.items()),
+    }
+
+
+def first_facts(properties: Properties) -> list[str]:
+    """Uuids of the facts that an edge was loaded from or committed as; the first one has its sentence."""
+    uuids = properties.get(FACT_UUIDS)
+    return [uuid for uuid in uuids if isinstance(uuid, str)] if isinstance(uuids, list) else []
+
+
+def as_told_now(edge: ScratchEdge, fact: Fact) -> ScratchEdge:
+    """The edge with the words that its fact has by now, where it has them from memory: some may be forgotten."""
+    sentence = edge.properties.get(SENTENCE)
+    if not isinstance(sentence, str) or is_start(sentence, fact.text) or not is_of_memory(edge):
+        return edge
+    told: dict[str, Any] = {SENTENCE: clipped(fact.text, _TEXT)}
+    if not is_outdated(edge):
+        told[VALUE] = fact.value
+    properties = {**edge.properties, **told}
+    known = {
+        group: _said(edge.relation, properties) if is_known(edge, group) else mark
+        for group, mark in _marks(edge.properties).items()
+    }
+    marks = " ".join(f"{group}:{mark}" for group, mark in known.items())
+    return ScratchEdge(edge.source, edge.target, edge.relation, {**properties, LOADED_AS: marks})
 
 
 def labels_for(entities: Iterable[Entity], graph: "ScratchGraph") -> tuple[dict[str, str], list[str]]:
@@ -96,7 +140,7 @@ def content_of(
             source=labels[same[0].source_uuid],
             target=labels[same[0].target_uuid],
             relation=same[0].relation,
-            properties=_of_facts(same, status),
+            properties=_of_facts(same, status, public(same[0].group_id)),
         )
         for same in alike.values()
     ]
@@ -121,7 +165,7 @@ def _of_entity(entity: Entity, public: Callable[[str], str]) -> dict[str, Any]:
     return {MEMORY_UUID: entity.uuid, MEMORY_GROUP: public(entity.group_id)}
 
 
-def _of_facts(facts: Sequence[Fact], status: Callable[[Fact], str]) -> dict[str, Any]:
+def _of_facts(facts: Sequence[Fact], status: Callable[[Fact], str], group: str) -> dict[str, Any]:
     first = facts[0]
     found: dict[str, Any] = {
         SENTENCE: clipped(first.text, _TEXT),
@@ -135,7 +179,7 @@ def _of_facts(facts: Sequence[Fact], status: Callable[[Fact], str]) -> dict[str,
         "facts": len(facts) if len(facts) > 1 else None,
     }
     said = {name: value for name, value in found.items() if value is not None}
-    return {**said, **marked(first.relation, said, [fact.uuid for fact in facts])}
+    return {**said, **marked(first.relation, said, [fact.uuid for fact in facts], group)}
 
 
 def _renewed_edge(edge: ScratchEdge, graph: "ScratchGraph") -> ScratchEdge:
@@ -149,7 +193,19 @@ def _renewed_edge(edge: ScratchEdge, graph: "ScratchGraph") -> ScratchEdge:
     return edge
 
 
+def _marks(properties: Properties) -> dict[str, str]:
+    """What each group knows an edge as."""
+    told = properties.get(LOADED_AS)
+    pairs = [part.rpartition(":") for part in told.split()] if isinstance(told, str) else []
+    return {group: mark for group, _, mark in pairs if group}
+
+
 def _said(relation: str, properties: Properties) -> str:
-    said = [properties.get(name) for name in SAID]
-    text = json.dumps([relation.casefold(), *said], sort_keys=True, default=str, ensure_ascii=True)
+    """Digests of the sentence, of what it tells, and of the rest."""
+    end = [relation.casefold(), properties.get("invalid_at")]
+    return ".".join(map(_digest, (properties.get(SENTENCE), [properties.get(name) for name in _ABOUT], end)))
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, default=str, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
