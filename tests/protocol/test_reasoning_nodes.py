@@ -109,6 +109,48 @@ async def test_what_nothing_points_to_is_found(client: Client) -> None:
     assert [one["label"] for one in (await call(client, "list_nodes", max_out_degree=0))["nodes"]] == ["database"]
 
 
+async def test_what_nothing_explains_is_found_by_relation(client: Client) -> None:
+    edges = [
+        {"source": source, "target": target, "relation": relation}
+        for source, relation, target in (
+            ("leak", "explains", "slow"),
+            ("log", "contradicts", "crash"),
+            ("leak", "Explains", "leak"),
+            ("log", "supports", "leak"),
+        )
+    ]
+    await call(client, "add_edges", edges=edges, create_missing=True)
+    unexplained = await call(client, "list_nodes", max_in_degree=0, relation="EXPLAINS")
+    assert [one["label"] for one in unexplained["nodes"]] == ["log", "crash"]
+    assert [one["label"] for one in (await call(client, "list_nodes", max_in_degree=0))["nodes"]] == ["log"]
+    ends = await call(client, "list_nodes", max_out_degree=0, relation="explains", limit=1)
+    assert [one["label"] for one in ends["nodes"]] == ["slow"]
+    rest = await call(client, "list_nodes", max_out_degree=0, relation="explains", cursor=ends["next_cursor"])
+    assert [one["label"] for one in rest["nodes"]] == ["log", "crash"]
+    other = await client.call_tool("list_nodes", {"max_out_degree": 0, "cursor": ends["next_cursor"]})
+    assert "other arguments" in error_of(other)
+    unknown = await call(client, "list_nodes", max_in_degree=0, relation="expalins")
+    assert (unknown["total"], unknown["note"]) == (
+        4,
+        "no edge has the relation 'expalins'; there are: 'explains', 'contradicts', 'supports'",
+    )
+    message = error_of(await client.call_tool("list_nodes", {"relation": "explains"}))
+    assert "max_in_degree or max_out_degree" in message
+
+
+async def test_a_type_that_no_node_has_is_answered_with_those_there_are(client: Client) -> None:
+    await build_f6(client)
+    await call(client, "add_node", label="Bare")
+    found = await call(client, "list_nodes", type="servce")
+    assert (found["nodes"], found["total"]) == ([], 0)
+    assert found["note"] == (
+        "no node is of type 'servce'; there are: 'controller', 'service', 'repository', 'database', 'untyped'"
+    )
+    assert (await call(client, "list_nodes", type="service"))["note"] is None
+    await call(client, "add_nodes", nodes=[{"label": f"n{number}", "type": f"t{number}"} for number in range(30)])
+    assert "'t14' and 15 more (get_graph_info)" in (await call(client, "list_nodes", type="x"))["note"]
+
+
 @requirement("E-75", "T73")
 async def test_lists_of_a_large_graph_are_short_and_complete_in_pages(client: Client) -> None:
     nodes = [{"label": f"Module number {number} of the large graph", "type": "module"} for number in range(2_000)]

@@ -116,6 +116,7 @@ class ScratchPage(Answer):
 
 class ListNodesResponse(ScratchPage):
     nodes: list[ScratchNodeView]
+    note: str | None = None
 
 
 class GraphInfoResponse(Answer):

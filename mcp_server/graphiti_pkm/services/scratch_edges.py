@@ -162,17 +162,6 @@ def matched(found: Found, texts: Iterable[str]) -> list[MatchedLabel]:
     ]
 
 
-def relation_note(graph: "ScratchGraph", relation: str | None) -> str | None:
-    """That no edge has a relation that was asked for, and which there are."""
-    if relation is None or graph.count_edges(relation=relation):
-        return None
-    known = [shown(one) for one in graph.relations]
-    more = f" and {len(known) - _MOST_RELATIONS} more (get_graph_info)" if len(known) > _MOST_RELATIONS else ""
-    return (
-        f"no edge has the relation {shown(relation)}; there are: {', '.join(known[:_MOST_RELATIONS]) or 'none'}{more}"
-    )
-
-
 def _checked(edges: Sequence[EdgeInput]) -> tuple[list[ScratchEdge], list[FailedEdge]]:
     good: list[ScratchEdge] = []
     failed: list[FailedEdge] = []

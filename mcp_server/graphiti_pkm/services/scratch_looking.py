@@ -16,10 +16,10 @@ from graphiti_pkm.domain.scratch_answers import (
     ScratchSubgraphResponse,
 )
 from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
-from graphiti_pkm.services.scratch_edges import matched, relation_note
+from graphiti_pkm.services.scratch_edges import matched
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.services.scratch_hints import UNTYPED, relation_note
 from graphiti_pkm.services.scratch_matching import Ambiguous, Match, Matcher
-from graphiti_pkm.services.scratch_nodes import UNTYPED
 from graphiti_pkm.services.scratch_pages import ROOM, Place, fitting, listed
 
 if TYPE_CHECKING:

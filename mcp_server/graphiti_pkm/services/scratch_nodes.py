@@ -23,14 +23,13 @@ from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
 from graphiti_pkm.services.scratch_checks import checked_label, checked_properties, checked_type
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.services.scratch_hints import UNTYPED, relation_note, type_note
 from graphiti_pkm.services.scratch_matching import Found, Matcher, Missing, candidates_told, shown
 from graphiti_pkm.services.scratch_pages import Place, fitting, listed
 
 if TYPE_CHECKING:
     from graphiti_pkm.reasoning.graph import ScratchGraph
 
-UNTYPED = "untyped"
-"""How nodes without a type are counted, and asked for."""
 _MOST_TOLD = 20
 """Conflicts, and added nodes with something similar, of one batch."""
 _FAILURES_ROOM = 12_000
@@ -119,20 +118,26 @@ class ScratchNodes:
         type: str | None = None,  # noqa: A002  (the tool's word)
         max_in_degree: int | None = None,
         max_out_degree: int | None = None,
+        relation: str | None = None,
         limit: int = ROWS.default,
         cursor: str | None = None,
         graph: str = DEFAULT_GRAPH,
     ) -> ListNodesResponse:
-        """Nodes in the order they were added, perhaps of one type or with few edges."""
+        """Nodes in the order they were added, perhaps of one type or with few edges, of one relation or of any.
+
+        Raises:
+            InvalidInput: a relation without a degree that its edges count for.
+        """
         rows = ROWS.check(limit)
+        if relation is not None and max_in_degree is max_out_degree is None:
+            raise InvalidInput(
+                "relation says which edges count for max_in_degree or max_out_degree; find_edges lists edges of one."
+            )
         async with self._graphs.reading(caller, graph) as opened:
             held = opened.graph
-            place = Place.of(opened, caller, cursor, type=type, into=max_in_degree, out=max_out_degree)
-            fit = [
-                index
-                for index in held.order()
-                if _is_of(held.node(index), type) and _has_few(held, index, max_in_degree, max_out_degree)
-            ]
+            place = Place.of(opened, caller, cursor, type=type, into=max_in_degree, out=max_out_degree, of=relation)
+            typed = [index for index in held.order() if _is_of(held.node(index), type)]
+            fit = [index for index in typed if _has_few(held, index, max_in_degree, max_out_degree, relation)]
             after = int(place.after[0]) if place.after else -1
             page = listed(
                 (index for index in fit if held.sequence(index) > after),
@@ -143,7 +148,8 @@ class ScratchNodes:
                 place,
                 opened,
             )
-            return ListNodesResponse(nodes=page.items, **page.counts)
+            note = relation_note(held, relation) if typed or type is None else type_note(held, type)
+            return ListNodesResponse(nodes=page.items, note=note, **page.counts)
 
     def _similar(self, found: Found, label: str) -> list[LabelCandidate]:
         """What was there before a node was added and is so similar that it may be the same."""
@@ -192,8 +198,10 @@ def _is_of(node: ScratchNode, kind: str | None) -> bool:
     return kind is None or (node.type or UNTYPED).casefold() == kind.strip().casefold()
 
 
-def _has_few(graph: "ScratchGraph", index: int, most_in: int | None, most_out: int | None) -> bool:
+def _has_few(
+    graph: "ScratchGraph", index: int, most_in: int | None, most_out: int | None, relation: str | None
+) -> bool:
     if most_in is most_out is None:
         return True
-    into, out = graph.degrees(index)
+    into, out = graph.degrees(index, relation)
     return (most_in is None or into <= most_in) and (most_out is None or out <= most_out)

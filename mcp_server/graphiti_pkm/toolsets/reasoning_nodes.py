@@ -62,14 +62,16 @@ async def list_nodes(
     type: str | None = None,  # noqa: A002  (E-59)
     max_in_degree: Annotated[int | None, Field(ge=0, description="0 = without incoming edges")] = None,
     max_out_degree: Annotated[int | None, Field(ge=0)] = None,
+    relation: Annotated[str | None, Field(description="only its edges count for the degrees")] = None,
     limit: Rows = ROWS.default,
     cursor: Cursor = None,
     graph: Graph = DEFAULT_GRAPH,
 ) -> ListNodesResponse:
     """List nodes of a scratch graph as they were added, perhaps of one type or without edges in or out.
 
-    Use for an overview or what nothing explains; for one node by name use find_node instead.
+    Use for an overview or, with max_in_degree=0 and relation, what nothing explains; for one node by name use
+    find_node instead.
     """
     return await reasoning_of(call).nodes.list_nodes(
-        call.caller, type, max_in_degree, max_out_degree, limit, cursor, graph
+        call.caller, type, max_in_degree, max_out_degree, relation, limit, cursor, graph
     )
