@@ -137,9 +137,11 @@ class ScratchGraph:
         asked = (weight, relation and relation.casefold(), gathered)
         version, kept = self._views.get(asked, (-1, None))
         if kept is None or version != self.version:
-            self._views = {one: held for one, held in self._views.items() if held[0] == self.version}
+            version = self.version
             kept = self._viewed(weight, relation, gathered)
-            self._views[asked] = (self.version, kept)
+            self._views = {one: held for one, held in self._views.items() if held[0] == self.version}
+            if version == self.version:  # else somebody wrote meanwhile, and this is how it was before
+                self._views[asked] = (version, kept)
         return kept
 
     # Changes

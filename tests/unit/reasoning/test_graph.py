@@ -242,3 +242,19 @@ def test_a_graph_that_is_let_go_is_freed_at_once() -> None:
         assert left() is None
     finally:
         gc.enable()
+
+
+def test_a_view_that_a_change_overtook_is_not_kept() -> None:
+    graph = ScratchGraph(ScratchLimits())
+
+    class Overtaken(float):
+        """A weight that is looked at while somebody writes."""
+
+        def __abs__(self) -> float:
+            graph.add_node(ScratchNode("late"))
+            return super().__abs__()
+
+    graph.apply(Content(edges=(ScratchEdge("A", "B", "uses", {"w": Overtaken(2)}),)))
+    assert graph.view("w").n == 2
+    assert graph.find("late") is not None
+    assert graph.view("w").n == 3
