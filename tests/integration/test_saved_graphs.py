@@ -161,6 +161,38 @@ async def test_what_is_forgotten_leaves_the_saved_graphs_and_every_file(world: W
     assert files_with(directory, HIDDEN) == []
 
 
+async def test_what_a_deleted_or_replaced_copy_said_is_in_no_file(world: World) -> None:
+    directory = world.memory.context.settings.data_dir
+    for graph in ("ideas", "again"):
+        await draw(world, Content(nodes=(ScratchNode(f"Idea of {HIDDEN}"),)), graph)
+        await world.call("save_graph", graph=graph)
+    await draw(world, F6, "plain")
+    assert files_with(directory, HIDDEN) != []
+    await world.call("delete_graph", graph="ideas", saved=True)
+    await world.call("save_graph", graph="plain", name="again")
+    assert files_with(directory, HIDDEN) == []
+
+
+async def test_words_that_memory_has_forgotten_do_not_come_back_with_a_graph_loaded_before(world: World) -> None:
+    lock_in = ScratchNode("Lock-in", "Risk", {"summary": f"Falcon hangs on {HIDDEN}"})
+    leads = ScratchEdge("Anna", "Falcon", "leads", {"fact": f"Anna leads Falcon with {HIDDEN}"})
+    knows = ScratchEdge(HIDDEN, "Anna", "knows")
+    await draw(world, Content(nodes=(lock_in,), edges=(leads, knows)), "risks")
+    await world.call("commit_graph", graph="risks", dry_run=False)
+    await world.call("load_memory_graph", graph="loaded", query="Anna")
+    (found,) = (await world.call("search_nodes", names=[HIDDEN]))["nodes"]
+    preview = await world.call("forget", entity_uuid=found["uuid"])
+    await world.call("forget", entity_uuid=found["uuid"], confirm=preview["confirm"])
+    directory = world.memory.context.settings.data_dir
+    assert files_with(directory, HIDDEN) == []
+    for graph in ("risks", "loaded"):
+        await world.call("save_graph", graph=graph)
+        assert files_with(directory, HIDDEN) == []
+        left = await world.call("commit_graph", graph=graph, dry_run=False)
+        assert "not there any more" in left["left_out"][0]["reason"]
+        assert files_with(directory, HIDDEN) == []
+
+
 async def test_a_word_that_only_the_saved_graph_holds_can_be_forgotten_by_it(world: World) -> None:
     await draw(world, Content(nodes=(ScratchNode(f"Idea of {HIDDEN}"),)), "ideas")
     await world.call("save_graph", graph="ideas")

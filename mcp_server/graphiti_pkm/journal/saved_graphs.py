@@ -42,7 +42,9 @@ class SqliteSavedGraphs:
                         f"{len(graph.content):,}. list_graphs names them, delete_graph with saved=true makes room."
                     )
                 insert(connection, graph)
-                return bool(replaced)
+            if replaced:
+                _cut_log(connection)
+            return bool(replaced)
 
         return await self._durable.run(work)
 
@@ -64,6 +66,8 @@ class SqliteSavedGraphs:
                     "DELETE FROM saved_graphs WHERE owner = ? AND name = ? RETURNING name, saved_at, nodes, edges",
                     (_text(owner), name),
                 ).fetchone()
+            if row:
+                _cut_log(connection)
             return _line(row) if row else None
 
         return await self._durable.run(work)
@@ -120,6 +124,11 @@ def _graphs(connection: sqlite3.Connection, where: str, values: Sequence[object]
             edges=edges,
             content=content,
         )
+
+
+def _cut_log(connection: sqlite3.Connection) -> None:
+    """The write-ahead log holds the words of what was deleted until then; while somebody reads it stays a while."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
 def _line(row: Sequence[object]) -> SavedGraph:

@@ -2,26 +2,23 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
 from uuid import uuid4
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.saved_graphs import KeptGraph, SavedGraphs
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
 from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse, SavedGraphView
-from graphiti_pkm.domain.scratch_marks import FACT_UUIDS
 from graphiti_pkm.domain.scratch_memory_answers import OpenGraphResponse, SaveGraphResponse
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.errors import NotAllowed, NotFound
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
-from graphiti_pkm.services.scratch_memory import memory_uuid
+from graphiti_pkm.services.scratch_held import held
 from graphiti_pkm.services.waiting import in_thread
 
 MOST_CHARACTERS = 20_000_000
 """Of all saved graphs of one caller, as JSON: each backup holds them again."""
-_PAGE = 1_000
 _NAMES = 20
 _SHOWN = 60
 
@@ -139,44 +136,19 @@ class ScratchSaving:
         return (", ".join(names[:_NAMES]) + more) or "none"
 
     async def _without_gone(self, caller: Caller, content: Content) -> tuple[Content, tuple[str, ...]]:
-        """Without what came from memory and is not there any more, and the stored groups that the rest is from."""
-        uuids = {node.label: uuid for node in content.nodes if (uuid := memory_uuid(node)) is not None}
-        told = {first for edge in content.edges if (first := _first_fact(edge)) is not None}
-        if not uuids and not told:
-            return content, ()
+        """As memory tells now what came from it, without what is gone; and the stored groups that it is from."""
         visible = await self._groups.visible(caller)
-        groups: set[str] = set()
-        entities: set[str] = set()
-        facts: set[str] = set()
-        for page in _pages(sorted(set(uuids.values()))):
-            for entity in await self._graph.get_entities(page, visible):
-                entities.add(entity.uuid)
-                groups.add(entity.group_id)
-        for page in _pages(sorted(told)):
-            for fact in await self._graph.get_facts(page, visible):
-                facts.add(fact.uuid)
-                groups.add(fact.group_id)
-        gone = {label for label, uuid in uuids.items() if uuid not in entities}
-        known = {None, *facts}
+        found = await held(self._graph, visible, content.nodes, content.edges)
+        gone = {node.label for node in content.nodes if found.lacks_node(node)}
         left = Content(
-            nodes=tuple(node for node in content.nodes if node.label not in gone),
+            nodes=tuple(found.node_now(node) for node in content.nodes if node.label not in gone),
             edges=tuple(
-                edge
+                found.edge_now(edge)
                 for edge in content.edges
-                if gone.isdisjoint((edge.source, edge.target)) and _first_fact(edge) in known
+                if gone.isdisjoint((edge.source, edge.target)) and not found.lacks_edge(edge)
             ),
         )
-        return left, tuple(sorted(groups))
-
-
-def _first_fact(edge: ScratchEdge) -> str | None:
-    """Of the facts that an edge was loaded from, the one whose sentence it has."""
-    uuids = edge.properties.get(FACT_UUIDS)
-    return uuids[0] if isinstance(uuids, list) and uuids and isinstance(uuids[0], str) else None
-
-
-def _pages(uuids: Sequence[str]) -> list[Sequence[str]]:
-    return [uuids[first : first + _PAGE] for first in range(0, len(uuids), _PAGE)]
+        return left, tuple(sorted(found.groups))
 
 
 def _as_text(content: Content) -> str:

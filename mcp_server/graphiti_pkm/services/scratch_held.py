@@ -1,0 +1,69 @@
+"""What memory still holds of the nodes and edges that came from it, and what it tells of them by now."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from graphiti_pkm.domain.ports import GraphReader
+from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
+from graphiti_pkm.services.scratch_memory import as_told_now, first_facts, memory_uuid
+
+_PAGE = 1_000
+_SUMMARY = "summary"
+
+
+@dataclass
+class Held:
+    """Records by uuid."""
+
+    entities: dict[str, Entity] = field(default_factory=dict)
+    facts: dict[str, Fact] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> set[str]:
+        """Stored groups that they are of."""
+        entities, facts = self.entities.values(), self.facts.values()
+        return {*(one.group_id for one in entities), *(one.group_id for one in facts)}
+
+    def lacks_node(self, node: ScratchNode) -> bool:
+        """Whether it came from memory and is not there any more."""
+        uuid = memory_uuid(node)
+        return uuid is not None and uuid not in self.entities
+
+    def lacks_edge(self, edge: ScratchEdge) -> bool:
+        """Whether the fact whose sentence it has is not there any more."""
+        uuids = first_facts(edge.properties)
+        return bool(uuids) and uuids[0] not in self.facts
+
+    def edge_now(self, edge: ScratchEdge) -> ScratchEdge:
+        """The edge with the words that memory has for it by now: some may be forgotten."""
+        uuids = first_facts(edge.properties)
+        fact = self.facts.get(uuids[0]) if uuids else None
+        return edge if fact is None else as_told_now(edge, fact)
+
+    def node_now(self, node: ScratchNode) -> ScratchNode:
+        """The node without a summary that memory does not have, or not any more: a part of it may be forgotten."""
+        uuid, summary = memory_uuid(node), node.properties.get(_SUMMARY)
+        entity = None if uuid is None else self.entities.get(uuid)
+        if entity is None or not isinstance(summary, str) or summary.strip() in entity.summary:
+            return node
+        left = {name: value for name, value in node.properties.items() if name != _SUMMARY}
+        return ScratchNode(node.label, node.type, left)
+
+
+async def held(
+    graph: GraphReader, visible: Sequence[str], nodes: Iterable[ScratchNode], edges: Iterable[ScratchEdge]
+) -> Held:
+    """Look up all that came from memory, in the groups that the caller may see."""
+    found = Held()
+    uuids = {uuid for node in nodes if (uuid := memory_uuid(node)) is not None}
+    told = {first for edge in edges for first in first_facts(edge.properties)[:1]}
+    for page in _pages(sorted(uuids)):
+        found.entities.update({one.uuid: one for one in await graph.get_entities(page, visible)})
+    for page in _pages(sorted(told)):
+        found.facts.update({one.uuid: one for one in await graph.get_facts(page, visible)})
+    return found
+
+
+def _pages(uuids: Sequence[str]) -> list[Sequence[str]]:
+    return [uuids[first : first + _PAGE] for first in range(0, len(uuids), _PAGE)]
