@@ -50,6 +50,11 @@ def normalise_name(text: str) -> str:
     return _JOINERS.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
+def same_key(label: str) -> str:
+    """Two labels of a scratch graph with the same key are one node; never empty unless the label is."""
+    return normalise_name(label) or unicodedata.normalize("NFC", label.strip())
+
+
 def name_key(group_id: str, text: str) -> str:
     """The unique key of a ``Name``: stored group and normalised name, of a very long one its digest."""
     name = normalise_name(text)

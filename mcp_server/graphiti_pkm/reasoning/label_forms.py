@@ -24,11 +24,6 @@ _NOT_THE_SAME = 0.98
 """The most that two labels have that are not one but for punctuation."""
 
 
-def same_key(label: str) -> str:
-    """Two labels with the same key are one node; never empty unless the label is."""
-    return normalise_name(label) or unicodedata.normalize("NFC", label.strip())
-
-
 def loose_key(label: str) -> str:
     """Letters and digits alone; empty for a label without any, which then is like no other."""
     return "".join(char for char in normalise_name(label) if unicodedata.category(char)[0] in "LNM")

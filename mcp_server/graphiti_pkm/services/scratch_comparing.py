@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.domain.names import same_key
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
 from graphiti_pkm.domain.scratch_answers import EdgeEnds
 from graphiti_pkm.domain.scratch_comparison_answers import (
@@ -22,7 +23,6 @@ from graphiti_pkm.domain.scratch_comparison_answers import (
 )
 from graphiti_pkm.domain.scratch_marks import LOADED_AS
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.reasoning.label_forms import same_key
 from graphiti_pkm.services.paging import SCRATCH_ITEMS as ITEMS
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
 from graphiti_pkm.services.scratch_pages import ROOM, fitting

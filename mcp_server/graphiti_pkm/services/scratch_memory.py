@@ -10,13 +10,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.domain.names import display_name
+from graphiti_pkm.domain.names import display_name, same_key
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.saved_graphs import is_start
 from graphiti_pkm.domain.scratch import LONGEST_LABEL, Content, Properties, ScratchEdge, ScratchNode
 from graphiti_pkm.domain.scratch_marks import FACT_UUIDS, LOADED_AS, MEMORY_GROUP, MEMORY_UUID, SENTENCE, VALUE
 from graphiti_pkm.domain.times import iso
-from graphiti_pkm.reasoning.label_forms import same_key
 from graphiti_pkm.services.views import clipped
 
 if TYPE_CHECKING:

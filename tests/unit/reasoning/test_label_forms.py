@@ -6,7 +6,8 @@ from itertools import combinations
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.reasoning.label_forms import Likeness, _Letters, loose_key, same_key, token_similarity, words
+from graphiti_pkm.domain.names import same_key
+from graphiti_pkm.reasoning.label_forms import Likeness, _Letters, loose_key, token_similarity, words
 
 
 @pytest.mark.parametrize(
