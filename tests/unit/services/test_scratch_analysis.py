@@ -1,0 +1,45 @@
+"""Analyses of a graph that others write to at the same time."""
+
+import asyncio
+import threading
+
+from tests.unit.services.test_scratch_graphs import World
+
+from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.domain.scratch import Content, ScratchEdge
+from graphiti_pkm.services.scratch_analysis import ScratchAnalysis
+
+
+class Slow(float):
+    """A weight that takes as long to look at as the test wants."""
+
+    def __init__(self, _: float) -> None:
+        super().__init__()
+        self.looked_at, self.goes_on = threading.Event(), threading.Event()
+
+    def __abs__(self) -> float:
+        self.looked_at.set()
+        self.goes_on.wait(30)
+        return super().__abs__()
+
+
+async def test_an_analysis_that_is_cancelled_holds_its_graph_until_its_thread_is_done() -> None:
+    world = World()
+    analysis = ScratchAnalysis(world.graphs, world.matcher, seconds=2.0)
+    weight = Slow(2)
+    async with world.graphs.writing(LOCAL, "default") as opened:
+        opened.graph.apply(Content(edges=(ScratchEdge("A", "B", "uses", {"w": weight}),)))
+    ranking = asyncio.create_task(analysis.pagerank(LOCAL, "default", 10, "w", None))
+    await asyncio.to_thread(weight.looked_at.wait, 30)
+    ranking.cancel()
+    writing = asyncio.create_task(world.nodes.add_node(LOCAL, "C"))
+    for _ in range(50):  # of the loop; a cancelled call without a thread is gone after the first ones
+        await asyncio.sleep(0)
+    assert not ranking.done()
+    assert not writing.done()
+    weight.goes_on.set()
+    await asyncio.wait({ranking, writing})
+    assert ranking.cancelled()
+    assert (await writing).created
+    ranked = await analysis.pagerank(LOCAL, "default", 10, "w", None)
+    assert sorted(one.label for one in ranked.rankings) == ["A", "B", "C"]
