@@ -83,7 +83,35 @@ async def test_only_what_is_as_similar_as_the_threshold_is_found(client: Client,
     assert (await call(client, "get_neighbors", node="gatekeeper"))["matched"] == "Turnstile"
     await call(client, "remove_node", label="Turnstile")
     assert "Lock" in (await call(client, "find_node", query="gatekeeper"))["message"]
-    assert "'Lock' (0.74)" in error_of(await client.call_tool("get_neighbors", {"node": "gatekeeper"}))
+    assert "'Lock' (0.740)" in error_of(await client.call_tool("get_neighbors", {"node": "gatekeeper"}))
+
+
+async def test_what_is_less_similar_than_the_threshold_is_never_shown_as_being_it(
+    client: Client, embedder: ToldEmbedder
+) -> None:
+    embedder.tell("gatekeeper", {"Turnstile": 0.7499})
+    await add(client, "Turnstile")
+    assert "'Turnstile' (0.749)" in (await call(client, "find_node", query="gatekeeper"))["message"]
+    edge = {"source": "gatekeeper", "target": "Turnstile", "relation": "opens"}
+    assert "'Turnstile' (0.749)" in error_of(await client.call_tool("add_edge", edge))
+    answer = await call(client, "add_edge", **edge, create_missing=True)
+    assert answer["similar_existing"] is None
+
+
+async def test_an_edge_between_two_texts_that_mean_one_node_is_refused(client: Client, embedder: ToldEmbedder) -> None:
+    embedder.tell("Turnstile", {"gatekeeper": 0.9, "gate keeper": 0.9, "Gate Keeper": 0.9})
+    await add(client, "Turnstile")
+    for ends in (("gatekeeper", "Turnstile"), ("turnstile", "gatekeeper")):
+        edge = {"source": ends[0], "target": ends[1], "relation": "opens"}
+        message = error_of(await client.call_tool("add_edge", edge))
+        for part in (*map(repr, ends), "are both taken for 'Turnstile'", "0.900", "Nothing was added"):
+            assert part in message
+        batch = await call(client, "add_edges", edges=[edge])
+        assert (batch["added"], len(batch["failed"])) == (0, 1)
+        assert "are both taken for 'Turnstile'" in batch["failed"][0]["reason"]
+    for same in (("gatekeeper", "gatekeeper"), ("gate keeper", "Gate-Keeper"), ("Turnstile", "turn-stile")):
+        loop = await call(client, "add_edge", source=same[0], target=same[1], relation=f"from {same[0]}")
+        assert (loop["created"], loop["edge"]["source"], loop["edge"]["target"]) == (True, "Turnstile", "Turnstile")
 
 
 @requirement("E-22", "E-24", "C34")
@@ -150,7 +178,14 @@ async def test_an_end_that_is_no_node_is_an_error_that_says_what_to_do(client: C
     await build_f6(client)
     arguments = {"source": "AuthService", "target": "DatabseServer", "relation": "uses"}
     message = error_of(await client.call_tool("add_edge", arguments))
-    for part in ("target", "'DatabseServer'", "'PostgresDB' (0.60)", "add_node", "create_missing", "Nothing was added"):
+    for part in (
+        "target",
+        "'DatabseServer'",
+        "'PostgresDB' (0.600)",
+        "add_node",
+        "create_missing",
+        "Nothing was added",
+    ):
         assert part in message
     answer = await call(client, "add_edge", **arguments, create_missing=True)
     assert (answer["created"], answer["nodes_created"]) == (True, ["DatabseServer"])

@@ -271,7 +271,7 @@ def _ends(matches: Sequence[Match]) -> dict[str, Any]:
 
 
 def _similarity(match: Match) -> float | None:
-    return round(match.similarity, 3) if match.how == "similar" else None
+    return match.told if match.how == "similar" else None
 
 
 def _no_reduction(taken: Picture, cycle: Sequence[int]) -> InvalidInput:

@@ -5,19 +5,19 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.names import same_key
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchEdge
 from graphiti_pkm.domain.scratch_answers import (
     AddEdgeResponse,
     AddEdgesResponse,
     EdgeEnds,
     FailedEdge,
-    LabelCandidate,
     MatchedLabel,
     RemoveEdgeResponse,
-    SimilarLabels,
 )
 from graphiti_pkm.domain.scratch_requests import EdgeInput
-from graphiti_pkm.errors import InvalidInput, NotFound
+from graphiti_pkm.errors import AmbiguousLabel, InvalidInput, NotFound
+from graphiti_pkm.services.scratch_alike import similar_told
 from graphiti_pkm.services.scratch_checks import checked_label, checked_properties, checked_relation
 from graphiti_pkm.services.scratch_matching import (
     Ambiguous,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from graphiti_pkm.reasoning.graph import ScratchGraph
 
 _MOST_MATCHED = 50
-_MOST_SIMILAR = 20
 _FAILURES_ROOM = 12_000
 """Characters for what failed."""
 _MOST_RELATIONS = 20
@@ -62,6 +61,7 @@ class ScratchEdges:
 
         Raises:
             NotFound: an end is no node, and missing ones are not to be created.
+            AmbiguousLabel: two different texts are taken for one node.
         """
         wanted = ScratchEdge(
             checked_label(source), checked_label(target), checked_relation(relation), checked_properties(properties)
@@ -73,7 +73,7 @@ class ScratchEdges:
             edge = _between(found, wanted, create_missing=create_missing)
             applied = found.graph.apply(Content(edges=(edge,)))
             ends = [found.graph.label(settled(found, end)) for end in (edge.source, edge.target)]
-            similar = self._similar(found, new)
+            similar = await similar_told(found, new, self._matcher)
             return AddEdgeResponse(
                 edge=EdgeEnds(source=ends[0], target=ends[1], relation=_spelled(found.graph, ends, edge.relation)),
                 created=bool(applied.edges_added),
@@ -116,7 +116,7 @@ class ScratchEdges:
                 failed_total=len(failed) if kept < len(failed) else None,
                 nodes_created=applied.nodes_added if create_missing else None,
                 matched=[] if create_missing else matched(found, texts),
-                similar_existing=self._similar(found, new),
+                similar_existing=await similar_told(found, new, self._matcher),
                 note=found.note,
             )
 
@@ -140,26 +140,13 @@ class ScratchEdges:
                 reason=None if removed else _nothing_removed(found.graph, start, end, relation),
             )
 
-    def _similar(self, found: Found, labels: Iterable[str]) -> list[SimilarLabels]:
-        """Of nodes that were added, what was there before and is so similar that it may be the same."""
-        near = ((label, self._near(found, label)) for label in labels)
-        return list(
-            islice((SimilarLabels(label=label, similar_existing=own) for label, own in near if own), _MOST_SIMILAR)
-        )
-
-    def _near(self, found: Found, label: str) -> list[LabelCandidate]:
-        return [one.view for one in found.candidates(label) if one.similarity >= self._matcher.threshold]
-
 
 def matched(found: Found, texts: Iterable[str]) -> list[MatchedLabel]:
     """Texts that found a node which is called otherwise, the least similar first."""
     meanings = ((text, found.meanings[text]) for text in dict.fromkeys(texts))
     matches = [(text, one) for text, one in meanings if isinstance(one, Match) and one.label != text]
     matches.sort(key=lambda match: match[1].similarity)
-    return [
-        MatchedLabel(text=text, matched=one.label, similarity=round(one.similarity, 3))
-        for text, one in matches[:_MOST_MATCHED]
-    ]
+    return [MatchedLabel(text=text, matched=one.label, similarity=one.told) for text, one in matches[:_MOST_MATCHED]]
 
 
 def _checked(edges: Sequence[EdgeInput]) -> tuple[list[ScratchEdge], list[FailedEdge]]:
@@ -195,7 +182,12 @@ def _new(found: Found, edges: Iterable[ScratchEdge]) -> list[str]:
 
 
 def _unclear(found: Found, edge: ScratchEdge) -> AddEdgeResponse | None:
-    """What to answer if an end may mean several nodes. Raises NotFound if one means none."""
+    """What to answer if an end may mean several nodes.
+
+    Raises:
+        NotFound: an end means none.
+        AmbiguousLabel: two different texts are taken for one.
+    """
     meanings = {end: found.meanings[text] for end, text in (("source", edge.source), ("target", edge.target))}
     if any(isinstance(meaning, Missing) for meaning in meanings.values()):
         told = "; ".join(_problems(found, edge))
@@ -206,6 +198,8 @@ def _unclear(found: Found, edge: ScratchEdge) -> AddEdgeResponse | None:
     problems = list(_problems(found, edge))
     if not problems:
         return None
+    if not any(isinstance(meaning, Ambiguous) for meaning in meanings.values()):
+        raise AmbiguousLabel(f"{'; '.join(problems)}. Nothing was added.")
     candidates = {
         f"{end}_candidates": [one.view for one in meaning.candidates]
         for end, meaning in meanings.items()
@@ -222,12 +216,25 @@ def _problems(found: Found, edge: ScratchEdge) -> Iterator[str]:
             yield f"{end}: {missing_told(text, meaning, found.opened.name)}"
         elif isinstance(meaning, Ambiguous):
             yield f"{end}: {ambiguous_told(text, meaning)}"
+    source, target = (found.meanings[text] for text in (edge.source, edge.target))
+    if isinstance(source, Match) and isinstance(target, Match) and _is_doubtful(edge, source, target):
+        yield (
+            f"{shown(edge.source)} and {shown(edge.target)} are both taken for {shown(source.label)} "
+            f"({min(source.told, target.told):.3f}); add_node adds one of its own, and an edge of a node to itself "
+            "has the same text twice"
+        )
+
+
+def _is_doubtful(edge: ScratchEdge, source: Match, target: Match) -> bool:
+    """Whether two texts that differ are taken for one node, and one of them only by likeness."""
+    differ = same_key(edge.source) != same_key(edge.target)
+    return differ and source.index == target.index and "similar" in {source.how, target.how}
 
 
 def _similarity(found: Found, text: str, label: str) -> float | None:
     """How similar an end is to the label it found; None if it is that label."""
     meaning = found.meanings[text]
-    return round(meaning.similarity, 3) if isinstance(meaning, Match) and text != label == meaning.label else None
+    return meaning.told if isinstance(meaning, Match) and text != label == meaning.label else None
 
 
 def _spelled(graph: "ScratchGraph", ends: Sequence[str], relation: str) -> str:

@@ -101,7 +101,7 @@ class ScratchLooking:
             )
             return GetNeighborsResponse(
                 matched=match.label,
-                similarity=None if match.how == "exact" else round(match.similarity, 3),
+                similarity=None if match.how == "exact" else match.told,
                 neighbors=page.items,
                 note=found.note or relation_note(held, relation),
                 **page.counts,

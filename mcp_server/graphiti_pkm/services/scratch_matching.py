@@ -4,6 +4,7 @@ Looked up in two holds of the graph: first which texts are not simply there, the
 outside any lock, what they are nearest to.
 """
 
+import math
 import re
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -31,7 +32,7 @@ How: TypeAlias = Literal["exact", "normalised", "similar"]
 NO_VECTORS = "labels were compared by letters and words only: there is no embedding model now, see get_status"
 STILL_EMBEDDING = "the labels of this graph are still being embedded: {} of {} are compared by letters and words only"
 
-_COMPARED = 20
+COMPARED = 20
 """Nearest labels of a text whose words and letters are looked at as well."""
 _MOST_PENDING = 1_000
 """Labels of an import that one call embeds: about a second."""
@@ -39,9 +40,12 @@ _MOST_BY_LETTERS = 10
 """Texts of a call that are compared with every label that has no vector: a tenth of a second each at 10,000."""
 _NEAR = 0.4
 """Least similarity of what is suggested where nothing matches."""
+_SHOWN_PARTS = 1_000
 _DECIMALS = 6
 """Cosines come from 32-bit floats: beyond that they are noise, and 0.75 would not be 0.75."""
 _TOLERANCE = 1e-9
+_ROUNDING = 1e-6
+"""0.29 times 100 is 28.999999999999996."""
 _CHUNK = 250
 _SHOWN = 60
 _NUMBERS = re.compile(r"\d+")
@@ -56,9 +60,14 @@ class Candidate:
     similarity: float
 
     @property
+    def told(self) -> float:
+        """Its similarity with three places, rounded down: what misses the threshold is never shown as reaching it."""
+        return math.floor(self.similarity * _SHOWN_PARTS + _ROUNDING) / _SHOWN_PARTS
+
+    @property
     def view(self) -> LabelCandidate:
         """As it is answered."""
-        return LabelCandidate(label=self.label, similarity=round(self.similarity, 3))
+        return LabelCandidate(label=self.label, similarity=self.told)
 
 
 @dataclass(frozen=True)
@@ -172,6 +181,11 @@ class Matcher:
         """From which similarity on a label is what was meant."""
         return self._threshold
 
+    @property
+    def most(self) -> int:
+        """How many candidates are told of a text."""
+        return self._most
+
     @asynccontextmanager
     async def reading(self, caller: Caller, graph: str, texts: Iterable[str]) -> AsyncIterator[Found]:
         """Hold a graph that there is, knowing what ``texts`` mean in it. Raises as ``ScratchGraphs.reading``."""
@@ -223,7 +237,7 @@ class Matcher:
         for start in range(0, len(known), _CHUNK):
             chunk = known[start : start + _CHUNK]
             found = graph.vectors.nearest_of(
-                [(vectors or {})[words(text)] for text in chunk], max(_COMPARED, self._most)
+                [(vectors or {})[words(text)] for text in chunk], max(COMPARED, self._most)
             )
             nearest.update(zip(chunk, found, strict=True))
         unseen = [(index, None) for index in (graph.order() if vectors is None else graph.vectors.pending)]
@@ -240,9 +254,7 @@ class Matcher:
         ranked = []
         for index, cosine in near:
             label = graph.label(index)
-            alike = likeness.to(label)
-            similarity = alike if cosine is None else max(cosine, (cosine + alike) / 2)
-            ranked.append(Candidate(index, label, round(similarity, _DECIMALS)))
+            ranked.append(Candidate(index, label, similarity_of(cosine, likeness.to(label))))
         ranked.sort(key=lambda one: (-one.similarity, graph.sequence(one.index)))
         return [one for one in ranked if one.similarity >= min(_NEAR, self._threshold)]
 
@@ -251,7 +263,7 @@ class Matcher:
 
         ``seen``: nodes that were compared by meaning.
         """
-        able = [one for one in ranked if one.similarity >= self._threshold and _names_agree(text, one.label)]
+        able = [one for one in ranked if one.similarity >= self._threshold and names_agree(text, one.label)]
         if not seen or not able:
             return Missing(tuple(ranked[: self._most]))
         best = able[0]
@@ -277,7 +289,12 @@ def _by_form(graph: "ScratchGraph", text: str, known: int | None) -> Meaning | N
     return loose[0] if loose else None
 
 
-def _names_agree(text: str, label: str) -> bool:
+def similarity_of(cosine: float | None, alike: float) -> float:
+    """Of two labels, by the meaning of their words, if it is known, and their letters and words."""
+    return round(alike if cosine is None else max(cosine, (cosine + alike) / 2), _DECIMALS)
+
+
+def names_agree(text: str, label: str) -> bool:
     """Whether a label has every number and single letter of a text: order 12 is not order 11, nor hypothesis A B."""
     return _apart(text) <= _apart(label)
 
@@ -309,8 +326,8 @@ def shown(text: str) -> str:
 
 
 def candidates_told(candidates: Sequence[Candidate]) -> str:
-    """E.g. 'AuthService' (0.82), 'PaymentService' (0.81)."""
-    return ", ".join(f"{shown(one.label)} ({one.similarity:.2f})" for one in candidates)
+    """E.g. 'AuthService' (0.820), 'PaymentService' (0.811)."""
+    return ", ".join(f"{shown(one.label)} ({one.told:.3f})" for one in candidates)
 
 
 def ambiguous_told(text: str, meaning: Ambiguous) -> str:

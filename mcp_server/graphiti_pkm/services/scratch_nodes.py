@@ -1,7 +1,6 @@
 """The nodes of scratch graphs: added by label, found by what they are called, listed, removed."""
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.domain.access import Caller
@@ -16,11 +15,11 @@ from graphiti_pkm.domain.scratch_answers import (
     NodeMatch,
     RemoveNodeResponse,
     ScratchNodeView,
-    SimilarLabels,
 )
 from graphiti_pkm.domain.scratch_requests import NodeInput
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
+from graphiti_pkm.services.scratch_alike import similar_told
 from graphiti_pkm.services.scratch_checks import checked_label, checked_properties, checked_type
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
 from graphiti_pkm.services.scratch_hints import UNTYPED, relation_note, type_note
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from graphiti_pkm.reasoning.graph import ScratchGraph
 
 _MOST_TOLD = 20
-"""Conflicts, and added nodes with something similar, of one batch."""
+"""Conflicts of one batch."""
 _FAILURES_ROOM = 12_000
 """Characters for what failed."""
 
@@ -74,8 +73,6 @@ class ScratchNodes:
             applied = found.graph.apply(Content(nodes=tuple(good)))
             for label in new:
                 settled(found, label)
-            similar = ((label, self._similar(found, label)) for label in dict.fromkeys(new))
-            told = (SimilarLabels(label=label, similar_existing=near) for label, near in similar if near)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddNodesResponse(
                 added=applied.nodes_added,
@@ -83,7 +80,7 @@ class ScratchNodes:
                 failed=failed[:kept],
                 failed_total=len(failed) if kept < len(failed) else None,
                 conflicts=_conflicts(found.graph, good)[:_MOST_TOLD] or None,
-                similar_existing=list(islice(told, _MOST_TOLD)),
+                similar_existing=await similar_told(found, new, self._matcher),
                 note=found.note if new else None,
             )
 
@@ -94,7 +91,7 @@ class ScratchNodes:
             candidates = found.candidates(query)
             far = isinstance(meaning, Missing) and found.note is None
             matches = [
-                NodeMatch(**_view(found.graph, one.index).model_dump(), similarity=round(one.similarity, 3))
+                NodeMatch(**_view(found.graph, one.index).model_dump(), similarity=one.told)
                 for one in candidates
                 if one.similarity >= self._matcher.threshold and not far
             ]

@@ -1,0 +1,62 @@
+"""What nodes that were just added may be the same as: one that was there before, or one of the same call."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from graphiti_pkm.domain.scratch_answers import SimilarLabels
+from graphiti_pkm.reasoning.label_forms import Likeness
+from graphiti_pkm.services.scratch_matching import COMPARED, Candidate, Found, Matcher, names_agree, similarity_of
+from graphiti_pkm.services.waiting import in_thread
+
+_MOST_TOLD = 20
+"""Nodes of one call."""
+
+
+async def similar_told(found: Found, labels: Iterable[str], matcher: Matcher) -> list[SimilarLabels]:
+    """Of added nodes those that are similar to others, with these; they have their vectors, and the graph is held."""
+    added = _by_node(found, labels)
+    within = await in_thread(_within, found, added, matcher.threshold) if len(added) > 1 else {}
+    near = ((label, _most_similar(found, label, within.get(node, []), matcher)) for node, label in added.items())
+    told = (SimilarLabels(label=label, similar_existing=[one.view for one in own]) for label, own in near if own)
+    return list(islice(told, _MOST_TOLD))
+
+
+def _by_node(found: Found, labels: Iterable[str]) -> dict[int, str]:
+    """What each node was first called."""
+    added: dict[int, str] = {}
+    for label in labels:
+        node = found.graph.find(label)
+        if node is not None:
+            added.setdefault(node, label)
+    return added
+
+
+def _most_similar(found: Found, label: str, within: Sequence[Candidate], matcher: Matcher) -> list[Candidate]:
+    before = [one for one in found.candidates(label) if one.similarity >= matcher.threshold]
+    return sorted([*before, *within], key=lambda one: -one.similarity)[: matcher.most]
+
+
+def _within(found: Found, added: dict[int, str], threshold: float) -> dict[int, list[Candidate]]:
+    """Of each node those before it in the same call: all by one product. Numbered ones are no doubles."""
+    from graphiti_pkm.reasoning.label_vectors import LabelVectors  # noqa: PLC0415  (there is a graph: NumPy is loaded)
+
+    vectors = {node: found.vectors[label] for node, label in added.items() if label in found.vectors}
+    batch = LabelVectors()
+    for node, vector in vectors.items():
+        batch.add(node, vector)
+    nearest = batch.nearest_of(list(vectors.values()), COMPARED) if vectors else []
+    place = {node: at for at, node in enumerate(added)}
+    alike: dict[int, list[Candidate]] = {}
+    for node, near in zip(vectors, nearest, strict=True):
+        likeness = Likeness(added[node])
+        for other, cosine in near:
+            if place[other] >= place[node]:
+                continue
+            similarity = similarity_of(cosine, likeness.to(added[other]))
+            if similarity >= threshold and _are_no_series(added[node], added[other]):
+                alike.setdefault(node, []).append(Candidate(other, found.graph.label(other), similarity))
+    return alike
+
+
+def _are_no_series(one: str, other: str) -> bool:
+    return names_agree(one, other) and names_agree(other, one)
