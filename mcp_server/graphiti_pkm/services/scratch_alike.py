@@ -47,10 +47,13 @@ def _within(found: Found, added: dict[int, str], threshold: float) -> dict[int, 
     nearest = batch.nearest_of(list(vectors.values()), COMPARED) if vectors else []
     place = {node: at for at, node in enumerate(added)}
     alike: dict[int, list[Candidate]] = {}
+    least = 2 * threshold - 1  # of a cosine: less, and no likeness makes up for it
     for node, near in zip(vectors, nearest, strict=True):
+        if len(alike) == _MOST_TOLD:
+            break
         likeness = Likeness(added[node])
         for other, cosine in near:
-            if place[other] >= place[node]:
+            if place[other] >= place[node] or cosine < least:
                 continue
             similarity = similarity_of(cosine, likeness.to(added[other]))
             if similarity >= threshold and _are_no_series(added[node], added[other]):
