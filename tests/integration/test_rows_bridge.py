@@ -161,6 +161,9 @@ async def test_a_moment_shows_what_held_then_and_names_that_two_have_are_made_di
     await world.call("load_memory_graph", query="Anna", graph="now", include_invalidated=False)
     assert [edge.target for edge in (await drawn(world, "now")).edges] == ["Beta"]
 
+    none = await world.call("load_memory_graph", query="zzzz quux", graph="none")
+    assert (none["entities_loaded"], none["starts"]) == (0, [])
+
     await world.call("add_memory", episode_body="Another Anna.", group_id="club", entities=[{"name": "anna"}])
     loaded = await world.call("load_memory_graph", query="Anna", graph="all", group_ids=["club"])
     assert (loaded["renamed"], loaded["node_count"]) == (["anna (2)"], 4)

@@ -66,14 +66,17 @@ class Reader:
         """The start of a date as the caller wrote it. Raises InvalidInput naming the parameter."""
         return None if text is None else parse_instant(text, self._context.settings.zone, parameter)
 
-    def _read_as(self, as_of: str | None, known_at: str | None = None, *, before: str = "valid_before") -> str | None:
+    def _read_as(
+        self, as_of: str | None, known_at: str | None = None, *, before: str | None = "valid_before"
+    ) -> str | None:
         """How a month or year is read, which stands for its first instant, and how to ask for the whole of it.
 
-        ``before``: what the tool calls the filter by start.
+        ``before``: what the tool calls the filter by start, if it has one.
         """
+        whole = "for its end use as_of={end}" if before is None else f"for the whole of it use {before}={{end}} instead"
         zone, notes = self._context.settings.zone, list[str]()
         for name, text, rest in (
-            ("as_of", as_of, f"for the whole of it use {before}={{end}} instead"),
+            ("as_of", as_of, whole),
             ("known_at", known_at, "for its end use known_at={end}"),
         ):
             period = None if text is None else whole_period(text, zone, name)

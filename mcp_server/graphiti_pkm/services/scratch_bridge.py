@@ -1,8 +1,8 @@
 """From memory into a scratch graph: a bounded part of it, as it is or as it was at a moment. Memory is only read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.names import normalise_name
@@ -10,6 +10,7 @@ from graphiti_pkm.domain.queries import FactFilter
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
 from graphiti_pkm.domain.scratch_memory_answers import LoadMemoryResponse
+from graphiti_pkm.domain.times import show_time
 from graphiti_pkm.domain.walks import Neighbourhood
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.candidates import PERSON_WORDS
@@ -19,7 +20,7 @@ from graphiti_pkm.services.paging import LOADED_HOPS, LOADED_NODES
 from graphiti_pkm.services.reading import GroupIds, Reader
 from graphiti_pkm.services.scratch_graphs import OpenGraph, ScratchGraphs, checked_name
 from graphiti_pkm.services.scratch_memory import content_of, labels_for
-from graphiti_pkm.services.searching import Searching
+from graphiti_pkm.services.scratch_starts import Starts, StartSearch
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import clipped, status_of
 from graphiti_pkm.services.waiting import in_thread
@@ -30,15 +31,6 @@ _FOUND = 10
 _FACTS_A_NODE = 10
 _TOLD = 20
 _NAME = 200
-
-
-@dataclass(frozen=True)
-class _Starts:
-    """Entities to walk from, and the groups in which that is done."""
-
-    entities: Sequence[Entity]
-    group_ids: tuple[str, ...]
-    note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,7 @@ class ScratchBridge(Reader):
 
     def __init__(self, context: Context, groups: Groups, graphs: ScratchGraphs) -> None:
         super().__init__(context, groups)
-        self._searching = Searching(context, groups)
+        self._searching = StartSearch(context, groups)
         self._graphs = graphs
 
     async def load_memory_graph(
@@ -96,6 +88,8 @@ class ScratchBridge(Reader):
         found = await self._graph.neighbourhood(
             [one.uuid for one in starts.entities], wanted, hops, limit - len(starts.entities), limit * _FACTS_A_NODE
         )
+        if query is not None and instant is not None and hops:
+            starts = _held_then(starts, found, self._context.settings.zone, instant)
         async with self._graphs.writing(caller, name) as opened:
             loaded = await in_thread(self._put, opened, starts.entities, found, now, instant)
         facts_left_out = found.facts_total - len(found.facts)
@@ -115,22 +109,22 @@ class ScratchBridge(Reader):
             facts_left_out=facts_left_out or None,
             renamed=[clipped(label, _NAME) for label in loaded.renamed[:_TOLD]] or None,
             scope=await self._scope(
-                caller, starts.group_ids, empty=not starts.entities, note=starts.note or self._read_as(as_of)
+                caller,
+                starts.group_ids,
+                empty=not starts.entities,
+                note=" ".join(filter(None, (starts.note, self._read_as(as_of, before=None)))) or None,
             ),
         )
 
     async def _starts(
         self, caller: Caller, entity_uuids: Sequence[str] | None, query: str | None, group_ids: GroupIds, limit: int
-    ) -> _Starts:
+    ) -> Starts:
         if (entity_uuids is None) == (query is None) or not (entity_uuids or query):
             raise InvalidInput(
                 "Nothing was loaded: give entity_uuids (search_nodes finds them) or a query, one of the two."
             )
         if query is not None:
-            groups = self._groups.searched(caller, group_ids)
-            found = await self._searching.search_nodes(caller, query, group_ids=group_ids, max_nodes=min(_FOUND, limit))
-            listed = await self._graph.get_entities([node.uuid for node in found.nodes], groups)
-            return _Starts(listed, groups, found.scope.note)
+            return await self._searching.starts(caller, query, group_ids, min(_FOUND, limit))
         uuids = list(dict.fromkeys(entity_uuids or ()))
         if len(uuids) > min(MOST_STARTS, limit):
             raise InvalidInput(f"Nothing was loaded: at most {min(MOST_STARTS, limit)} entity_uuids, not {len(uuids)}.")
@@ -143,7 +137,7 @@ class ScratchBridge(Reader):
         for uuid in whole:
             if uuid not in known:
                 raise unknown("entity", uuid)
-        return _Starts(entities, wanted or tuple(dict.fromkeys(one.group_id for one in entities)))
+        return Starts(entities, wanted or tuple(dict.fromkeys(one.group_id for one in entities)))
 
     async def _whole(self, caller: Caller, uuid: str, wanted: tuple[str, ...] | None, visible: tuple[str, ...]) -> str:
         if normalise_name(uuid) in PERSON_WORDS:
@@ -170,6 +164,16 @@ class ScratchBridge(Reader):
         return _Loaded(
             labels, renamed, added.nodes_added, added.edges_added, opened.graph.node_count, opened.graph.edge_count
         )
+
+
+def _held_then(starts: Starts, found: Neighbourhood, zone: tzinfo, instant: datetime) -> Starts:
+    """Without those of which nothing held then, unless that is so of all."""
+    joined = {end for fact in found.facts for end in (fact.source_uuid, fact.target_uuid)}
+    kept = [one for one in starts.entities if one.uuid in joined]
+    if kept or not starts.entities:
+        return replace(starts, entities=kept)
+    told = f"Of none of the entities that fit the query memory knows a fact that held on {show_time(instant, zone)}."
+    return replace(starts, note=" ".join(filter(None, (starts.note, told))))
 
 
 def _told(name: str, entities: int, found: Neighbourhood, loaded: _Loaded, hops: int, *, is_then: bool) -> str:

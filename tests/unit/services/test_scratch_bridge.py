@@ -118,3 +118,27 @@ async def test_what_may_only_have_held_then_is_not_loaded(world: ScratchWorld) -
     await world.tell("Anna works at Acme.", WORKS, reference_time="2026-03-01")
     assert (await load(world, "Anna", as_of="2026-02")).facts_loaded == 0
     assert (await load(world, "Anna", as_of="2026-04")).facts_loaded == 1
+
+
+async def test_a_query_that_nothing_fits_loads_nothing(world: ScratchWorld) -> None:
+    await world.tell("Anna works at Acme.", WORKS)
+    loaded = await load(world, query="zzzz quux")
+    assert (loaded.entities_loaded, loaded.starts) == (0, [])
+    assert "no entity fits the query" in loaded.message
+    assert world.reasoning.graphs.list_graphs(LOCAL).graphs == []
+    assert (await load(world, query="who is Anna")).starts == ["Anna"]
+    world.embedder.is_available = False
+    assert (await load(world, query="Anna")).starts == ["Anna"]
+
+
+async def test_what_fits_a_query_without_a_fact_then_is_taken_only_if_nothing_else_is(world: ScratchWorld) -> None:
+    await world.tell("x", {**WORKS, "valid_at": "2025-01"})
+    await world.tell("y", {"source": "Anna Two", "relation": "WORKS_AT", "target": "Beta", "valid_at": "2026-01"})
+    loaded = await load(world, query="Anna", as_of="2025-03")
+    assert (loaded.starts, loaded.entities_loaded) == (["Anna"], 2)
+    assert loaded.scope.note == "as_of read as 2025-03-01; for its end use as_of=2025-04-01."
+    none = await load(world, query="Anna", as_of="2024-05-01", graph="before")
+    assert sorted(none.starts) == ["Anna", "Anna Two"]
+    assert none.scope.note == (
+        "Of none of the entities that fit the query memory knows a fact that held on 2024-05-01."
+    )
