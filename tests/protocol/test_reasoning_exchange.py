@@ -92,6 +92,22 @@ async def test_an_import_meets_nodes_exactly_or_normalised_and_never_by_meaning(
     assert (said["nodes_added"], said["edges_added"]) == (3, 3)  # AuthServices, C++ and C#
 
 
+async def test_nodes_of_a_text_that_look_alike_stay_apart_and_another_type_is_told(client: Client) -> None:
+    nodes = [{"label": "Parser", "type": "class"}, {"label": "parser", "type": "module"}]
+    text = json.dumps({"nodes": nodes, "edges": [{"source": "parser", "target": "Parser", "relation": "defines"}]})
+    said = await import_of(client, "json", text)
+    assert (said["nodes_added"], said["edges_added"]) == (2, 1)
+    assert "‘parser’ is now ‘parser (module)’" in str(said["warnings"])
+    again = await import_of(client, "json", text)
+    assert (again["nodes_added"], again["edges_added"], again["warnings"]) == (0, 0, said["warnings"])
+    told = await import_of(client, "json", json.dumps({"nodes": [{"label": "PARSER", "type": "package"}, nodes[0]]}))
+    assert "‘Parser’ stays class" in str(told["warnings"])
+    other = await import_of(client, "json", json.dumps({"nodes": [{"label": "parser", "type": "module"}]}))
+    assert other["warnings"] == [
+        "The graph had nodes of these labels with another type, which they keep: ‘Parser’ stays class, not module."
+    ]
+
+
 async def test_more_than_a_graph_takes_is_refused_whole(client: Client) -> None:
     await import_of(client, "dot", F5)
     many = "source,target\n" + "\n".join(f"n{number},m{number}" for number in range(4_999))
@@ -121,7 +137,7 @@ async def test_an_export_is_imported_again(client: Client, text_format: str) -> 
 @requirement("E-100")
 async def test_one_export_imported_into_another_graph_merges_the_two(client: Client) -> None:
     await import_of(client, "dot", F5, "one")
-    await import_of(client, "dot", "digraph { Auth -> mail [label=uses]; api -> auth; db [type=store] }", "other")
+    await import_of(client, "dot", "digraph { Auth -> mail [label=uses]; api -> Auth; db [type=store] }", "other")
     one = await export_of(client, "json", graph="one")
     said = await import_of(client, "json", one, "other")
     assert (said["nodes_added"], said["edges_added"], said["node_count"], said["edge_count"]) == (2, 3, 6, 5)

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from graphiti_pkm.domain.names import same_key
 from graphiti_pkm.domain.scratch import NONE, Content, ScratchEdge, ScratchLimits, ScratchNode
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.formats.look_alikes import told_apart, warning_of
 from graphiti_pkm.formats.values import Place, clean_label, clean_properties, clean_relation, clean_type, clipped
 
 _MOST_WARNINGS = 5
@@ -33,16 +35,18 @@ class Collector:
         self._properties: dict[str, _Said] = {}
         self._edges: dict[tuple[str, str, str], tuple[str, _Said]] = {}
         self._turned: set[tuple[str, str, str]] = set()
+        self._listed: dict[str, str | None] = {}
+        self._taken_for: dict[str, str] = {}
         self._warnings: dict[str, None] = {}
         self._values = self._characters = self._told = 0
 
     def node(self, label: str, kind: object, properties: Mapping[str, Any], at: Place) -> str:
-        """Take a node over; returns its label as it is kept."""
+        """Take a node over; returns its label as it is written, which is what edges are to name."""
         label, kind = clean_label(label, at), clean_type(kind, at)
         if label not in self._types:
-            if len(self._types) >= self._limits.nodes:
-                raise self._too_many("nodes", self._limits.nodes)
-            self._types[label] = kind
+            self._put(label, kind)
+            key = same_key(label)
+            self._listed[key] = None if key in self._listed else label
         elif self._types[label] is None:
             self._types[label] = kind
         elif kind not in (None, self._types[label]):
@@ -65,7 +69,7 @@ class Collector:
         self._told += 1
         if self._told > 2 * self._limits.edges:  # though most of them say the same again
             raise self._too_many("edges", self._limits.edges)
-        source, target = self.node(source, None, {}, at), self.node(target, None, {}, at)
+        source, target = self._end(source, at), self._end(target, at)
         relation = clean_relation(relation, at)
         key = (source, target, relation.casefold())
         turned = (target, source, key[2])
@@ -88,6 +92,23 @@ class Collector:
         if self._values > _MOST_VALUES:
             raise self._too_many("values of properties", _MOST_VALUES)
 
+    def _put(self, label: str, kind: str | None) -> None:
+        if len(self._types) >= self._limits.nodes:
+            raise self._too_many("nodes", self._limits.nodes)
+        self._types[label] = kind
+
+    def _end(self, text: str, at: Place) -> str:
+        """The node at an end of an edge: that label, or the one listed node that counts as the same, or a new one."""
+        label = clean_label(text, at)
+        if label in self._types:
+            return label
+        known = self._taken_for.get(label) or self._listed.get(same_key(label))
+        if known is None:
+            self._put(label, None)
+            return label
+        self._taken_for[label] = known
+        return known
+
     def _merged(self, known: "_Said | None", properties: Mapping[str, Any], at: Place) -> "_Said":
         """Both together; checked once all is read, or a text that says one thing 100,000 times would be too."""
         if known is None or not known.values:
@@ -106,21 +127,39 @@ class Collector:
         self._warnings.setdefault(text)
 
     def content(self) -> Content:
-        """All of it."""
-        warnings = list(self._warnings)
-        if len(warnings) > _MOST_WARNINGS:
-            warnings[_MOST_WARNINGS:] = [f"and {len(warnings) - _MOST_WARNINGS} more of this kind"]
+        """All of it; no two labels in it are the same to a graph."""
+        renamed = told_apart(self._types)
+        for label in renamed:
+            said = self._properties.get(label, _Said(NONE, label))
+            original = "id" if "label" in said.values else "label"
+            self._properties[label] = _Said({original: label, **said.values}, said.at)
+        called = {label: renamed.get(label, label) for label in self._types}
         return Content(
             tuple(
-                ScratchNode(label, kind, self._checked(self._properties.get(label)))
+                ScratchNode(called[label], kind, self._checked(self._properties.get(label)))
                 for label, kind in self._types.items()
             ),
             tuple(
-                ScratchEdge(source, target, relation, self._checked(said))
+                ScratchEdge(called[source], called[target], relation, self._checked(said))
                 for (source, target, _), (relation, said) in self._edges.items()
             ),
-            tuple(warnings),
+            self._told_warnings(renamed),
         )
+
+    def _told_warnings(self, renamed: Mapping[str, str]) -> tuple[str, ...]:
+        warnings = list(self._warnings)
+        if len(warnings) > _MOST_WARNINGS:
+            warnings[_MOST_WARNINGS:] = [f"and {len(warnings) - _MOST_WARNINGS} more of this kind"]
+        if self._taken_for:
+            what = "Ends of edges were taken for listed nodes that differ only in case, spaces, - or _"
+            warnings.insert(0, warning_of(what, list(self._taken_for.items()), "for"))
+        if renamed:
+            what = (
+                f"{len(renamed)} nodes have labels that differ from another's only in case, spaces, - or _, which a "
+                "graph takes for the same; they were named apart (spell alike what is one node)"
+            )
+            warnings.insert(0, warning_of(what, list(renamed.items()), "is now"))
+        return tuple(warnings)
 
     def _checked(self, said: "_Said | None") -> Mapping[str, Any]:
         if said is None or not said.values:

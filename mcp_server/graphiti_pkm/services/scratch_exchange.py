@@ -17,9 +17,12 @@ from graphiti_pkm.services.waiting import in_thread
 if TYPE_CHECKING:  # readers, writers and NumPy are loaded when a text is first read or written
     from graphiti_pkm.formats.reading import ReadFormat
     from graphiti_pkm.formats.writing import WriteFormat
+    from graphiti_pkm.reasoning.graph import Applied, ScratchGraph
 
 DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
 """Characters of the content."""
+_MOST_TOLD = 5
+_LONGEST_TOLD = 60
 
 
 class ScratchExchange:
@@ -35,13 +38,13 @@ class ScratchExchange:
         """Merge what a text says into a graph: all of it, or nothing if anything is wrong with it."""
         said = await asyncio.to_thread(_read, content, text_format, self._graphs.limits)
         async with self._graphs.writing(caller, graph) as opened:
-            applied = await in_thread(opened.graph.apply, said)
+            applied, other_types = await in_thread(_applied, opened.graph, said)
             return ImportGraphResponse(
                 nodes_added=applied.nodes_added,
                 edges_added=applied.edges_added,
                 node_count=opened.graph.node_count,
                 edge_count=opened.graph.edge_count,
-                warnings=list(said.warnings),
+                warnings=[*said.warnings, *other_types],
             )
 
     async def export_graph(
@@ -66,6 +69,25 @@ class ScratchExchange:
             matched=told,
             content=content,
         )
+
+
+def _applied(graph: "ScratchGraph", said: Content) -> "tuple[Applied, list[str]]":
+    return graph.apply(said), _other_types(graph, said)
+
+
+def _other_types(graph: "ScratchGraph", said: Content) -> list[str]:
+    """That the graph has nodes of a text with another type, if it has; the first of them by name."""
+    told = []
+    for node in said.nodes:
+        index = None if node.type is None else graph.find(node.label)
+        kept = None if index is None else graph.node(index)
+        if kept is not None and kept.type != node.type:
+            told.append(f"‘{kept.label[:_LONGEST_TOLD]}’ stays {kept.type}, not {node.type}")
+    if not told:
+        return []
+    more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    what = "The graph had nodes of these labels with another type, which they keep"
+    return [f"{what}: {'; '.join(told[:_MOST_TOLD])}{more}."]
 
 
 def _way_out(characters: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.requirements import requirement
 
+from graphiti_pkm.domain.names import same_key
 from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchLimits, ScratchNode
 from graphiti_pkm.formats.reading import ReadFormat, parse
 from graphiti_pkm.formats.writing import write
@@ -93,7 +94,8 @@ def some_content(chance: random.Random) -> Content:
     def some_properties() -> dict[str, Any]:
         return {name: _value(chance) for name in chance.sample(_NAMES, chance.randint(0, 3))}
 
-    labels = list(dict.fromkeys(f"{word}{chance.choice(_WORDS)}".strip() for word in chance.sample(_WORDS, 8)))
+    pairs = [f"{word}{chance.choice(_WORDS)}".strip() for word in chance.sample(_WORDS, 8)]
+    labels = list({same_key(label): label for label in pairs}.values())  # as a graph has them
     nodes = tuple(ScratchNode(one, chance.choice([None, "service", "a & b"]), some_properties()) for one in labels)
     ends = {
         (chance.choice(labels), chance.choice(labels), chance.choice(_WORDS).strip().lower() or "x"): some_properties()
