@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
 from graphiti_pkm.domain.scratch_choices import EdgeChoice
 from graphiti_pkm.domain.scratch_marks import MEMORY_GROUP
 from graphiti_pkm.errors import AmbiguousLabel, NotFound
+from graphiti_pkm.reasoning.label_forms import Likeness
 from graphiti_pkm.services.scratch_memory import is_known, memory_uuid
 from graphiti_pkm.services.views import clipped
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 60
 _CANDIDATES = 5
+_NEAR = 0.5
+"""Similarity of a label that is named where another was meant."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,18 @@ def named(graph: "ScratchGraph", label: str) -> int:
     if alike:
         candidates = ", ".join(repr(clipped(graph.label(one), _SHOWN)) for one in alike[:_CANDIDATES])
         raise AmbiguousLabel(f"{clipped(label, _SHOWN)!r} may be any of {candidates}; nothing was written. Name one.")
+    near = ", ".join(repr(clipped(one, _SHOWN)) for one in _near(graph, label))
     raise NotFound(
-        f"There is no node {clipped(label, _SHOWN)!r} in this scratch graph; nothing was written. find_node shows "
-        "labels that are near."
+        f"There is no node {clipped(label, _SHOWN)!r} in this scratch graph; nothing was written. "
+        + (f"It may be {near}: name it so." if near else "find_node shows labels that are near.")
     )
+
+
+def _near(graph: "ScratchGraph", label: str) -> list[str]:
+    """Labels that share words with one that is not there, likeliest first."""
+    sought = Likeness(label)
+    scored = ((sought.to(other), other) for index in graph.order() if (other := graph.label(index)))
+    return [other for score, other in nlargest(_CANDIDATES, scored) if score >= _NEAR]
 
 
 def _edges(graph: "ScratchGraph", choice: EdgeChoice) -> Iterator[tuple[int, int, str]]:

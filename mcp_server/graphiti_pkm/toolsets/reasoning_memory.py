@@ -56,9 +56,10 @@ async def commit_graph(
 ) -> CommitGraphResponse:
     """Commit what is worth keeping of a scratch graph to memory, as entities and facts with one episode as source.
 
-    Use when a result is to last; for what was said use add_memory instead. Call it first as it is, show the user what
-    would be created, then again with dry_run=false. What memory knows is not written again. Of properties it takes an
-    edge's fact (a sentence), kind, value, unit, measure, valid_at and invalid_at, and a node's summary.
+    Use when a result is to last; for what was said use add_memory instead. Call it first as it is, show the user the
+    sentences, then again with dry_run=false. What memory knows is not written again. Of properties it takes an edge's
+    fact (a sentence), kind, value, unit, measure, valid_at and invalid_at, and a new node's summary. invalid_at ends a
+    fact of memory; removing its edge does not.
     """
     return await reasoning_of(call).committing.commit_graph(call.caller, graph, edges, nodes, dry_run, group_id)
 

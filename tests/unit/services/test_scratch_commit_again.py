@@ -8,7 +8,9 @@ from tests.unit.services.scratch_world import ScratchWorld
 
 from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
+from graphiti_pkm.domain.scratch_choices import EdgeChoice
 from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse
+from graphiti_pkm.errors import NotFound
 
 LED = {"source": "Anna", "relation": "MANAGES", "target": "Falcon", "valid_at": "2026-01-10"}
 
@@ -111,3 +113,9 @@ async def test_a_choice_of_nothing_says_so(world: ScratchWorld) -> None:
     for chosen in ({"edges": []}, {"nodes": []}, {"edges": [], "nodes": []}):
         answer = await commit(world, **chosen)
         assert "choose nothing; leave both out" in answer.message
+
+
+async def test_a_name_that_is_not_there_is_answered_with_those_that_may_be_meant(world: ScratchWorld) -> None:
+    await world.draw(ScratchEdge("Anna Berg", "Falcon", "leads"))
+    with pytest.raises(NotFound, match=r"nothing was written. It may be 'Anna Berg': name it so"):
+        await commit(world, edges=[EdgeChoice(source="Anna", target="Falcon")])
