@@ -8,6 +8,9 @@ from tests.protocol.scratch_support import F6_NODES, build_f6, call
 from tests.protocol.support import EVERYTHING, World, error_of
 from tests.requirements import requirement
 
+DEEP = [[[[[[[[[[1]]]]]]]]]]
+"""One level more than what can be read back."""
+
 
 @pytest.fixture
 def world() -> World:
@@ -43,6 +46,10 @@ async def test_a_second_call_merges_and_tells_what_it_did_not_take(client: Clien
         ({"label": " \n "}, "1 to 500 characters"),
         ({"label": "x" * 501}, "1 to 500 characters, this one 501"),
         ({"label": "A", "properties": {"text": "x" * 10_000}}, "10,000 characters as JSON"),
+        ({"label": "A", "properties": {"": 1}}, "1 to 100 characters"),
+        ({"label": "A", "properties": {"x" * 101: 1}}, "1 to 100 characters"),
+        ({"label": "A", "properties": {"a\tb": 1}}, "none of them for control"),
+        ({"label": "A", "properties": {"a": DEEP}}, "nested more than 10 deep"),
         ({"label": "A", "type": "x" * 300}, "type has 1 to 200"),
         ({"label": "A", "properties": "text"}, "properties must be"),
     ],

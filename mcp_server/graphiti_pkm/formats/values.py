@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from graphiti_pkm.domain.scratch import LARGEST_PROPERTIES, LONGEST_LABEL, LONGEST_RELATION
+from graphiti_pkm.domain.scratch_properties import fault_of
 from graphiti_pkm.errors import InvalidInput
 
 Place: TypeAlias = int | str
@@ -15,8 +16,6 @@ Place: TypeAlias = int | str
 PREFIX = "property_"
 """Of a property whose name means something else in the format that it is written in."""
 
-DEEPEST_PROPERTY = 10
-LONGEST_PROPERTY_NAME = 100
 _LONGEST_PIECE = 60
 _LARGEST_NUMBER = 15
 """Digits that a number keeps in every reader; more of them are a text."""
@@ -82,10 +81,8 @@ def clean_properties(values: Mapping[str, Any], at: Place) -> tuple[dict[str, An
     Raises:
         InvalidInput: they are not.
     """
-    for name in values:
-        if not 0 < len(name) <= LONGEST_PROPERTY_NAME:
-            raise unreadable(at, f"the name of a property must have 1 to {LONGEST_PROPERTY_NAME} characters", name)
-    _check_depth(values, at)
+    if (fault := fault_of(values)) is not None:
+        raise unreadable(at, fault)
     try:
         written = json.dumps(dict(values), ensure_ascii=False, allow_nan=False)
     except ValueError:
@@ -95,19 +92,6 @@ def clean_properties(values: Mapping[str, Any], at: Place) -> tuple[dict[str, An
     if _UNSTORABLE.search(written) or ("\\u0000" in written and _holds_unstorable(values)):
         raise unreadable(at, "a property holds a NUL or half a surrogate pair")
     return dict(values), len(written)
-
-
-def _check_depth(values: Mapping[str, Any], at: Place) -> None:
-    level: list[Any] = list(values.values())
-    for _ in range(DEEPEST_PROPERTY):
-        level = [inner for value in level if isinstance(value, dict | list) for inner in _parts(value)]
-        if not level:
-            return
-    raise unreadable(at, f"a property is nested more than {DEEPEST_PROPERTY} deep")
-
-
-def _parts(value: Any) -> list[Any]:
-    return list(value.values()) if isinstance(value, dict) else list(value)
 
 
 def _holds_unstorable(value: Any) -> bool:

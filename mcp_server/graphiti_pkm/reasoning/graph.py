@@ -12,12 +12,15 @@ import rustworkx
 
 from graphiti_pkm.domain.names import same_key
 from graphiti_pkm.domain.scratch import NONE, Content, Properties, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.domain.scratch_properties import OVERGROWN, overgrown
 from graphiti_pkm.errors import TooLarge
 from graphiti_pkm.reasoning import sizes
 from graphiti_pkm.reasoning.edges import Edge, Edges, Graph
 from graphiti_pkm.reasoning.label_forms import loose_key
 from graphiti_pkm.reasoning.label_vectors import LabelVectors
 from graphiti_pkm.reasoning.view import Gathered, View, view_of, weights_of
+
+_SHOWN = 60
 
 
 class Applied(NamedTuple):
@@ -214,12 +217,24 @@ class ScratchGraph:
             self.version += 1
         return len(going)
 
+    def overgrown(self, content: Content) -> tuple[list[int], list[int]]:
+        """Places of the nodes and edges of a content whose properties there would be too many of, once merged."""
+        return (
+            overgrown(content.nodes, lambda node: same_key(node.label), self._of_node),
+            overgrown(content.edges, _key_of, self._of_edge),
+        )
+
     def apply(self, content: Content) -> Applied:
         """Add everything a content names, merging into what is there: all of it or, beyond a limit, nothing.
 
         Raises:
             TooLarge: a limit would be exceeded; nothing was added.
         """
+        too_much, between = self.overgrown(content)
+        told = [repr(content.nodes[at].label[:_SHOWN]) for at in too_much]
+        told += [f"{content.edges[at].source[:_SHOWN]!r} -> {content.edges[at].target[:_SHOWN]!r}" for at in between]
+        if told:
+            raise TooLarge(f"{told[0]}: {OVERGROWN}. Nothing was added.")
         nodes, edges, size = self._plan(content)
         self._make_room(nodes, edges, size)
         before = self.node_count, self.edge_count
@@ -236,6 +251,15 @@ class ScratchGraph:
         return Applied(self.node_count - before[0], self.edge_count - before[1])
 
     # How
+
+    def _of_node(self, key: str) -> Properties:
+        index = self._by_same.get(key)
+        return NONE if index is None else self._graph[index].properties
+
+    def _of_edge(self, key: tuple[str, str, str]) -> Properties:
+        source, target = (self._by_same.get(end) for end in key[:2])
+        found = None if source is None or target is None else self._edges.find(source, target, key[2])
+        return NONE if found is None else self._edges.at(found).properties
 
     def _plan(self, content: Content) -> tuple[int, int, int]:
         """How many nodes and edges a content would add, and bytes at most."""
@@ -328,6 +352,10 @@ class ScratchGraph:
             return
         inside = (edge for index in chosen for edge in self.edges(source=index) if edge.target in chosen)
         yield from sorted(inside, key=lambda edge: edge.sequence)
+
+
+def _key_of(edge: ScratchEdge) -> tuple[str, str, str]:
+    return same_key(edge.source), same_key(edge.target), edge.relation.casefold()
 
 
 def _merged(old: Properties, new: Properties) -> Properties:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphiti_pkm.domain.scratch import LARGEST_PROPERTIES, LONGEST_LABEL, LONGEST_RELATION, Properties
+from graphiti_pkm.domain.scratch_properties import fault_of
 from graphiti_pkm.errors import InvalidInput
 
 
@@ -24,9 +25,11 @@ def checked_relation(relation: str) -> str:
 
 
 def checked_properties(properties: Mapping[str, Any] | None) -> Properties:
-    """Properties that JSON can hold. Raises InvalidInput for others, and for too many."""
+    """Properties that every format can hold. Raises InvalidInput for others, and for too many."""
     if not properties:
         return {}
+    if (fault := fault_of(properties)) is not None:
+        raise InvalidInput(f"properties cannot be kept: {fault}.")
     try:
         size = len(json.dumps(properties, ensure_ascii=False, allow_nan=False))
     except (ValueError, TypeError, RecursionError):

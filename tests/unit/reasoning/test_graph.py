@@ -258,3 +258,32 @@ def test_a_view_that_a_change_overtook_is_not_kept() -> None:
     assert graph.view("w").n == 2
     assert graph.find("late") is not None
     assert graph.view("w").n == 3
+
+
+def test_properties_that_would_outgrow_their_bound_by_merging_are_refused_and_nothing_is_added() -> None:
+    graph = ScratchGraph(LIMITS)
+    half = {"a": "x" * 6_000}
+    graph.apply(Content(nodes=(ScratchNode("A", None, half),), edges=(ScratchEdge("A", "B", "uses", half),)))
+    more = {"b": "y" * 6_000}
+    new = ScratchNode("New")
+    for content in (
+        Content(nodes=(new, ScratchNode("a", None, more))),
+        Content(nodes=(new,), edges=(ScratchEdge("a", "b", "USES", more),)),
+        Content(nodes=(new, ScratchNode("C", None, half), ScratchNode("c", None, more))),
+    ):
+        with pytest.raises(TooLarge, match="10,000 characters"):
+            graph.apply(content)
+    assert (graph.node_count, graph.edge_count) == (2, 1)
+    several = Content(
+        nodes=(ScratchNode("A", None, {"b": 1}), ScratchNode("a", None, more), ScratchNode("C", None, more)),
+        edges=(ScratchEdge("A", "B", "other", more), ScratchEdge("A", "B", "uses", more)),
+    )
+    assert graph.overgrown(several) == ([1], [1])
+    graph.apply(Content(nodes=(ScratchNode("A", None, {"a": "short", **more}),)))  # replaced, not added
+
+
+def test_what_is_too_large_already_may_shrink() -> None:
+    graph = ScratchGraph(LIMITS)
+    graph.add_node(ScratchNode("A", None, {"a": "x" * 12_000}))
+    graph.apply(Content(nodes=(ScratchNode("A", None, {"a": "x" * 11_000}),)))
+    assert len(graph.node(0).properties["a"]) == 11_000
