@@ -45,7 +45,7 @@ def properties_of(attributes: Mapping[str, Token]) -> tuple[str | None, dict[str
 
 def _value(name: str, token: Token) -> Any:
     if token.kind == "number" or name == "weight":
-        return number_or_text(token.text)
+        return number_or_text(shown(token.text, ""))
     if token.kind == "name" and token.text in ("true", "false"):
         return token.text == "true"
     return shown(token.text, "") if token.kind == "quoted" else token.text

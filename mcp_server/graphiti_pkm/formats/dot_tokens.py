@@ -33,7 +33,11 @@ _TOKEN = re.compile(
 )
 _ANGLE = re.compile(r"[<>]")
 _TAG = re.compile(r"<[^<>]*+>")
-_IN_QUOTES = re.compile(r'\\(?:"|\r?\n)')
+_IN_QUOTES = re.compile(r'\\(?:["\\]|\r?\n)')
+"""Two backslashes are one that is shown: what follows them is no escape, be it the end of the line."""
+
+
+_UNQUOTED = {'\\"': '"', "\\\\": "\\\\"}
 
 
 class Token(NamedTuple):
@@ -116,7 +120,7 @@ def _token(kind: str, word: str, line: int, at: int) -> Token:
     if kind == "quoted":
         said = word[1:-1]
         if "\\" in said:
-            said = _IN_QUOTES.sub(lambda found: '"' if found[0] == '\\"' else "", said)
+            said = _IN_QUOTES.sub(lambda found: _UNQUOTED.get(found[0], ""), said)
         return Token("quoted", said, line, at)
     if kind == "html":
         return Token("html", " ".join(unescape(_TAG.sub(" ", word[1:-1])).split()), line, at)

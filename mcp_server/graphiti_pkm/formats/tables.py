@@ -93,13 +93,15 @@ def _written(content: Content, delimiter: str) -> str:
             f"The edges have {len(names)} properties of different names, and a table has at most {_MOST_COLUMNS} "
             "columns. Use the format json instead, or narrow it with nodes."
         )
-    written = io.StringIO(newline="")
-    writer = csv.writer(written, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([*_OWN, *(_column(name) for name in names)])
+    rows = [[*_OWN, *(_column(name) for name in names)]]
     for edge in content.edges:
-        values = [_cell(edge.properties, name) for name in names]
-        writer.writerow([edge.source, edge.target, edge.relation, *values])
-    return written.getvalue()
+        rows.append([edge.source, edge.target, edge.relation, *(_cell(edge.properties, name) for name in names)])
+    return "".join(delimiter.join(_quoted(cell, delimiter) for cell in row) + "\n" for row in rows)
+
+
+def _quoted(cell: str, delimiter: str) -> str:
+    """In quotes where it needs them; Python's writer leaves a lone carriage return, which its reader refuses."""
+    return '"' + cell.replace('"', '""') + '"' if any(char in cell for char in f'{delimiter}"\r\n') else cell
 
 
 def _column(name: str) -> str:

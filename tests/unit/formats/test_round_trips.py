@@ -37,6 +37,10 @@ _WORDS = [
     "a|b",
     "{x}",
     "two\nlines",
+    "a\rb",
+    "c\r\nd",
+    "back\\\nslash",
+    "\\\\\n",
     "tab\there",
     "a  b",
     "%%",
@@ -95,7 +99,7 @@ def some_content(chance: random.Random) -> Content:
         return {name: _value(chance) for name in chance.sample(_NAMES, chance.randint(0, 3))}
 
     pairs = [f"{word}{chance.choice(_WORDS)}".strip() for word in chance.sample(_WORDS, 8)]
-    labels = list({same_key(label): label for label in pairs}.values())  # as a graph has them
+    labels = list({same_key(label): label for label in pairs if label}.values())  # as a graph has them
     nodes = tuple(ScratchNode(one, chance.choice([None, "service", "a & b"]), some_properties()) for one in labels)
     ends = {
         (chance.choice(labels), chance.choice(labels), chance.choice(_WORDS).strip().lower() or "x"): some_properties()
