@@ -14,8 +14,9 @@ def sentence_of(told: ToldFact, source: str, target: str, zone: tzinfo) -> str:
     times = _times(told, zone)
     if told.has_text:
         missing = [amount] if told.value is not None and told.value.casefold() not in said.casefold() else []
-        missing += [words for words, day in times if day is None or day not in said]
-        return f"{said} ({', '.join(missing)})." if missing else _ended(said)
+        missing.append(" ".join(words for words, day in times if day is None or day not in said))
+        left = ", ".join(filter(None, missing))
+        return f"{said} ({left})." if left else _ended(said)
     is_of_measure = normalise_name(told.measure or "") == normalise_name(target)
     if told.kind == "reading" and not is_of_measure:  # its text names only what was measured
         said += f" ({source} {relation_words(told.relation)} {target})"

@@ -103,7 +103,7 @@ async def test_a_sentence_that_memory_tells_otherwise_now_does_not_come_back(wor
     await world.draw(ScratchEdge("Anna", "Falcon", "MANAGES", {"invalid_at": "2026-05-01"}))
     await commit(world, dry_run=False)
     episode = list(world.graph.tables.episodes.values())[-1]
-    assert "Anna manages Falcon (from 2026-01-10, until 2026-05-01)." in episode.content
+    assert "Anna manages Falcon (from 2026-01-10 until 2026-05-01)." in episode.content
     assert "Clara" not in episode.content
     assert (await world.drawn()).edges[0].properties["fact"] == "Anna manages Falcon"
 

@@ -101,7 +101,7 @@ async def test_a_loaded_edge_that_was_ended_is_told_as_ended(world: ScratchWorld
     await world.draw(ScratchEdge("Bruno", "Falcon", "WORKS_ON", {"invalid_at": "2026-05-10"}))
     answer = await commit(world, dry_run=False)
     assert (answer.facts_updated, newest(world)[1].invalid_at) == (1, at(2026, 5, 10))
-    assert newest(world)[0] == "Bruno works on Falcon (from 2026-02-01, until 2026-05-10)."
+    assert newest(world)[0] == "Bruno works on Falcon (from 2026-02-01 until 2026-05-10)."
 
 
 async def test_a_changed_value_leaves_the_old_sentence_behind(world: ScratchWorld) -> None:
