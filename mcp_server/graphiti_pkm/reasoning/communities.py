@@ -1,6 +1,7 @@
 """Communities: groups of nodes with more edges among them than by chance. rustworkx has no method for it."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ def communities(view: View, resolution: float = 1.0) -> Iterator[list[int]]:
     """
     if view.weights is not None and len(view.weights) and float(view.weights.min()) < 0:
         raise InvalidInput("Some of the weights are negative; communities needs weights of at least 0, or none.")
-    both = view.undirected
+    both = _scaled(view).undirected
     weights: Weights = [
         {end: weight * (1 + (end == node)) for end, weight in zip(ends, costs, strict=True)}
         for node, (ends, costs) in enumerate(zip(both.out.lists, both.out.costs, strict=True))
@@ -46,7 +47,7 @@ def communities(view: View, resolution: float = 1.0) -> Iterator[list[int]]:
 
 def modularity(view: View, numbers: Sequence[int], resolution: float = 1.0) -> float:
     """How many more edges lie inside communities than by chance, as a share; 0 without edges (Newman 2004)."""
-    both = view.undirected
+    both = _scaled(view).undirected
     weights = np.ones(len(both.sources)) if both.weights is None else both.weights
     weights = weights * (1 + (both.sources == both.targets))
     total = float(weights.sum())
@@ -56,6 +57,13 @@ def modularity(view: View, numbers: Sequence[int], resolution: float = 1.0) -> f
     inside = float(weights[of[both.sources] == of[both.targets]].sum())
     degrees = np.bincount(of[both.sources], weights)
     return inside / total - resolution * float((degrees**2).sum()) / total**2
+
+
+def _scaled(view: View) -> View:
+    """Weights as parts of the largest one, whose squares a number can hold."""
+    if view.weights is None or not len(view.weights) or not (largest := float(view.weights.max())):
+        return view
+    return replace(view, weights=view.weights / largest)
 
 
 def _joined(weights: Weights, resolution: float) -> list[int]:

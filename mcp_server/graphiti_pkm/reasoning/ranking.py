@@ -36,13 +36,14 @@ def pagerank(view: View, alpha: float = ALPHA) -> Floats:
     if weights is not None and len(weights) and float(weights.min()) < 0:
         raise InvalidInput("Some of the weights are negative; pagerank needs weights of at least 0, or none.")
     counts = np.diff(view.out.starts)
-    sums = counts.astype(np.float64) if weights is None else np.bincount(view.sources, weights, view.n)
+    parts = None if weights is None else _parts(view, weights)
+    sums = counts.astype(np.float64) if parts is None else np.bincount(view.sources, parts, view.n)
     dangling = np.flatnonzero(sums == 0)
     shares = np.divide(1.0, sums, out=np.zeros(view.n), where=sums != 0)
     ranks = np.full(view.n, 1 / view.n)
     for _ in range(_MOST_ROUNDS):
         given = np.repeat(ranks * shares, counts)
-        taken = np.bincount(view.targets, given if weights is None else given * weights, view.n)
+        taken = np.bincount(view.targets, given if parts is None else given * parts, view.n)
         following = alpha * (taken + ranks[dangling].sum() / view.n) + (1 - alpha) / view.n
         change = float(np.abs(following - ranks).sum())
         ranks = following
@@ -50,6 +51,15 @@ def pagerank(view: View, alpha: float = ALPHA) -> Floats:
             break
     ranks /= ranks.sum()
     return ranks
+
+
+def _parts(view: View, weights: Floats) -> Floats:
+    """Weights as parts of the largest one of their source: neither sums nor shares leave what a number can be."""
+    largest = np.zeros(view.n)
+    np.maximum.at(largest, view.sources, weights)
+    of_edges = largest[view.sources]
+    parts: Floats = np.divide(weights, of_edges, out=np.zeros(len(weights)), where=of_edges != 0)
+    return parts
 
 
 @dataclass(frozen=True)

@@ -146,3 +146,16 @@ def test_what_is_no_number_to_weigh_by_is_refused_and_what_is_missing_counts_one
             weights_of([{"weight": value}], "weight")
     with pytest.raises(InvalidInput, match=r"No edge has a property 'weihgt'.* 'cost', 'weight'"):
         weights_of([{"weight": 2, "cost": 1}, {}], "weihgt")
+
+
+@pytest.mark.filterwarnings("error")
+def test_only_the_ratio_of_weights_counts_however_large_or_small_they_are() -> None:
+    line = [(0, 1), (1, 2), (0, 2)]
+    for scale in (1e-310, 1e160, 1e299):
+        ranks = pagerank(view_of(range(3), line, [2 * scale, 1, scale]))
+        assert ranks.tolist() == pytest.approx(pagerank(view_of(range(3), line, [2, 1, 1])).tolist())
+    square = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    for scale in (1e-310, 1e160, 1e299):
+        view = view_of(range(4), square, [9 * scale, scale, 9 * scale, scale])
+        assert _parts(view) == [{0, 1}, {2, 3}]
+        assert modularity(view, [0, 0, 1, 1]) == pytest.approx(0.4)
