@@ -185,8 +185,9 @@ async def test_words_that_memory_has_forgotten_do_not_come_back_with_a_graph_loa
     await world.call("forget", entity_uuid=found["uuid"], confirm=preview["confirm"])
     directory = world.memory.context.settings.data_dir
     assert files_with(directory, HIDDEN) == []
-    for graph in ("risks", "loaded"):
-        await world.call("save_graph", graph=graph)
+    for graph, renewed in (("risks", True), ("loaded", False)):
+        saved = await world.call("save_graph", graph=graph)
+        assert ("with 1 nodes and edges in the words that memory has for them now" in saved["message"]) is renewed
         assert files_with(directory, HIDDEN) == []
         left = await world.call("commit_graph", graph=graph, dry_run=False)
         assert "not there any more" in left["left_out"][0]["reason"]

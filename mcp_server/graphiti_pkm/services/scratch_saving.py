@@ -45,10 +45,10 @@ class ScratchSaving:
         """
         if caller.read_only:
             raise NotAllowed("Nothing was saved: this connection may only read.")
-        called = checked_name(graph if name is None else name)
+        called = checked_name(graph) if name is None else checked_name(name, "name")
         async with self._graphs.reading(caller, graph) as opened:
             content = await in_thread(opened.graph.content)
-        left, groups = await self._without_gone(caller, content)
+        left, groups, renewed = await self._without_gone(caller, content)
         text = await asyncio.to_thread(_as_text, left)
         replaced = await self._saved.save(
             KeptGraph(
@@ -66,6 +66,8 @@ class ScratchSaving:
         )
         gone = len(content.nodes) - len(left.nodes) + len(content.edges) - len(left.edges)
         without = f", without {gone} nodes and edges that memory has forgotten since they were loaded" if gone else ""
+        if renewed:
+            without += f", with {renewed} nodes and edges in the words that memory has for them now"
         return SaveGraphResponse(
             message=f"Saved {called!r}{without}; open_graph brings it back after a restart or expiry. Later changes of "
             "the scratch graph are not saved by themselves.",
@@ -84,7 +86,7 @@ class ScratchSaving:
             NotFound: nothing was saved under this name; lists what was.
             TooLarge: the scratch graph would be; nothing was added.
         """
-        called = checked_name(name)
+        called = checked_name(name, "name")
         into = called if graph is None else checked_name(graph)
         found = await self._saved.find(caller.sight, called)
         if found is None:
@@ -135,20 +137,18 @@ class ScratchSaving:
         more = f" and {len(names) - _NAMES} more (list_graphs)" if len(names) > _NAMES else ""
         return (", ".join(names[:_NAMES]) + more) or "none"
 
-    async def _without_gone(self, caller: Caller, content: Content) -> tuple[Content, tuple[str, ...]]:
-        """As memory tells now what came from it, without what is gone; and the stored groups that it is from."""
+    async def _without_gone(self, caller: Caller, content: Content) -> tuple[Content, tuple[str, ...], int]:
+        """As memory tells now what came from it, without what is gone; the stored groups; how many changed."""
         visible = await self._groups.visible(caller)
         found = await held(self._graph, visible, content.nodes, content.edges)
         gone = {node.label for node in content.nodes if found.lacks_node(node)}
-        left = Content(
-            nodes=tuple(found.node_now(node) for node in content.nodes if node.label not in gone),
-            edges=tuple(
-                found.edge_now(edge)
-                for edge in content.edges
-                if gone.isdisjoint((edge.source, edge.target)) and not found.lacks_edge(edge)
-            ),
-        )
-        return left, tuple(sorted(found.groups))
+        nodes = [node for node in content.nodes if node.label not in gone]
+        edges = [
+            edge for edge in content.edges if gone.isdisjoint((edge.source, edge.target)) and not found.lacks_edge(edge)
+        ]
+        left = Content(tuple(map(found.node_now, nodes)), tuple(map(found.edge_now, edges)))
+        pairs = (*zip(nodes, left.nodes, strict=True), *zip(edges, left.edges, strict=True))
+        return left, tuple(sorted(found.groups)), sum(before is not now for before, now in pairs)
 
 
 def _as_text(content: Content) -> str:
