@@ -166,3 +166,16 @@ def test_the_processes_die_with_a_server_that_is_killed_and_say_nothing_on_its_p
             assert select.select([process], [], [], 10)[0]
             os.close(process)
         assert (server.stdout.read(), server.stderr.read()) == (b"", b"")
+
+
+async def test_a_job_that_finds_its_warm_process_dead_gets_a_new_one() -> None:
+    async with workers() as opened:
+        await opened.run("me", PATHS, SQUARE, source=0, target=3, longest=6)
+        (process,) = opened._all
+        process.send_signal(signal.SIGSTOP)  # it takes the job and does nothing
+        job = asyncio.create_task(opened.run("me", PATHS, SQUARE, source=0, target=3, longest=6))
+        while opened._idle:  # noqa: ASYNC110  (there is no event for it)
+            await asyncio.sleep(0)
+        process.kill()
+        assert (await job).finds == [[0, 1, 3], [0, 2, 3]]
+        assert _numbers(opened) != {process.pid}

@@ -30,6 +30,9 @@ _OWN_TURN_SECONDS = 10.0
 _SOUND = frozenset({"whole", "most", "late", "refused"})
 """Last words of a process that can take another job."""
 
+_GONE = {"end": "failed", "kind": "it ended"}
+"""The kernel may have killed it for its memory."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -69,21 +72,11 @@ class Workers:
         request = Request(job, arguments, self.seconds, most, view)
         message = await asyncio.to_thread(packed, request)
         async with self._place(tenant):
-            process = await self._process()
-            finds: list[Any] = []
-            word: dict[str, Any] = {}
-            ending: dict[str, Any]
-            try:
-                async with asyncio.timeout(self.seconds + _GRACE):
-                    word = await _asked(process, message, finds)
-            except TimeoutError:
-                ending = {"end": "late"}
-            except (asyncio.IncompleteReadError, ConnectionError):
-                ending = {"end": "failed", "kind": "it ended"}  # the kernel may have killed it for its memory
-            else:
-                ending = word
-            finally:
-                await self._keep_or_end(process, is_sound=word.get("end") in _SOUND)
+            was_warm = bool(self._idle)
+            finds, ending = await self._run(message)
+            while was_warm and not finds and ending == _GONE:  # perhaps before it saw the job
+                was_warm = bool(self._idle)
+                finds, ending = await self._run(message)
         match ending["end"]:
             case "refused":
                 raise InvalidInput(ending["message"])
@@ -94,6 +87,22 @@ class Workers:
                 )
             case end:
                 return Outcome(finds, end)
+
+    async def _run(self, message: bytes) -> tuple[list[Any], dict[str, Any]]:
+        """What one process finds, and its last word."""
+        process = await self._process()
+        finds: list[Any] = []
+        word: dict[str, Any] = {}
+        try:
+            async with asyncio.timeout(self.seconds + _GRACE):
+                word = await _asked(process, message, finds)
+        except TimeoutError:
+            return finds, {"end": "late"}
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return finds, _GONE
+        finally:
+            await self._keep_or_end(process, is_sound=word.get("end") in _SOUND)
+        return finds, word
 
     async def close(self) -> None:
         """End all processes."""
