@@ -36,6 +36,10 @@ class MatchedEnds(Answer):
 
 class ShortestPathResponse(MatchedEnds):
     path: list[str] | None
+    """Its first nodes if it is very long, and truncated."""
+    relations: list[list[str]] | None = None
+    """Of each step, at most five."""
+    truncated: bool = False
     length: int | None = None
     """Edges."""
     weight: float | None = None

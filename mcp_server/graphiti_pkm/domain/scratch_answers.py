@@ -43,6 +43,15 @@ class DeleteGraphResponse(Answer):
     """Names of the graphs that there are, if there is none of this name."""
 
 
+class MadeGraph(Answer):
+    """Of a write that may be the first one into its graph."""
+
+    graph_created: bool | None = None
+    """True if there was no graph of this name."""
+    similar_graphs: list[str] | None = None
+    """Those called so but for case, spaces, - and _: perhaps one of them was meant."""
+
+
 class LabelCandidate(Answer):
     label: str
     similarity: float
@@ -54,7 +63,7 @@ class ScratchNodeView(Answer):
     properties: dict[str, object] = Field(default_factory=dict)
 
 
-class AddNodeResponse(Answer):
+class AddNodeResponse(MadeGraph):
     node: ScratchNodeView
     created: bool
     conflicts: list[str] | None = None
@@ -74,7 +83,7 @@ class SimilarLabels(Answer):
     similar_existing: list[LabelCandidate]
 
 
-class AddNodesResponse(Answer):
+class AddNodesResponse(MadeGraph):
     added: int
     existing: int
     failed: list[FailedNode] = Field(default_factory=list)
@@ -144,7 +153,7 @@ class EdgeEnds(Answer):
     relation: str
 
 
-class AddEdgeResponse(Answer):
+class AddEdgeResponse(MadeGraph):
     status: Literal["ambiguous"] | None = None
     """Set if nothing was added because an end may mean several nodes."""
     message: str | None = None
@@ -174,7 +183,7 @@ class MatchedLabel(Answer):
     similarity: float
 
 
-class AddEdgesResponse(Answer):
+class AddEdgesResponse(MadeGraph):
     added: int
     existing: int
     failed: list[FailedEdge] = Field(default_factory=list)
@@ -182,7 +191,7 @@ class AddEdgesResponse(Answer):
     """Only if more failed than are listed."""
     nodes_created: int | None = None
     matched: list[MatchedLabel] = Field(default_factory=list)
-    """Ends that are called otherwise than they were given; at most 50, the least similar first."""
+    """Ends that are called otherwise than they were given, by more than case, spaces, - and _; at most 50."""
     similar_existing: list[SimilarLabels] = Field(default_factory=list)
     note: str | None = None
 

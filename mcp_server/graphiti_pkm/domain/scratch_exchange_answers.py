@@ -3,10 +3,10 @@
 from pydantic import Field
 
 from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.domain.scratch_answers import MatchedLabel
+from graphiti_pkm.domain.scratch_answers import MadeGraph, MatchedLabel
 
 
-class ImportGraphResponse(Answer):
+class ImportGraphResponse(MadeGraph):
     nodes_added: int
     edges_added: int
     """What the text holds and the graph had already is not counted."""
@@ -27,3 +27,5 @@ class ExportGraphResponse(Answer):
     matched: list[MatchedLabel] = Field(default_factory=list)
     """Labels of ``nodes`` that found a node which is called otherwise."""
     content: str
+    warnings: list[str] = Field(default_factory=list)
+    """What of these nodes and edges the format does not hold."""

@@ -30,6 +30,7 @@ from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
 from graphiti_pkm.services.scratch_matching import Match, Matcher, shown
 from graphiti_pkm.services.scratch_pictures import Picture, Pictures, must_have
+from graphiti_pkm.services.scratch_steps import relations_along
 from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
@@ -75,7 +76,15 @@ class ScratchAnalysis:
             reason = f"No path leads from {shown(taken.matches[0].label)} to {shown(taken.matches[1].label)}{follows}."
             return ShortestPathResponse(**ends, path=None, reason=reason)
         path, cost = found
-        return ShortestPathResponse(**ends, path=taken.labels.all_of(path), length=len(path) - 1, weight=cost)
+        shown_path = taken.labels.along(path)
+        return ShortestPathResponse(
+            **ends,
+            path=shown_path,
+            relations=await relations_along(self._graphs, caller, graph, shown_path, relation, undirected=undirected),
+            truncated=len(shown_path) < len(path),
+            length=len(path) - 1,
+            weight=cost,
+        )
 
     async def all_paths(
         self,

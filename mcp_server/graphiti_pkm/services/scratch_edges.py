@@ -15,6 +15,7 @@ from graphiti_pkm.domain.scratch_answers import (
     MatchedLabel,
     RemoveEdgeResponse,
 )
+from graphiti_pkm.domain.scratch_properties import OVERGROWN
 from graphiti_pkm.domain.scratch_requests import EdgeInput
 from graphiti_pkm.errors import AmbiguousLabel, InvalidInput, NotFound
 from graphiti_pkm.services.scratch_alike import similar_told
@@ -75,6 +76,7 @@ class ScratchEdges:
             ends = [found.graph.label(settled(found, end)) for end in (edge.source, edge.target)]
             similar = await similar_told(found, new, self._matcher)
             return AddEdgeResponse(
+                **found.opened.told_if_made,
                 edge=EdgeEnds(source=ends[0], target=ends[1], relation=_spelled(found.graph, ends, edge.relation)),
                 created=bool(applied.edges_added),
                 source_matched=ends[0],
@@ -104,18 +106,24 @@ class ScratchEdges:
                     failed.append(FailedEdge(edge=_ends(edge), reason="; ".join(reasons)))
                 else:
                     good.append(_between(found, edge, create_missing=create_missing))
+            _, grown = found.graph.overgrown(Content(edges=tuple(good)))
+            failed += [FailedEdge(edge=_ends(good[at]), reason=OVERGROWN) for at in grown]
+            good = [edge for at, edge in enumerate(good) if at not in grown]
             new = _new(found, wanted) if create_missing else []
             applied = found.graph.apply(Content(edges=tuple(good)))
             for label in new:
                 settled(found, label)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddEdgesResponse(
+                **found.opened.told_if_made,
                 added=applied.edges_added,
                 existing=len(good) - applied.edges_added,
                 failed=failed[:kept],
                 failed_total=len(failed) if kept < len(failed) else None,
                 nodes_created=applied.nodes_added if create_missing else None,
-                matched=[] if create_missing else matched(found, texts),
+                matched=[]
+                if create_missing
+                else matched(found, [text for text in texts if found.graph.find(text) is None]),
                 similar_existing=await similar_told(found, new, self._matcher),
                 note=found.note,
             )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # readers, writers and NumPy are loaded when a text is first 
 
 DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
 """Characters of the content."""
+_SHORT = ("csv", "tsv", "text", "mermaid")
 _MOST_TOLD = 5
 _LONGEST_TOLD = 60
 
@@ -40,6 +41,7 @@ class ScratchExchange:
         async with self._graphs.writing(caller, graph) as opened:
             applied, other_types = await in_thread(_applied, opened.graph, said)
             return ImportGraphResponse(
+                **opened.told_if_made,
                 nodes_added=applied.nodes_added,
                 edges_added=applied.edges_added,
                 node_count=opened.graph.node_count,
@@ -56,11 +58,11 @@ class ScratchExchange:
             chosen = {found.match(label).index for label in labels} or None
             told = matched(found, labels)
             part = await in_thread(found.graph.content, chosen)
-        content = await asyncio.to_thread(_written, part, text_format)
+        content, warnings = await asyncio.to_thread(_written, part, text_format)
         if len(content) > max_chars:
             raise TooLarge(
                 f"The content has {len(content):,} characters, more than max_chars ({max_chars:,}), and a part would "
-                f"be useless. {_way_out(len(content))} name fewer nodes, or use another format: csv and text are short."
+                f"be useless. {_way_out(len(content), text_format)}"
             )
         return ExportGraphResponse(
             format=text_format,
@@ -68,6 +70,7 @@ class ScratchExchange:
             edge_count=len(part.edges),
             matched=told,
             content=content,
+            warnings=warnings,
         )
 
 
@@ -90,8 +93,12 @@ def _other_types(graph: "ScratchGraph", said: Content) -> list[str]:
     return [f"{what}: {'; '.join(told[:_MOST_TOLD])}{more}."]
 
 
-def _way_out(characters: int) -> str:
-    return f"Send max_chars={characters}," if characters <= LARGEST_EXPORT else f"At most {LARGEST_EXPORT:,} are sent:"
+def _way_out(characters: int, text_format: str) -> str:
+    narrow = "name the nodes that matter in nodes (with the edges among them), e.g. of list_nodes or get_neighbors"
+    if characters <= LARGEST_EXPORT:
+        return f"Send max_chars={characters}, or {narrow}."
+    shorter = "" if text_format in _SHORT else "; csv is shorter and holds the edges"
+    return f"At most {LARGEST_EXPORT:,} are sent (max_chars={LARGEST_EXPORT}): {narrow}, in several calls{shorter}."
 
 
 def _read(text: str, text_format: "ReadFormat", limits: ScratchLimits) -> Content:
@@ -100,7 +107,7 @@ def _read(text: str, text_format: "ReadFormat", limits: ScratchLimits) -> Conten
     return parse(text, text_format, limits)
 
 
-def _written(content: Content, text_format: "WriteFormat") -> str:
-    from graphiti_pkm.formats.writing import write  # noqa: PLC0415  (see above)
+def _written(content: Content, text_format: "WriteFormat") -> tuple[str, list[str]]:
+    from graphiti_pkm.formats.writing import left_out, write  # noqa: PLC0415  (see above)
 
-    return write(content, text_format)
+    return write(content, text_format), left_out(content, text_format)

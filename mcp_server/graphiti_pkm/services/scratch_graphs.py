@@ -12,9 +12,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.names import same_key
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, LONGEST_NAME, ScratchLimits
 from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse, ScratchGraphView
 from graphiti_pkm.errors import InvalidInput, NotFound, TooLarge
@@ -42,7 +43,17 @@ class OpenGraph:
     graph: "ScratchGraph"
     created_at: datetime
     last_accessed: datetime
+    similar: list[str] = field(default_factory=list)
+    """Names of graphs that were there and are called so but for case, spaces, - and _."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    version_before: int = 0
+    """Of the graph, before whoever holds it changed it."""
+
+    @property
+    def told_if_made(self) -> dict[str, Any]:
+        """What to answer if whoever holds the graph has made it."""
+        is_made = not self.version_before and self.graph.version
+        return {"graph_created": True, "similar_graphs": self.similar or None} if is_made else {}
 
 
 class ScratchGraphs:
@@ -145,7 +156,7 @@ class ScratchGraphs:
             async with opened.lock:
                 if self._tenants.get(tenant, {}).get(key) is not opened:
                     continue  # deleted while we waited
-                opened.last_accessed = self._now()
+                opened.last_accessed, opened.version_before = self._now(), opened.graph.version
                 try:
                     yield opened
                 finally:
@@ -168,7 +179,8 @@ class ScratchGraphs:
         def bytes_elsewhere() -> int:
             return sum(one.graph.bytes for one in self._of(tenant) if one.name != name)
 
-        graphs[name] = OpenGraph(name, ScratchGraph(self.limits, bytes_elsewhere), now, now)
+        similar = sorted(other for other in graphs if same_key(other) == same_key(name))
+        graphs[name] = OpenGraph(name, ScratchGraph(self.limits, bytes_elsewhere), now, now, similar[:_MOST_NAMES])
         return graphs[name]
 
     def _drop(self, tenant: _Tenant, opened: OpenGraph) -> None:

@@ -12,6 +12,8 @@ _WHOLE = 500
 """Labels up to which every part is listed whole."""
 _OF_A_PART = 20
 """Labels of each part otherwise."""
+_BETWEEN = 3
+"""Characters around a label."""
 _TIES = 12
 """Decimals of a score; what differs less is equal."""
 
@@ -28,6 +30,10 @@ class Labels:
     def all_of(self, nodes: Iterable[int]) -> list[str]:
         """The label of each node."""
         return [self._labels[node] for node in nodes]
+
+    def along(self, path: Sequence[int]) -> list[str]:
+        """The labels of a path, or of as many of its first nodes as there is room for."""
+        return self._fitting(path, _MOST_CHARACTERS)
 
     def some_of(self, nodes: Sequence[int], most: int) -> list[str]:
         """The labels of the first ones; fewer than ``most`` if they are long."""
@@ -68,7 +74,7 @@ class Labels:
         """Labels up to so many characters."""
         labels: list[str] = []
         for node in nodes:
-            room -= len(self._labels[node])
+            room -= len(self._labels[node]) + _BETWEEN
             if room < 0:
                 break
             labels.append(self._labels[node])

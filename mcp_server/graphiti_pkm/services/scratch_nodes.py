@@ -16,6 +16,7 @@ from graphiti_pkm.domain.scratch_answers import (
     RemoveNodeResponse,
     ScratchNodeView,
 )
+from graphiti_pkm.domain.scratch_properties import OVERGROWN
 from graphiti_pkm.domain.scratch_requests import NodeInput
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
@@ -56,6 +57,7 @@ class ScratchNodes:
             applied = found.graph.apply(Content(nodes=(node,)))
             index = settled(found, node.label)
             return AddNodeResponse(
+                **found.opened.told_if_made,
                 node=_view(found.graph, index),
                 created=bool(applied.nodes_added),
                 conflicts=_conflicts(found.graph, [node]) or None,
@@ -69,12 +71,16 @@ class ScratchNodes:
         """Add those that are in order, with one call of the embedding model; the others are told with their reason."""
         good, failed = _checked(nodes)
         async with self._matcher.writing(caller, graph, [node.label for node in good]) as found:
+            grown, _ = found.graph.overgrown(Content(nodes=tuple(good)))
+            failed += [FailedNode(node=shown(good[at].label), reason=OVERGROWN) for at in grown]
+            good = [node for at, node in enumerate(good) if at not in grown]
             new = [node.label for node in good if found.graph.find(node.label) is None]
             applied = found.graph.apply(Content(nodes=tuple(good)))
             for label in new:
                 settled(found, label)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddNodesResponse(
+                **found.opened.told_if_made,
                 added=applied.nodes_added,
                 existing=len(good) - applied.nodes_added,
                 failed=failed[:kept],

@@ -53,6 +53,7 @@ READS_OPEN = READS.model_copy(update={"open_world_hint": True})
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 ENDS = ADDS.model_copy(update={"idempotent_hint": True})
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+_REASONING = "graphiti_pkm.toolsets.reasoning_"
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,12 @@ class ToolLine:
             return self.permitted_to
         return "curator" if self.annotations.destructive_hint else "contributor" if self.writes else "reader"
 
+    @property
+    def shown_by(self) -> str:
+        """The tool that shows what a call stored whose end is not known."""
+        of_scratch_graphs = self.function.__module__.startswith(_REASONING) and self.function is not commit_graph
+        return "list_graphs" if of_scratch_graphs else "get_episodes"
+
     def build(self, *, enabled: Collection[str] | None = None, read_only_caller: bool = False) -> GuardedTool:
         """The tool as the server registers it; its texts name no tool that is not ``enabled`` (None: all are)."""
         names = known_tools() if enabled is None else enabled
@@ -98,6 +105,7 @@ class ToolLine:
             description=self.description,
             annotations=annotations,
             failure=self.failure,
+            shown_by=self.shown_by,
             read_only_caller=read_only_caller,
             tier=self.tier,
         )

@@ -38,6 +38,7 @@ class GuardedTool(Tool):
 
     failure: str = Field("", description="How its error messages begin")
     read_only_caller: bool = Field(default=False, exclude=True)
+    shown_by: str = Field("get_episodes", exclude=True, description="The tool that shows what was stored")
     tier: Tier = Field("curator", exclude=True, description="The least that a token needs")
 
     @classmethod
@@ -50,6 +51,7 @@ class GuardedTool(Tool):
         describe: Callable[[str], str],
         annotations: ToolAnnotations,
         failure: str,
+        shown_by: str = "get_episodes",
         read_only_caller: bool,
         tier: Tier,
     ) -> "GuardedTool":
@@ -65,6 +67,7 @@ class GuardedTool(Tool):
         assert isinstance(tool, cls)  # noqa: S101  (from_function builds whatever class it is called on)
         tool.parameters = tidy_input(tool.parameters, describe)
         tool.failure = failure
+        tool.shown_by = shown_by
         tool.read_only_caller = read_only_caller
         tool.tier = tier
         return tool
@@ -155,7 +158,7 @@ class GuardedTool(Tool):
         return " Nothing was stored." if adds and isinstance(error, InvalidInput) and not told else ""
 
     def _unexpected(self) -> str:
-        unknown = " It may or may not have been stored: look with get_episodes before sending it again."
+        unknown = f" It may or may not have been stored: look with {self.shown_by} before sending it again."
         return "An unexpected error; the server's log has the details." + (unknown if self._writes else "")
 
     def _validated(self, arguments: Json) -> Json:
@@ -200,7 +203,7 @@ def backend_of(context: Context[Any, Any]) -> Backend:
 def explain(error: ValidationError, schema: Json) -> str:
     """Which parameters are wrong and what they take; never what was sent."""
     problems: dict[str, str] = {}
-    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+    for problem in error.errors(include_url=False, include_input=False):
         where, accepted = _locate(problem["loc"], schema)
         if any(where.startswith(f"{known}[") for known in problems):
             continue  # another branch of a union whose problem is already told
@@ -210,7 +213,9 @@ def explain(error: ValidationError, schema: Json) -> str:
             parent = _locate(problem["loc"][:-1], schema)[1]
             problems.setdefault(where, f"{where} is unknown; the fields are {_listed(parent.get('properties', {}))}")
         else:
-            problems.setdefault(where, f"{where} must be {_accepts(accepted, schema)}")
+            came = problem.get("ctx", {}).get("actual_length") if problem["type"] == "too_long" else None
+            told_count = f", {came} came" if came else ""
+            problems.setdefault(where, f"{where} must be {_accepts(accepted, schema)}{told_count}")
     told = list(problems.values())
     more = f"; and {len(told) - _MOST_PROBLEMS} more" if len(told) > _MOST_PROBLEMS else ""
     return "; ".join(told[:_MOST_PROBLEMS]) + more

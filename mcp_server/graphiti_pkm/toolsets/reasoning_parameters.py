@@ -13,10 +13,17 @@ from graphiti_pkm.toolsets.schema import as_object, as_objects
 if TYPE_CHECKING:
     from graphiti_pkm.services.reasoning import Reasoning
 
+
+def _as_nodes(value: object) -> object:
+    """A list of nodes as models send it; a bare text is a label."""
+    items = as_objects(value)
+    return [{"label": item} if isinstance(item, str) else item for item in items] if isinstance(items, list) else items
+
+
 Graph: TypeAlias = Annotated[str, Field(description="scratch graph")]
 """Optional everywhere, ``DEFAULT_GRAPH`` when left out (E-84); its form is checked by the service."""
 Properties: TypeAlias = Annotated[dict[str, Any] | None, BeforeValidator(as_object)]
-Nodes: TypeAlias = Annotated[list[NodeInput], BeforeValidator(as_objects), Field(max_length=500)]
+Nodes: TypeAlias = Annotated[list[NodeInput], BeforeValidator(_as_nodes), Field(max_length=500)]
 Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_objects), Field(max_length=500)]
 CreateMissing: TypeAlias = Annotated[bool, Field(description="add ends that are no nodes; only very labels match then")]
 Rows: TypeAlias = Annotated[int, Field(ge=SCRATCH_ROWS.minimum, le=SCRATCH_ROWS.maximum)]
