@@ -149,6 +149,8 @@ async def test_the_text_of_an_export_is_whole_and_too_much_is_an_error(client: C
     await import_of(client, "csv", many)
     message = error_of(await client.call_tool("export_graph", {"format": "csv"}))
     assert "Send max_chars=" in message
+    assert "in nodes (with the edges among them)" in message
+    assert "csv" not in message
     arguments = {"format": "csv", "max_chars": 100_000}
     result = await client.call_tool("export_graph", arguments)
     assert told(result) == answered(result)
@@ -165,6 +167,16 @@ async def test_the_text_of_an_export_is_whole_and_too_much_is_an_error(client: C
     assert "There is no scratch graph 'nowhere'" in error_of(
         await client.call_tool("export_graph", {"format": "csv", "graph": "nowhere"})
     )
+
+
+async def test_more_than_is_ever_sent_says_what_helps(client: Client) -> None:
+    nodes = [{"label": f"n{number}", "properties": {"x": "y" * 5_000}} for number in range(45)]
+    await import_of(client, "json", json.dumps({"nodes": nodes}))
+    message = error_of(await client.call_tool("export_graph", {"format": "json", "max_chars": 200_000}))
+    assert "At most 200,000 are sent (max_chars=200000): name the nodes that matter in nodes" in message
+    assert "csv is shorter" in message
+    (left_out,) = answered(await client.call_tool("export_graph", {"format": "csv"}))["warnings"]
+    assert left_out.startswith("45 nodes without edges are not in the table, nor are properties of nodes (45 nodes)")
 
 
 @requirement("E-99")

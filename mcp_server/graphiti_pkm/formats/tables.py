@@ -2,16 +2,24 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphiti_pkm.domain.scratch import DEFAULT_RELATION, Content, ScratchLimits
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.formats.collecting import Collector
+from graphiti_pkm.formats.dot_reading import UNDIRECTED
 from graphiti_pkm.formats.values import PREFIX, number_or_text, plain, unreadable
 
 _ENDS = ("source", "target")
 _OWN = (*_ENDS, "relation")
+_OTHER_ENDS = {"from": "source", "to": "target"}
+_RELATIONS = ("label", "type")
+"""What the relation may be called where no column is called so: Gephi's label, or a type."""
+_DIRECTIONS = frozenset({"directed", "undirected"})
+_SEPARATOR = re.compile(r'"?sep=([,;\t])"?[,;\t ]*\r?\n', re.IGNORECASE)
+"""What Excel puts before the header."""
 _DELIMITERS = ",\t;"
 _MOST_COLUMNS = 200
 
@@ -23,23 +31,41 @@ def read_table(text: str, limits: ScratchLimits) -> Content:
         InvalidInput: it is none, or too large.
     """
     lines = text.removeprefix("\ufeff")
-    rows = _rows(lines, _delimiter(lines))
+    separator = _SEPARATOR.match(lines)
+    rows = _rows(lines, separator[1] if separator else _delimiter(lines))
+    if separator:
+        next(rows)
     line, header = next(rows, (1, []))
     columns = _columns(line, header, lines)
-    collector = Collector(limits)
+    has_relation = "relation" in columns
+    collector, is_empty = Collector(limits), True
     for line, row in rows:
-        if len(row) > len(columns):
+        is_empty = False
+        if any(cell.strip() for cell in row[len(columns) :]):
             raise unreadable(line, f"there are {len(row)} columns, and the header has {len(columns)}", ", ".join(row))
-        cells = {name: cell.strip() for name, cell in zip(columns, row, strict=False)}
-        missing = next((name for name in _ENDS if not cells.get(name)), None)
+        cells = {name: said for name, cell in zip(columns, row, strict=False) if (said := cell.strip())}
+        missing = next((name for name in _ENDS if name not in cells), None)
         if missing:
             raise unreadable(line, f"there is no {missing}", ", ".join(row))
-        properties = {
-            name.removeprefix(PREFIX): number_or_text(cell) for name, cell in cells.items() if cell and name not in _OWN
-        }
-        relation = cells.get("relation") or DEFAULT_RELATION
-        collector.edge(cells["source"], cells["target"], relation, properties, line)
+        source, target = cells.pop("source"), cells.pop("target")
+        is_directed = has_relation or _is_directed(cells)
+        name = "relation" if has_relation else next((name for name in _RELATIONS if name in columns), "")
+        relation = cells.pop(name, DEFAULT_RELATION)
+        properties = {name.removeprefix(PREFIX): number_or_text(cell) for name, cell in cells.items()}
+        collector.edge(source, target, relation, properties, line, directed=is_directed)
+        if not is_directed:
+            collector.warn(UNDIRECTED)
+    if is_empty:
+        collector.warn("The table has a header and no rows; nothing was in it.")
     return collector.content()
+
+
+def _is_directed(cells: dict[str, str]) -> bool:
+    """What Gephi says of it in the column ``type``, which is taken away."""
+    said = cells.get("type", "").lower()
+    if said in _DIRECTIONS:
+        del cells["type"]
+    return said != "undirected"
 
 
 def write_csv(content: Content) -> str:
@@ -50,6 +76,29 @@ def write_csv(content: Content) -> str:
 def write_tsv(content: Content) -> str:
     """As CSV, with tabs between the columns."""
     return _written(content, "\t")
+
+
+def not_in_tables(content: Content) -> list[str]:
+    """What of a graph is not in its list of edges."""
+    ends = {label for edge in content.edges for label in (edge.source, edge.target)}
+    alone = sum(1 for node in content.nodes if node.label not in ends)
+    typed = sum(1 for node in content.nodes if node.type is not None)
+    described = sum(1 for node in content.nodes if node.properties)
+    more = [f"types ({_nodes(typed)})"] if typed else []
+    more += [f"properties of nodes ({_nodes(described)})"] if described else []
+    if not (alone or more):
+        return []
+    what = " and ".join(more)
+    if alone:
+        verb = "are" if alone > 1 else "is"
+        told = f"{_nodes(alone)} without edges {verb} not in the table{f', nor are {what}' if what else ''}"
+    else:
+        told = f"{what[0].upper()}{what[1:]} are not in the table"
+    return [f"{told}; json and graphml hold everything."]
+
+
+def _nodes(number: int) -> str:
+    return f"{number:,} node{'s' if number > 1 else ''}"
 
 
 def _delimiter(text: str) -> str:
@@ -74,7 +123,14 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 def _columns(line: int, header: Sequence[str], text: str) -> list[str]:
     named = [name.strip() for name in header]
-    columns = [name.lower() if name.lower() in _OWN else name for name in named]
+    while named and not named[-1]:  # as spreadsheets have them, and nothing may stand in them
+        named.pop()
+    lower = [name.lower() for name in named]
+    known = {*_OWN} if "relation" in lower else {*_OWN, *_RELATIONS, "weight"}
+    columns = [name if name in known else own for name, own in zip(lower, named, strict=True)]
+    for other, end in _OTHER_ENDS.items():
+        if end not in columns and other in lower:
+            columns[lower.index(other)] = end
     for end in _ENDS:
         if end not in columns:
             raise unreadable(line, f"the header has no column {end}; it begins with source,target,relation", text[:80])
@@ -93,9 +149,11 @@ def _written(content: Content, delimiter: str) -> str:
             f"The edges have {len(names)} properties of different names, and a table has at most {_MOST_COLUMNS} "
             "columns. Use the format json instead, or narrow it with nodes."
         )
-    rows = [[*_OWN, *(_column(name) for name in names)]]
-    for edge in content.edges:
-        rows.append([edge.source, edge.target, edge.relation, *(_cell(edge.properties, name) for name in names)])
+    rows = [[*_OWN, *map(_column, names)]]
+    rows += [
+        [edge.source, edge.target, edge.relation, *(_cell(edge.properties, name) for name in names)]
+        for edge in content.edges
+    ]
     return "".join(delimiter.join(_quoted(cell, delimiter) for cell in row) + "\n" for row in rows)
 
 

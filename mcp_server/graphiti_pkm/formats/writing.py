@@ -10,7 +10,7 @@ from graphiti_pkm.formats.graphml_writing import write_graphml
 from graphiti_pkm.formats.json_text import write_json
 from graphiti_pkm.formats.mermaid import write_mermaid
 from graphiti_pkm.formats.svg import write_svg
-from graphiti_pkm.formats.tables import write_csv, write_tsv
+from graphiti_pkm.formats.tables import not_in_tables, write_csv, write_tsv
 from graphiti_pkm.formats.text_picture import write_text
 
 WriteFormat: TypeAlias = Literal["dot", "csv", "tsv", "json", "graphml", "mermaid", "svg", "text"]
@@ -36,3 +36,8 @@ def write(content: Content, text_format: WriteFormat) -> str:
     if text_format not in _WRITERS:
         raise InvalidInput(f"There is no such format. Texts are written as {', '.join(get_args(WriteFormat))}.")
     return _WRITERS[text_format](content)
+
+
+def left_out(content: Content, text_format: WriteFormat) -> list[str]:
+    """What of a content the text does not hold, and nobody sees in it."""
+    return not_in_tables(content) if text_format in ("csv", "tsv") else []

@@ -48,8 +48,8 @@ def test_a_list_without_relations_gets_the_default_one() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("from,target\na,b", 1, "no column source"),
-        ("\n\nsource,to\na,b", 3, "no column target"),
+        ("origin,target\na,b", 1, "no column source"),
+        ("\n\nsource,aim\na,b", 3, "no column target"),
         ("", 1, "no column source"),
         ("source,target\na,b\nc,\n", 3, "there is no target"),
         ("source,target\na,b\n,d\n", 3, "there is no source"),
