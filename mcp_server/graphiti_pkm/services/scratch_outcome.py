@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import cached_property
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import AddMemoryResponse, Attention, FactResult
 from graphiti_pkm.domain.names import display_name, relation_name
+from graphiti_pkm.domain.records import Fact
 from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse, CommittedEdge, CommittedNode
 from graphiti_pkm.services.fact_rules import coincide
 from graphiti_pkm.services.resolution import Resolved
@@ -43,9 +45,13 @@ class Outcome:
         """Those that are written."""
         return [fact for fact, result in self.results if result.outcome != "duplicate"]
 
+    @cached_property
+    def _known(self) -> dict[str, Fact]:
+        return {one.uuid: one for one in self.planned.plan.world.known}
+
     def note(self, fact: DraftFact, result: FactResult, zone: tzinfo) -> str | None:
         """What memory keeps otherwise of a fact that it has."""
-        after = next((one for one in self.planned.plan.world.known if one.uuid == result.uuid), None)
+        after = self._known.get(result.uuid)
         if result.outcome == "created" or after is None:
             return None
         pairs = ((fact.told.valid_at, after.valid_at), (fact.told.invalid_at, after.invalid_at))
