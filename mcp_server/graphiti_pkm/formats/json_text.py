@@ -1,6 +1,7 @@
 """Graphs as JSON: our own shape, which loses nothing, and the node-link shape that other programs write."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -89,6 +90,7 @@ def _content(nodes: list[Any], edges: list[Any], limits: ScratchLimits, *, direc
         listed.append((key, _named(own, _NODE_NAMES[1:], at) if has_id else None, own, at))
     called = {key: label for key, label, _, _ in listed}
     labels = labels_of(called.items())
+    by_number = [key for key, _, _, _ in listed] if _are_numbers(nodes, edges, labels) else []
     for key, label, own, at in listed:
         kind, properties = own.pop("type", None), _properties(own, at)
         if label is not None and label.strip() != labels[key]:
@@ -100,40 +102,69 @@ def _content(nodes: list[Any], edges: list[Any], limits: ScratchLimits, *, direc
         if not isinstance(edge, dict):
             raise unreadable(at, "an edge must be an object with source, target and relation")
         own = dict(edge)
-        source, target = _end(own, _SOURCES, at), _end(own, _TARGETS, at)
+        source, target = _end(own, _SOURCES, at, by_number), _end(own, _TARGETS, at, by_number)
         relation = next((str(own.pop(name)) for name in _RELATIONS if isinstance(own.get(name), str)), "")
         own.pop("key", None)  # NetworkX's number of parallel edges
         properties = _properties(own, at)
         relation = relation.strip() or DEFAULT_RELATION
         ends = labels.get(source, source), labels.get(target, target)
         collector.edge(*ends, relation, properties, at, directed=directed)
+    if by_number:
+        collector.warn("Numbers at the ends of edges were taken for places in the list of nodes, counted from 0.")
     if edges and not directed:
         collector.warn(UNDIRECTED)
     return collector.content()
 
 
+def _are_numbers(nodes: list[Any], edges: list[Any], labels: Mapping[str, str]) -> bool:
+    """Whether numbers at the ends of edges count nodes, as D3 once wrote them: nothing else has such a name."""
+    if not nodes or any(isinstance(node, dict) and node.get("id") is not None for node in nodes):
+        return False
+    said = (edge.get(name) for edge in edges if isinstance(edge, dict) for name in (*_SOURCES, *_TARGETS))
+    numbers = {str(value) for value in said if _is_number(value)}
+    return bool(numbers) and numbers.isdisjoint(labels)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _named(own: dict[str, Any], names: tuple[str, ...], at: str) -> str | None:
     """What the first of these fields says, which is taken away."""
     name = next((name for name in names if own.get(name) is not None), None)
-    return None if name is None else _name(own.pop(name), f"{at}.{name}")
+    return None if name is None else _name(own.pop(name), f"{at}.{name}", is_label=name in _NODE_NAMES[1:])
 
 
-def _end(own: dict[str, Any], names: tuple[str, ...], at: str) -> str:
+def _end(own: dict[str, Any], names: tuple[str, ...], at: str, by_number: list[str]) -> str:
+    place = next((name for name in names if own.get(name) is not None), None)
+    value = None if place is None else own[place]
+    if by_number and _is_number(value):
+        if not 0 <= value < len(by_number):
+            most = len(by_number) - 1
+            raise unreadable(
+                f"{at}.{place}", f"{value} is no label, and no number of a node, which go from 0 to {most}"
+            )
+        del own[place]
+        return by_number[value]
     said = _named(own, names, at)
     if said is None:
         raise unreadable(at, f"the edge has no {names[0]}")
     return said
 
 
-def _name(value: Any, at: str) -> str:
-    """A label or id; programs number their nodes."""
+def _name(value: Any, at: str, *, is_label: bool) -> str:
+    """A label or id; programs number their nodes, and those of NetworkX may be tuples, which JSON writes as lists."""
     if isinstance(value, dict) and "id" in value:  # D3 puts the node itself there
         value = value["id"]
     if isinstance(value, str):
         return value.strip()
-    if isinstance(value, int) and not isinstance(value, bool):
+    if _is_number(value) or (isinstance(value, float) and math.isfinite(value)):
         return str(value)
-    raise unreadable(at, "it must be a text")
+    if is_label:
+        raise unreadable(at, "it must be a text")
+    if isinstance(value, list) and value and not any(isinstance(part, dict | list) for part in value):
+        return json.dumps(value, ensure_ascii=False)
+    raise unreadable(at, "it must be a text, a number or a list of these")
 
 
 def _properties(own: dict[str, Any], at: str) -> dict[str, Any]:

@@ -68,9 +68,46 @@ def test_what_networkx_writes_is_read() -> None:
     assert "no direction" in undirected.warnings[0]
 
 
+def test_links_by_number_as_d3_had_them() -> None:
+    nodes = [{"name": "Myriel", "group": 1}, {"name": "Napoleon"}, {"name": "Valjean"}]
+    links = [{"source": 0, "target": 1, "value": 1}, {"source": 2, "target": 0}, {"source": "Valjean", "target": 1}]
+    said = read({"nodes": nodes, "links": links})
+    assert [node.label for node in said.nodes] == ["Myriel", "Napoleon", "Valjean"]
+    assert [(edge.source, edge.target) for edge in said.edges] == [
+        ("Myriel", "Napoleon"),
+        ("Valjean", "Myriel"),
+        ("Valjean", "Napoleon"),
+    ]
+    assert "counted from 0" in said.warnings[0]
+    for beyond in (3, -1):
+        with pytest.raises(InvalidInput, match=rf"edges\[0\]\.target: {beyond} is no label, and no number of a node"):
+            read({"nodes": nodes, "links": [{"source": 0, "target": beyond}]})
+
+
+@pytest.mark.parametrize(
+    "nodes", [[], ["2", "x"], [{"label": "1"}, {"label": "2"}], [{"id": "a", "label": "x"}, {"id": 2}], [1, 2]]
+)
+def test_numbers_are_labels_or_ids_where_nodes_have_such(nodes: list[object]) -> None:
+    said = read({"nodes": nodes, "edges": [{"source": 1, "target": 2}]})
+    assert [(edge.source, edge.target) for edge in said.edges] == [("1", "2")]
+    assert said.warnings == ()
+
+
+def test_nodes_of_networkx_that_are_no_texts() -> None:
+    said = read(nx.node_link_data(nx.grid_2d_graph(2, 2, create_using=nx.DiGraph), edges="edges"))
+    assert [node.label for node in said.nodes] == ["[0, 0]", "[0, 1]", "[1, 0]", "[1, 1]"]
+    assert ("[0, 0]", "[0, 1]") in [(edge.source, edge.target) for edge in said.edges]
+    said = read({"nodes": [{"id": 1.5}, {"id": ["a", 2.0, None, True]}], "links": [{"source": 1.5, "target": 2.0}]})
+    assert [node.label for node in said.nodes] == ["1.5", '["a", 2.0, null, true]', "2.0"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ('{"nodes": [{"id": 1e999}]}', "nodes[0].id: it must be a text"),
+        ('{"nodes": [{"id": [[1], [2]]}]}', "nodes[0].id: it must be a text, a number or a list of these"),
+        ('{"edges": [{"source": [], "target": 1}]}', "edges[0].source: it must be a text"),
+        ('{"edges": [{"source": [{"a": 1}], "target": 1}]}', "edges[0].source: it must be a text"),
         ('{"nodes": [\n{"label": "A"},\n]}', "Line 3: this is no JSON"),
         ("", "Line 1: this is no JSON"),
         ("[1]", "it must be an object"),
