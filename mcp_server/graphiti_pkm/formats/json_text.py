@@ -136,9 +136,9 @@ def _named(own: dict[str, Any], names: tuple[str, ...], at: str) -> str | None:
 
 
 def _end(own: dict[str, Any], names: tuple[str, ...], at: str, by_number: list[str]) -> str:
-    place = next((name for name in names if own.get(name) is not None), None)
-    value = None if place is None else own[place]
-    if by_number and _is_number(value):
+    place = next((name for name in names if own.get(name) is not None), "")
+    value = own.get(place)
+    if by_number and isinstance(value, int) and not isinstance(value, bool):
         if not 0 <= value < len(by_number):
             most = len(by_number) - 1
             raise unreadable(
