@@ -6,9 +6,10 @@ what may explode in a process of its own, and the answer is about the graph as i
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.answers import Answer
 from graphiti_pkm.domain.scratch_analysis_answers import (
     AllPathsResponse,
     BetweennessResponse,
@@ -28,7 +29,9 @@ from graphiti_pkm.domain.scratch_analysis_answers import (
 )
 from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.services.scratch_labels import Labels
 from graphiti_pkm.services.scratch_matching import Match, Matcher, shown
+from graphiti_pkm.services.scratch_pages import ROOM, fitting
 from graphiti_pkm.services.scratch_pictures import Picture, Pictures, must_have
 from graphiti_pkm.services.scratch_steps import relations_along
 from graphiti_pkm.services.waiting import in_thread
@@ -42,6 +45,8 @@ MOST_DEPENDENTS = 100
 _DECIMALS = 6
 _CYCLE_TOLD = 8
 _TRIES = 3
+_HALF, _QUARTER = ROOM // 2, ROOM // 4
+_Told = TypeVar("_Told", bound=Answer)
 
 
 class ScratchAnalysis:
@@ -124,9 +129,8 @@ class ScratchAnalysis:
         """Nodes by the visits of a random surfer."""
         taken = await self._pictures.take(caller, graph, weight=weight, relation=relation, gathered="sum")
         scores = await asyncio.to_thread(_analyses().ranks, taken.view)
-        return RankingsResponse(
-            rankings=taken.labels.ranked(scores, top_n), total=len(scores), truncated=len(scores) > top_n
-        )
+        ranked = _fit(taken.labels.ranked(scores, top_n))
+        return RankingsResponse(rankings=ranked, total=len(scores), truncated=len(scores) > len(ranked))
 
     async def connected_components(
         self, caller: Caller, graph: str, mode: Literal["weak", "strong"], limit: int, relation: str | None
@@ -188,7 +192,8 @@ class ScratchAnalysis:
         async with self._graphs.reading(caller, graph) as opened:
             must_have(opened.graph, relation)
             ranked = await in_thread(_degrees, opened.graph, relation)
-        return DegreesResponse(rankings=ranked[:top_n], total=len(ranked), truncated=len(ranked) > top_n)
+        told = _fit(ranked[:top_n])
+        return DegreesResponse(rankings=told, total=len(ranked), truncated=len(ranked) > len(told))
 
     async def betweenness_centrality(
         self, caller: Caller, graph: str, top_n: int, relation: str | None, *, undirected: bool
@@ -198,10 +203,11 @@ class ScratchAnalysis:
         found = self._pictures.best(await self._pictures.run(caller, "betweenness", taken.view))
         total, counted = taken.view.n, found["counted"]
         note = f"Estimated: paths were counted from {counted:,} of {total:,} nodes, drawn at random."
+        ranked = _fit(taken.labels.ranked(found["scores"], top_n))
         return BetweennessResponse(
-            rankings=taken.labels.ranked(found["scores"], top_n),
+            rankings=ranked,
             total=total,
-            truncated=total > top_n,
+            truncated=total > len(ranked),
             note=note if counted < total else None,
         )
 
@@ -215,25 +221,30 @@ class ScratchAnalysis:
         whole, *more = outcome.finds
         lost: list[tuple[int, list[int]]] = more[0]["lost"] if more else []
         labels, match = taken.labels, taken.matches[0]
-        parts, all_shown = labels.parts(whole["parts"][:limit])
-        lists = (whole["dependents"], whole["dependencies"], whole["parts"], lost, *(gone for _, gone in lost))
+        parts, all_shown = labels.parts(whole["parts"][:limit], _QUARTER)
+        dependents, dependencies = (
+            labels.some_of(whole[what], limit, _QUARTER) for what in ("dependents", "dependencies")
+        )
+        cut_off = _fit([_lost(labels, one, gone, limit) for one, gone in lost[:limit]], _QUARTER)
+        is_cut = len(whole["parts"]) > limit or not all_shown or any(one.lost_total > len(one.lost) for one in cut_off)
         return ImpactResponse(
             node_matched=match.label,
             node_similarity=_similarity(match),
-            newly_unreachable=[
-                LostNodes(source=labels.of(one), lost=labels.some_of(gone, limit), lost_total=len(gone))
-                for one, gone in lost[:limit]
-            ],
+            newly_unreachable=cut_off,
             newly_unreachable_total=len(lost),
             components_before=whole["components_before"],
             components_after=whole["components_after"],
             parts=parts,
             parts_sizes=[len(part) for part in whole["parts"][: len(parts)]],
-            dependents=labels.some_of(whole["dependents"], limit),
+            dependents=dependents,
             dependents_total=len(whole["dependents"]),
-            dependencies=labels.some_of(whole["dependencies"], limit),
+            dependencies=dependencies,
             dependencies_total=len(whole["dependencies"]),
-            truncated=max(map(len, lists)) > limit or not all_shown or not more,
+            truncated=is_cut
+            or not more
+            or len(cut_off) < len(lost)
+            or len(dependents) < len(whole["dependents"])
+            or len(dependencies) < len(whole["dependencies"]),
             note=_looked_at(len(whole["dependents"]), was_in_time=bool(more)),
         )
 
@@ -242,12 +253,14 @@ class ScratchAnalysis:
         taken = await self._pictures.take(caller, graph, relation=relation)
         points, pairs = await asyncio.to_thread(_analyses().held_together, taken.view)
         labels = taken.labels
+        cut = labels.some_of(points, limit, _QUARTER)
+        told = _fit([LabelPair(source=labels.of(one), target=labels.of(other)) for one, other in pairs[:limit]], _HALF)
         return BridgesResponse(
-            articulation_points=labels.some_of(points, limit),
+            articulation_points=cut,
             articulation_points_total=len(points),
-            bridges=[LabelPair(source=labels.of(one), target=labels.of(other)) for one, other in pairs[:limit]],
+            bridges=told,
             bridges_total=len(pairs),
-            truncated=max(len(points), len(pairs)) > limit,
+            truncated=len(cut) < len(points) or len(told) < len(pairs),
         )
 
     async def communities(
@@ -267,6 +280,15 @@ class ScratchAnalysis:
             truncated=outcome.is_truncated or len(groups) > limit or not all_shown,
             reason=self._pictures.why(outcome, "communities", limit, all_shown=True),
         )
+
+
+def _fit(told: Sequence[_Told], room: int = ROOM) -> list[_Told]:
+    """The first ones, as many as an answer has room for; at least one."""
+    return list(told[: fitting(told, room)])
+
+
+def _lost(labels: Labels, source: int, gone: Sequence[int], limit: int) -> LostNodes:
+    return LostNodes(source=labels.of(source), lost=labels.some_of(gone, limit, _QUARTER // 2), lost_total=len(gone))
 
 
 def _ends(matches: Sequence[Match]) -> dict[str, Any]:
@@ -304,14 +326,15 @@ def _labelled(graph: "ScratchGraph", edge: "Edge") -> RelationEdge:
 
 
 def _reduced(edges: Sequence[RelationEdge], limit: int, *, in_place: bool) -> ReductionResponse:
+    listed = _fit(edges[:limit])
     told = "were removed" if in_place else "would go; nothing was removed, in_place=true removes them"
     return ReductionResponse(
         message=f"{len(edges)} of the edges {told}." if edges else "Every edge is needed.",
         edges_removed=len(edges),
         in_place=in_place,
-        edges=list(edges[:limit]),
+        edges=listed,
         total=len(edges),
-        truncated=len(edges) > limit,
+        truncated=len(edges) > len(listed),
     )
 
 

@@ -35,9 +35,9 @@ class Labels:
         """The labels of a path, or of as many of its first nodes as there is room for."""
         return self._fitting(path, _MOST_CHARACTERS)
 
-    def some_of(self, nodes: Sequence[int], most: int) -> list[str]:
+    def some_of(self, nodes: Sequence[int], most: int, room: int = _MOST_IN_A_ROW) -> list[str]:
         """The labels of the first ones; fewer than ``most`` if they are long."""
-        return self._fitting(nodes[:most], _MOST_IN_A_ROW)
+        return self._fitting(nodes[:most], room)
 
     def ranked(self, scores: Sequence[float], most: int) -> list[Ranking]:
         """Highest score first, then by label."""
@@ -57,11 +57,10 @@ class Labels:
             room -= sum(map(len, labels))
         return shown, True
 
-    def parts(self, parts: Sequence[Sequence[int]]) -> tuple[list[list[str]], bool]:
+    def parts(self, parts: Sequence[Sequence[int]], room: int = _MOST_CHARACTERS) -> tuple[list[list[str]], bool]:
         """The first labels of each part, as many as there is room for; whether that is every label."""
         most = _WHOLE if sum(map(len, parts)) <= _WHOLE else _OF_A_PART
         shown: list[list[str]] = []
-        room = _MOST_CHARACTERS
         for part in parts:
             labels = self._fitting(part[:most], room)
             if not labels:
