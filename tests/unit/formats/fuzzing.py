@@ -15,6 +15,7 @@ SAMPLES: Mapping[ReadFormat, tuple[str, ...]] = {
           <<b>bold</b> &amp; <i>more</i>> -> "long" + " name" -> -1.5; /* over
           lines */ // to the end
         }""",
+        'digraph { User; user_; "us-er" [type=t]; User -> user_ -> "us er"; "User (2)" }',
         'graph { a -- b -- c; b -- a [label="knows\\nwell"]; é_1 -- "C++" }',
         'digraph { n1 [label="Auth Service"]; n2 [label="{<f0> a|b}", shape=record]; n1 -> n2 [label="uses"]; n3 }',
     ),
@@ -22,9 +23,11 @@ SAMPLES: Mapping[ReadFormat, tuple[str, ...]] = {
         "source,target,relation\napi,auth,calls\nauth,database,queries\napi,users,calls\n",
         '\ufeffsource,target,relation,weight,note\r\n"a, b","say ""hi""",is,2.5,"two\r\nlines"\r\nc,d,,,\r\n',
         "Source\tTarget\tRelation\napi\tauth\tcalls\nauth\tdb\tqueries\n",
+        "sep=;\nfrom;to;Type;Label;;\nInit;__init__;Undirected;x;;\n__INIT__;in it;;;;\n",
         "target;source;since\nb;a;2020\nc;b;007\n",
     ),
     "json": (
+        '{"nodes": [{"name": "a"}, {"name": "A"}], "links": [{"source": 0, "target": 1}, {"source": "_a", "to": 1}]}',
         json.dumps(
             {
                 "nodes": [{"label": "A", "type": "service", "properties": {"x": [1, {"y": None}]}}, "B"],

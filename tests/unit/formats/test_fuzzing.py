@@ -7,6 +7,7 @@ import pytest
 from tests.requirements import requirement
 from tests.unit.formats.fuzzing import SAMPLES, mutated
 
+from graphiti_pkm.domain.names import same_key
 from graphiti_pkm.domain.scratch import Content, ScratchLimits
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.formats.reading import LARGEST_TEXT, ReadFormat, parse
@@ -45,6 +46,8 @@ def test_almost_right_texts(text_format: ReadFormat, first: int) -> None:
             assert 0 < len(said.message.encode()) < 1_000, f"{text_format} {seed}"
         else:
             taken += 1
+            assert len({same_key(node.label) for node in said.nodes}) == len(said.nodes), f"{text_format} {seed}"
+            assert graph.apply(parse(text, text_format, ScratchLimits()))[:2] == (0, 0), f"{text_format} {seed}"
             labels = {graph.label(index) for index in graph.order()}
             assert all(graph.find(node.label) is not None for node in said.nodes), f"{text_format} {seed}"
             assert labels >= {node.label for node in before.nodes}, f"{text_format} {seed}"

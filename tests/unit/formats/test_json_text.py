@@ -130,6 +130,7 @@ def test_nodes_of_networkx_that_are_no_texts() -> None:
         ('{"nodes": ["a\\u0000b"]}', "a NUL"),
         ('{"nodes": [{"label": "A", "x": ["a\\u0000b"]}]}', "a NUL"),
         ('{"nodes": [{"label": "A", "x": "' + "y" * 11_000 + '"}]}', "larger than 10,000 characters"),
+        ('{"nodes": [{"label": "A", "a\\u0001b": 1}]}', "the name of a property"),
         ('{"nodes": [{"label": "A", "' + "y" * 101 + '": 1}]}', "the name of a property"),
     ],
 )
