@@ -23,17 +23,18 @@ def write_mermaid(content: Content) -> str:
             "name fewer nodes, or use the format dot."
         )
     numbers = {node.label: f"n{number}" for number, node in enumerate(content.nodes)}
-    types = dict.fromkeys(node.type for node in content.nodes if node.type is not None)
-    classes = {kind: f"t{number}" for number, kind in enumerate(types)}
+    members: dict[str, list[str]] = {}
+    for node in content.nodes:
+        if node.type is not None:
+            members.setdefault(node.type, []).append(numbers[node.label])
     lines = ["flowchart LR"]
     lines += [f'  {numbers[node.label]}["{_text(node.label)}"]' for node in content.nodes]
     lines += [
         f'  {numbers[edge.source]} -->|"{_text(edge.relation)}"| {numbers[edge.target]}' for edge in content.edges
     ]
-    for kind, name in classes.items():
-        members = ",".join(numbers[node.label] for node in content.nodes if node.type == kind)
-        lines.append(f"  %% {name} is the type {_text(kind)}")
-        lines.append(f"  class {members} {name}")
+    for number, (kind, nodes) in enumerate(members.items()):
+        lines.append(f"  %% t{number} is the type {_text(kind)}")
+        lines.append(f"  class {','.join(nodes)} t{number}")
     return "\n".join([*lines, ""])
 
 

@@ -31,7 +31,7 @@ class Reasoning:
         self.looking = ScratchLooking(self.graphs, self.matcher)
         self.comparing = ScratchComparing(self.graphs)
         self.analysis = ScratchAnalysis(self.graphs, self.matcher, settings.scratch_seconds)
-        self.exchange = ScratchExchange(self.graphs, self.matcher)
+        self.exchange = ScratchExchange(self.graphs, self.matcher, self.analysis.pictures)
         self.bridge = ScratchBridge(context, groups, self.graphs)
         self.committing = ScratchCommit(context, groups, writing, self.graphs)
         self.saving = ScratchSaving(context, groups, self.graphs, saved)

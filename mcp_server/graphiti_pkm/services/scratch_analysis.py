@@ -57,6 +57,11 @@ class ScratchAnalysis:
         self._graphs = graphs
         self._pictures = Pictures(matcher, seconds)
 
+    @property
+    def pictures(self) -> Pictures:
+        """Whose processes draw too."""
+        return self._pictures
+
     async def close(self) -> None:
         """End the processes in which analyses run."""
         await self._pictures.close()

@@ -12,6 +12,7 @@ from graphiti_pkm.services.paging import EXPORT
 from graphiti_pkm.services.scratch_edges import matched
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
 from graphiti_pkm.services.scratch_matching import Matcher
+from graphiti_pkm.services.scratch_pictures import Pictures
 from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:  # readers, writers and NumPy are loaded when a text is first read or written
@@ -29,9 +30,10 @@ _LONGEST_TOLD = 60
 class ScratchExchange:
     """Between graphs and texts of any format."""
 
-    def __init__(self, graphs: ScratchGraphs, matcher: Matcher) -> None:
+    def __init__(self, graphs: ScratchGraphs, matcher: Matcher, pictures: Pictures) -> None:
         self._graphs = graphs
         self._matcher = matcher
+        self._pictures = pictures
 
     async def import_graph(
         self, caller: Caller, graph: str, text_format: "ReadFormat", content: str
@@ -58,7 +60,10 @@ class ScratchExchange:
             chosen = {found.match(label).index for label in labels} or None
             told = matched(found, labels)
             part = await in_thread(found.graph.content, chosen)
-        content, warnings = await asyncio.to_thread(_written, part, text_format)
+        if text_format == "svg":
+            content, warnings = await self._pictures.drawn(caller, part), list[str]()
+        else:
+            content, warnings = await asyncio.to_thread(_written, part, text_format)
         if len(content) > max_chars:
             raise TooLarge(
                 f"The content has {len(content):,} characters, more than max_chars ({max_chars:,}), and a part would "

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.domain.scratch import Content
 from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.scratch_labels import Labels
 from graphiti_pkm.services.scratch_matching import Match, Matcher, shown
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
 
 _MOST_RELATIONS = 10
 _JOBS = "graphiti_pkm.reasoning.analyses"
+_DRAWING = "graphiti_pkm.formats.drawing:drawn"
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,24 @@ class Pictures:
         self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any
     ) -> "Outcome":
         """Run a generator of ``reasoning/analyses.py`` in a process, up to the time limit or so many finds."""
-        if self._workers is None:
-            from graphiti_pkm.reasoning.worker import Workers  # noqa: PLC0415  (for those who ask)
+        return await self._processes.run(caller.sight, f"{_JOBS}:{job}", view, most=most, **arguments)
 
-            self._workers = Workers(self._seconds)
-        return await self._workers.run(caller.sight, f"{_JOBS}:{job}", view, most=most, **arguments)
+    async def drawn(self, caller: Caller, content: Content) -> str:
+        """A content as SVG, drawn in a process.
+
+        Raises:
+            InvalidInput: it is more than a picture shows.
+            Unavailable: it was not drawn within the time limit.
+        """
+        nodes = [(node.label, node.type) for node in content.nodes]
+        edges = [(edge.source, edge.target, edge.relation) for edge in content.edges]
+        outcome = await self._processes.run(caller.sight, _DRAWING, nodes=nodes, edges=edges)
+        if outcome.finds:
+            return str(outcome.finds[0])
+        raise Unavailable(
+            f"The picture of {len(nodes):,} nodes and {len(edges):,} edges was not drawn within the time limit, "
+            f"{self._limit}; the graph is unchanged. Name fewer nodes in nodes, or use the format dot or mermaid."
+        )
 
     def best(self, outcome: "Outcome") -> dict[str, Any]:
         """The last find. Raises Unavailable if there is none."""
@@ -108,6 +123,14 @@ class Pictures:
                 return f"The search took all the memory it may: there may be more or better {what}."
             case _:
                 return None if all_shown else f"More {what} were found than an answer can hold."
+
+    @property
+    def _processes(self) -> "Workers":
+        if self._workers is None:
+            from graphiti_pkm.reasoning.worker import Workers  # noqa: PLC0415  (for those who ask)
+
+            self._workers = Workers(self._seconds)
+        return self._workers
 
     @property
     def _limit(self) -> str:

@@ -3,11 +3,15 @@
 import asyncio
 import threading
 
+import pytest
 from tests.unit.services.test_scratch_graphs import World
 
 from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.domain.scratch import Content, ScratchEdge
+from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.services.scratch_analysis import ScratchAnalysis
+from graphiti_pkm.services.scratch_exchange import ScratchExchange
+from graphiti_pkm.services.scratch_pictures import Pictures
 
 
 class Slow(float):
@@ -43,3 +47,18 @@ async def test_an_analysis_that_is_cancelled_holds_its_graph_until_its_thread_is
     assert (await writing).created
     ranked = await analysis.pagerank(LOCAL, "default", 10, "w", None)
     assert sorted(one.label for one in ranked.rankings) == ["A", "B", "C"]
+
+
+async def test_a_picture_that_takes_too_long_is_an_error_that_says_what_to_do() -> None:
+    world = World()
+    pictures = Pictures(world.matcher, seconds=0.01)
+    exchange = ScratchExchange(world.graphs, world.matcher, pictures)
+    ends = [(one, (one * step + 7) % 300) for one in range(300) for step in (1, 3, 17)]
+    edges = tuple(ScratchEdge(f"n{one}", f"n{other}", f"r{one}") for one, other in ends)
+    async with world.graphs.writing(LOCAL, "default") as opened:
+        opened.graph.apply(Content(edges=edges))
+    try:
+        with pytest.raises(Unavailable, match=r"300 nodes and 894 edges .* 0.01 s .* dot or mermaid"):
+            await exchange.export_graph(LOCAL, "default", "svg", None, 200_000)
+    finally:
+        await pictures.close()
