@@ -169,3 +169,26 @@ async def test_a_moment_shows_what_held_then_and_names_that_two_have_are_made_di
     assert (loaded["renamed"], loaded["node_count"]) == (["anna (2)"], 4)
     again = await world.call("load_memory_graph", query="Anna", graph="all", group_ids=["club"])
     assert (again["renamed"], again["nodes_added"], again["starts"]) == (None, 0, ["anna (2)"])
+
+
+async def test_an_entity_of_another_group_becomes_none_of_another_type(world: World) -> None:
+    await world.call(
+        "add_memory",
+        group_id="work",
+        episode_body="Zed runs the Zoo.",
+        entities=[{"name": "Zed", "type": "Person"}, {"name": "Zoo", "type": "Place"}],
+        facts=[{"source": "Zed", "relation": "RUNS", "target": "Zoo"}],
+    )
+    await world.call("add_memory", episode_body="Zed is an editor.", entities=[{"name": "Zed", "type": "Product"}])
+    await world.call("load_memory_graph", query="Zed", group_ids=["work"])
+    told = await world.call("commit_graph", dry_run=False)
+    assert [(node["label"], node["outcome"]) for node in told["nodes"]] == [("Zoo", "created")]
+    assert any("another type" in one["reason"] for one in told["left_out"])
+    assert (told["entities_created"], told["facts_created"]) == (1, 0)
+
+
+async def test_two_labels_of_the_person_are_one_entity(world: World) -> None:
+    likes = [{"source": who, "target": "Tea", "relation": "likes"} for who in ("me", "user")]
+    await world.call("add_edges", create_missing=True, edges=likes)
+    told = await world.call("commit_graph")
+    assert (told["entities_created"], told["entities_matched"]) == (2, 0)

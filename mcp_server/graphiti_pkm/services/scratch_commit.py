@@ -1,13 +1,14 @@
 """From a scratch graph into memory: never by itself, first as a preview, then as one add_memory with its episode."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import AddMemoryResponse
 from graphiti_pkm.domain.names import display_name, name_key
+from graphiti_pkm.domain.records import Entity
 from graphiti_pkm.domain.requests import AddMemory
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
 from graphiti_pkm.domain.scratch_choices import EdgeChoice
@@ -36,6 +37,9 @@ _EDGE_GONE = (
 )
 _MOST_GONE = 20
 _HELD = "its name belongs to another entity of memory, and a name is one entity there"
+_OTHER_TYPE = (
+    "its name belongs to an entity of another type in the group that is written to; add_node under another name"
+)
 
 
 class ScratchCommit:
@@ -111,18 +115,33 @@ class ScratchCommit:
         origins = {label: found.entities[uuid] for label, uuid in loaded.items() if uuid in found.entities}
         names = {label: display_name(entity.name) for label, entity in origins.items()}
         keys = {label: name_key(call.group, name) for label, name in names.items()}
-        holders = await self._graph.get_names(sorted(set(keys.values()))) if keys else {}
-        for label, key in keys.items():
-            is_of_group = origins[label].group_id == call.group
-            if is_of_group and key in holders and holders[key].entity_uuid != loaded[label]:
-                refused[label] = _HELD
-                del names[label]
+        for label, reason in (await self._held_by_others(call, keys, origins)).items():
+            refused[label] = reason
+            del names[label]
         drafted = draft(chosen, names, refused, self._persons.called(call.caller), call.zone)
         drafted.left_out += [LeftOut(what=edge_told(edge), reason=_EDGE_GONE) for edge in gone[:_MOST_GONE]]
         if len(gone) > _MOST_GONE:
             more = f"{len(gone) - _MOST_GONE:,} more edges"
             drafted.left_out.append(LeftOut(what=more, reason=_EDGE_GONE))
         return replace(call, chosen=chosen), drafted
+
+    async def _held_by_others(
+        self, call: Call, keys: Mapping[str, str], origins: Mapping[str, Entity]
+    ) -> dict[str, str]:
+        """By label why its name cannot be written: another entity of the group, or one of another type, has it."""
+        names = await self._graph.get_names(sorted(set(keys.values()))) if keys else {}
+        uuids = {label: names[key].entity_uuid for label, key in keys.items() if key in names}
+        others = {label: uuid for label, uuid in uuids.items() if uuid != origins[label].uuid}
+        found = await self._graph.get_entities(sorted(set(others.values())), [call.group]) if others else []
+        types = {entity.uuid: entity.label for entity in found}
+        reasons: dict[str, str] = {}
+        for label, uuid in others.items():
+            own, other = origins[label].label, types.get(uuid)
+            if origins[label].group_id == call.group:
+                reasons[label] = _HELD
+            elif own and other and own != other:
+                reasons[label] = _OTHER_TYPE
+        return reasons
 
     async def _outcome(self, call: Call, drafted: Draft, request: AddMemory) -> Outcome:
         planned = await self._writing.preview(call.caller, request)

@@ -92,7 +92,9 @@ def answer(
         attention = stored.needs_attention
     elif outcome is not None and is_new:
         attention = [one.model_copy(update={"call": _ONLY_A_PREVIEW}) for one in outcome.planned.plan.attention[:_TOLD]]
-    counts = Counter([*(f"node {one.outcome}" for one in nodes), *(f"edge {one.outcome}" for one in edges)])
+    entities = {} if outcome is None else {one.entity.uuid: one.is_new for one in outcome.nodes.values()}
+    counts = Counter(f"edge {one.outcome}" for one in edges)
+    counts.update("node created" if is_new_one else "node matched" for is_new_one in entities.values())
     ends = [] if outcome is None else [clipped(one.fact, _SHOWN) for one in outcome.planned.plan.retirements.answers]
     return CommitGraphResponse(
         message=_told(call, counts, drafted, stored, sum(one.note is not None for one in edges), is_new=is_new),
