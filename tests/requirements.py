@@ -19,7 +19,7 @@ def _rows(prefix: str, *numbers: int | range) -> list[str]:
 ROWS: frozenset[str] = frozenset(
     _rows("B-", 1, 5)
     + _rows("E-", 7, 43, 61)
-    + _rows("E-", range(1, 6), 8, 9, 10, 13, 40, 44, range(101, 106))  # what scratch graphs are for
+    + _rows("E-", range(1, 6), 8, 9, 10, 13, 37, 40, 44, 46, 93, 95, range(101, 106))  # what scratch graphs are for
     + _rows("G-", range(1, 73), 74, 75, 77, 78, range(79, 84))
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))

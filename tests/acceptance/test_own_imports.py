@@ -84,6 +84,7 @@ async def test_the_most_central_module(server: Served, imports: nx.DiGraph) -> N
     assert joined[0]["total"] == max(dict(imports.degree).values())
 
 
+@requirement("E-46")
 async def test_the_path_from_the_command_to_the_graph(server: Served, imports: nx.DiGraph) -> None:
     async with over_http(server.endpoint) as client:
         told = await call(client, "shortest_path", graph=GRAPH, source="cli.main", target="graph.store")
@@ -128,6 +129,23 @@ async def test_the_paths_between_layers_are_what_the_import_contracts_say(server
     for part, told in zip(place, reached, strict=True):
         upwards = {each for each in told["dependencies"] if place[part_of(each)] < place[part]}
         assert not upwards, part
+
+
+@requirement("E-37")
+def test_sessions_matching_engine_and_formats_are_modules_with_tests_of_their_own(imports: nx.DiGraph) -> None:
+    sessions, matching = "services.scratch_graphs", "services.scratch_matching"
+    engine, formats = ("reasoning.graph", "formats.reading")
+    for one, other in itertools.permutations((sessions, matching, engine, formats), 2):
+        knows = imports.has_edge(one, other)
+        assert knows is ((one, other) in {(sessions, engine), (matching, sessions), (matching, engine)}), (one, other)
+    tests = ROOT / "tests"
+    for place in (
+        "unit/services/test_scratch_graphs.py",
+        "integration/test_scratch_matching.py",
+        "unit/reasoning/test_graph.py",
+        "unit/formats/test_fuzzing.py",
+    ):
+        assert (tests / place).is_file()
 
 
 async def every_edge(client: Client) -> list[tuple[str, str]]:

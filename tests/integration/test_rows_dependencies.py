@@ -89,6 +89,13 @@ def test_the_default_toolset_starts_with_the_base_install_and_no_extra() -> None
     assert {module for module, names in providers.items() if not names & installed} == set()
 
 
+@requirement("E-93")
+def test_scratch_graphs_come_with_the_base_install_without_torch() -> None:
+    installed = base_install()
+    assert {"rustworkx", "numpy", "mcp"} <= installed
+    assert not installed & {"torch", "sentence-transformers", "networkx", "pydot", "igraph"}
+
+
 @requirement("G-70")
 def test_graphiti_core_is_the_published_package_unchanged() -> None:
     installed = metadata.distribution("graphiti-core")
