@@ -26,7 +26,7 @@ lint: $(VENV)/dev
 
 # Kill tests of minutes and the benchmark table: run for a release or a note, never part of the gate.
 storm: $(VENV)/dev
-	$(PYTEST) tests/storm -m storm --timeout=600 -s
+	$(PYTEST) tests --ignore=tests/benchmarks -m storm --timeout=600 -s
 
 bench: $(VENV)/dev
 	$(BIN)/python -m tests.benchmarks
