@@ -35,6 +35,11 @@ class MemorySettings(BaseModel):
         description="IANA zone of dates without an offset, counts per month and phrases such as 'in March'.",
     )
     person: str = Field(default="me", min_length=1, max_length=200, description="Name of the person `me` stands for.")
+    user_names: bool = Field(
+        default=False,
+        description="Whether the name of a token, or in X-User-ID, is also its person's name, so that a text which "
+        "says Anna means the user anna; off: only `me` and `I` do.",
+    )
     default_group: str = Field(
         default="default", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="Group used when a call names none."
     )

@@ -24,10 +24,18 @@ class Persons:
     def __init__(self, graph: GraphReader, settings: Settings) -> None:
         self._graph = graph
         self._local = settings.person
+        self._user_names = settings.user_names
 
     def called(self, caller: Caller) -> str:
-        """What to call the one who tells: the local user by the setting, others as they are known."""
-        return self._local if caller.is_local else caller.name or ME
+        """What to call the one who tells: the local user by the setting ``person``, others as ``account_name`` says."""
+        return self._local if caller.is_local else self.account_name(caller) or ME
+
+    def account_name(self, caller: Caller) -> str | None:
+        """The name of an account, only if the setting ``user_names`` makes it the name of a person.
+
+        Else a token called "anna" would turn every Anna of a text into whoever holds the token.
+        """
+        return caller.name if self._user_names and not caller.is_local else None
 
     def names(self, group_id: str) -> tuple[str, ...]:
         """By which names a stored group's person is found, the surest first: ``me`` is always one of theirs."""
@@ -39,11 +47,11 @@ class Persons:
         return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
 
     async def of(self, group_id: str, called: str | None) -> Person:
-        """Who "I" is in a stored group; ``called``: by the one who told it, for the time before they are known."""
+        """Who "I" is in a stored group; ``called``: the account that told it, for the time before they are known."""
         keys = [name_key(group_id, text) for text in self.names(group_id)]
         names = await self._graph.get_names(keys)
         uuid = next((names[key].entity_uuid for key in keys if key in names), None)
         if is_local(group_id):
             return Person(self._local, uuid)
         known = await self._graph.get_entities([uuid], [group_id]) if uuid else []
-        return Person(known[0].name if known else called or ME, uuid)
+        return Person(known[0].name if known else (called if self._user_names else None) or ME, uuid)

@@ -188,7 +188,7 @@ class Writing:
                 if place is not None:
                     intent = with_saga(intent, place, plan.episode, new_uuid)
                 if has_model:
-                    teller = None if caller.is_local else caller.name
+                    teller = self._persons.account_name(caller)
                     job = extract_job(told.steering, plan.episode.uuid, teller, new_uuid)
                     intent = intent.model_copy(update={"extractions": (job,)})
                 await self._committer.commit(intent, plan.vectors, digest, answer.model_dump(mode="json"))

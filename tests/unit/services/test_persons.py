@@ -4,7 +4,7 @@ import pytest
 from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
 from tests.unit.services.extraction_world import ExtractionWorld, Findings
 from tests.unit.services.reading_world import World
-from tests.unit.services.writing_world import line
+from tests.unit.services.writing_world import WritingWorld, line
 
 from graphiti_pkm.domain.access import LOCAL, Caller
 from graphiti_pkm.domain.records import ExtractJob
@@ -16,11 +16,42 @@ NOW = at(2026, 6)
 VERA = "Vera"
 """The local user, and in the memory of another a friend of theirs."""
 OTHERS = [("librechat:anna", "anna"), ("librechat:65f0c2d19b1e8a0012345678", "me")]
+MET = {"source": "me", "relation": "MET", "target": "Anna", "fact": "I met Anna."}
+
+
+@pytest.mark.parametrize("principal", ["anna", "librechat:anna", "Anna"])
+async def test_the_name_of_an_account_is_not_the_name_of_a_person(principal: str) -> None:
+    world = WritingWorld(now=NOW)
+    await world.tell("I met Anna at the station.", MET, caller=Caller(principal=principal))
+    assert world.lines(now=NOW) == ["me MET Anna"]
+    again = await world.tell("Me again.", {**MET, "relation": "CALLED"}, caller=Caller(principal=principal))
+    assert sorted((one.name, one.outcome) for one in again.entities) == [("Anna", "matched"), ("me", "matched")]
+
+
+@pytest.mark.parametrize("principal", ["anna", "librechat:anna"])
+async def test_a_model_does_not_take_a_name_for_the_account_of_that_name(principal: str) -> None:
+    world = ExtractionWorld(now=NOW)
+    caller = Caller(principal=principal)
+    world.group = Groups(world.graph, world.context.settings).one(caller, None)
+    episode = (await world.tell("I met Anna at the station.", caller=caller)).episode_uuid
+    job = ExtractJob(uuid="job", episode_uuid=episode, person=caller.name)  # as an earlier version queued it
+    assert (await world.extractions.task_of(world.group, job)).person == "me"
+    found = Findings()
+    found.fact("me", "MET", "Anna", "I met Anna.")
+    await world.found(episode, found, person=job.person)
+    assert [line(fact) for fact in world.facts] == ["me MET Anna"]
+
+
+async def test_an_account_is_a_person_by_name_where_the_setting_says_so() -> None:
+    world = WritingWorld(now=NOW, user_names=True)
+    await world.tell("I met Tom.", {**MET, "target": "Tom"}, caller=Caller(principal="anna"))
+    again = await world.tell("x", {**MET, "source": "Anna", "target": "Ben"}, caller=Caller(principal="anna"))
+    assert sorted((one.name, one.outcome) for one in again.entities) == [("Ben", "created"), ("anna", "matched")]
 
 
 @pytest.mark.parametrize(("principal", "name"), [*OTHERS, ("local", VERA)])
 async def test_a_model_takes_i_for_the_one_who_told_it(principal: str, name: str) -> None:
-    world = ExtractionWorld(now=NOW, person=VERA)
+    world = ExtractionWorld(now=NOW, person=VERA, user_names=True)
     caller = Caller(principal=principal)
     world.group = Groups(world.graph, world.context.settings).one(caller, None)
     episode = (await world.tell("I like tea, and Vera likes coffee.", caller=caller)).episode_uuid
@@ -34,7 +65,7 @@ async def test_a_model_takes_i_for_the_one_who_told_it(principal: str, name: str
 
 
 async def test_a_person_who_is_known_keeps_their_name_when_an_episode_is_read_again() -> None:
-    world = ExtractionWorld(now=NOW, person=VERA)
+    world = ExtractionWorld(now=NOW, person=VERA, user_names=True)
     caller = Caller(principal="librechat:anna")
     world.group = Groups(world.graph, world.context.settings).one(caller, None)
     tea = {"source": "me", "relation": "LIKES", "target": "tea", "fact": "I like tea."}

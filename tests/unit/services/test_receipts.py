@@ -93,10 +93,14 @@ async def test_a_note_is_queued_with_what_the_call_says_about_it(world: World) -
     assert world.extractor.tasks == []
 
 
-@pytest.mark.parametrize(("principal", "name"), [("local", None), ("bot:anna", "anna"), ("bot:12345", None)])
-async def test_a_model_learns_who_tells_a_note_if_that_is_a_name(
-    world: World, principal: str, name: str | None
+@pytest.mark.parametrize(
+    ("principal", "user_names", "name"),
+    [("local", True, None), ("bot:anna", True, "anna"), ("bot:anna", False, None), ("bot:12345", True, None)],
+)
+async def test_a_model_learns_who_tells_a_note_if_accounts_are_named_after_persons(
+    principal: str, user_names: bool, name: str | None
 ) -> None:
+    world = World(user_names=user_names)
     await world.writing.add_memory(Caller(principal=principal), AddMemory(episode_body=TEXT))
     assert [row.job.person for row in world.queue.table.values()] == [name]
 

@@ -31,7 +31,7 @@ class Server(ExtractionWorld):
     """One server; ``tables`` are what it shares with others, whose clock is the database's."""
 
     def __init__(self, name: str, other: "Server | None" = None) -> None:
-        super().__init__(at(2026, 6, 1), llm_model="fake-1")
+        super().__init__(at(2026, 6, 1), llm_model="fake-1", user_names=True)
         self.graph.server = name
         if other is not None:
             self.graph.tables = other.graph.tables

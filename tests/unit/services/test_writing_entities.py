@@ -75,7 +75,8 @@ async def test_a_later_setting_keeps_the_person(world: WritingWorld) -> None:
     assert names(world) == ["Tom", "me"]
 
 
-async def test_each_principal_is_a_person_of_their_own(world: WritingWorld) -> None:
+async def test_each_principal_is_a_person_of_their_own() -> None:
+    world = WritingWorld(now=at(2026, 6), user_names=True)
     await world.tell("x", {**KNOWS, "source": "me"}, caller=Caller(principal="ann"))
     await world.tell("x", {**KNOWS, "source": "me"}, caller=Caller(principal="bob"))
     assert names(world) == ["Tom", "Tom", "ann", "bob"]
@@ -93,7 +94,7 @@ async def test_each_principal_is_a_person_of_their_own(world: WritingWorld) -> N
 async def test_the_person_of_others_is_called_as_they_are_known_and_never_by_the_setting_or_an_id(
     principal: str, name: str
 ) -> None:
-    world = WritingWorld(person="Ada")
+    world = WritingWorld(person="Ada", user_names=True)
     await world.tell("x", {**KNOWS, "source": "me"}, caller=Caller(principal=principal))
     assert names(world) == sorted(["Tom", name])
 
