@@ -5,6 +5,9 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
+_TAKEN = frozenset({"health", "ready", "metrics", "sse", "messages", "register"})
+"""First parts of the paths of other endpoints."""
+
 
 class ServingSettings(BaseModel):
     """The part of the settings that ``serve`` needs."""
@@ -51,6 +54,13 @@ class ServingSettings(BaseModel):
     log_format: Literal["text", "json"] = Field(
         default="text", description="Form of that log: text for people, json for machines."
     )
+
+    @field_validator("path")
+    @classmethod
+    def _own_path(cls, path: str) -> str:
+        if path.strip("/").partition("/")[0] in _TAKEN:
+            raise ValueError(f"{path} belongs to another endpoint of this server; choose another, such as /mcp")
+        return path
 
     @field_validator("tokens_file")
     @classmethod

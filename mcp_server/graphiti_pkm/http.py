@@ -7,19 +7,16 @@ from collections.abc import Generator
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
 from graphiti_pkm.domain.metrics import UNCOUNTED
 from graphiti_pkm.draining import Draining, ended_by, on_signal
-from graphiti_pkm.errors import ConfigurationError, PkmError
-from graphiti_pkm.http_access import PROBES, Authenticated, Door, KnownNames, check_host, tokens_of
+from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.http_access import Authenticated, Door, KnownNames, check_host, tokens_of
 from graphiti_pkm.http_draining import Drained
-from graphiti_pkm.http_metrics import METRICS, MetricsPage
+from graphiti_pkm.http_metrics import MetricsPage
+from graphiti_pkm.http_probes import Probes, Readiness
 from graphiti_pkm.toolsets.backend import Backend
 
 SSE_PATH = "/sse"
@@ -41,21 +38,18 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
     if settings.transport == "sse":
         app = server.sse_app(sse_path=SSE_PATH, transport_security=security, host=settings.host)
     else:
-        path = "/" + settings.path.strip("/")
-        if settings.metrics and path == METRICS:
-            raise ConfigurationError(f"The path {METRICS} is that of the figures; choose another --path.")
         app = server.streamable_http_app(
-            streamable_http_path=path,
+            streamable_http_path="/" + settings.path.strip("/"),
             stateless_http=settings.workers > 1,  # a session would be known to one of them only
             transport_security=security,
             host=settings.host,
         )
-    app.router.routes.extend(_probes(backend, draining))
     door = Door(backend.counted or UNCOUNTED)
     served: ASGIApp = Authenticated(WithAndWithoutSlash(app) if settings.transport == "http" else app, tokens, door)
     if backend.counted is not None:
         served = MetricsPage(served, backend.counted, backend, tokens, door, settings)
-    return Drained(KnownNames(served, settings, door), draining)
+    # Whatever the probes do not answer themselves is checked: no path is exempt.
+    return Probes(Drained(KnownNames(served, settings, door), draining), Readiness(backend, draining))
 
 
 async def serve_http(
@@ -103,26 +97,6 @@ class WithAndWithoutSlash:
         if scope["type"] == "http" and len(path) > 1 and path.endswith("/"):
             scope = {**scope, "path": path.rstrip("/") or "/", "raw_path": None}
         await self._app(scope, receive, send)
-
-
-def _probes(backend: Backend, draining: Draining) -> list[Route]:
-    async def health(_: Request) -> Response:
-        return JSONResponse({"status": "alive"})
-
-    async def ready(_: Request) -> Response:
-        if draining.begun.is_set():
-            return JSONResponse({"ready": False, "reason": "stopping"}, status_code=503)
-        if not backend.begin().done():
-            return JSONResponse({"ready": False, "reason": "starting"}, status_code=503)
-        try:
-            found = await (await backend.services()).status.get_status(LOCAL)
-        except PkmError as error:
-            return JSONResponse({"ready": False, "reason": error.message}, status_code=503)
-        up = found.status != "unavailable"
-        body = {"ready": up, "status": found.status, "search": found.search}
-        return JSONResponse(body, status_code=200 if up else 503)
-
-    return [Route(path, answer) for path, answer in zip(PROBES, (health, ready), strict=True)]
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -20,9 +20,6 @@ from graphiti_pkm.tokens import Tokens
 from graphiti_pkm.toolsets.audit import refused_at_the_door
 from graphiti_pkm.toolsets.callers import TOKEN
 
-PROBES = ("/health", "/ready")
-"""What a supervisor asks, who has no token: they tell nothing of what is kept."""
-
 _SCHEME = "bearer "
 _SESSION = "mcp-session-id"
 _UNAUTHENTICATED = "A valid token is needed: send it as `Authorization: Bearer TOKEN`."
@@ -74,7 +71,7 @@ class KnownNames:
         self._takes_any_host = not is_loopback(settings.host) and not settings.allowed_hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in PROBES and (refusal := self._refusal(Headers(scope=scope))):
+        if scope["type"] == "http" and (refusal := self._refusal(Headers(scope=scope))):
             await refusal(scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -102,7 +99,7 @@ class Authenticated:
         self._now = now
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in PROBES:
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif not self._tokens.required():
             await self._app({**scope, TOKEN: None}, receive, self._watched(send, scope, None))

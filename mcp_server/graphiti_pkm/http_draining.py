@@ -6,7 +6,6 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphiti_pkm.draining import CALL, Draining
-from graphiti_pkm.http_access import PROBES
 
 STOPPING = "The server is stopping. Nothing was done; call again in a moment."
 
@@ -23,7 +22,7 @@ class Drained:
         self._draining = draining
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in PROBES:
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif self._draining.begun.is_set():
             await _read(receive)

@@ -17,7 +17,6 @@ from tests.requirements import requirement
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.metrics import COUNTED, LOOKED_UP, PREFIX
 from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.prometheus import BUCKETS, PrometheusMetrics
 from graphiti_pkm.toolsets.catalog import known_tools
 
@@ -203,13 +202,6 @@ async def test_only_reading_them_is_answered_and_from_a_web_page_nothing(doors: 
         assert (await web.post(f"{url}/metrics")).status_code == 405
         assert (await asked(url, Origin="http://evil.example")).status_code == 403
         assert (await asked(url, Host="evil.example")).status_code == 421
-
-
-async def test_the_path_of_the_figures_is_no_path_for_clients(doors: Doors) -> None:
-    settings = doors.settings.model_copy(update={"path": "/metrics", "metrics": True})
-    with pytest.raises(ConfigurationError, match="choose another --path"):
-        async with served(settings, a_world(doors).start, PrometheusMetrics()):
-            pass
 
 
 def test_the_table_in_the_documentation_is_the_list_in_the_code() -> None:

@@ -57,6 +57,10 @@ class Status:
         self._backend = backend
         self._started = context.now()
 
+    async def ready(self) -> bool:
+        """Whether the database answers; costs one short query."""
+        return await self._context.graph.ready()
+
     async def get_status(self, caller: Caller, receipt: str | None = None) -> StatusResponse:
         """State of database, search, writes and jobs, and the sizes of the caller's groups.
 

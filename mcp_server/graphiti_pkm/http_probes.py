@@ -1,0 +1,90 @@
+"""``/health`` and ``/ready``: answered before anything else, so that no other request is exempt from the checks."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextvars import Context
+
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from graphiti_pkm.draining import Draining
+from graphiti_pkm.errors import PkmError
+from graphiti_pkm.toolsets.backend import Backend
+
+HEALTH, READY = "/health", "/ready"
+_FRESH_SECONDS = 1.0
+"""How long an answer of /ready counts."""
+_PATIENCE_SECONDS = 2.0
+"""A database that has not answered for so long is not ready."""
+
+
+class Probes:
+    """Stands before an application and answers two paths itself; it passes on every other request."""
+
+    def __init__(self, app: ASGIApp, readiness: "Readiness") -> None:
+        self._app = app
+        self._readiness = readiness
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] not in {HEALTH, READY}:
+            await self._app(scope, receive, send)
+            return
+        answer = await self._answer(scope["method"], scope["path"])
+        await answer(scope, receive, send)
+
+    async def _answer(self, method: str, path: str) -> Response:
+        if method not in {"GET", "HEAD"}:
+            return PlainTextResponse("Only GET.", status_code=405, headers={"Allow": "GET, HEAD"})
+        if path == HEALTH:
+            return JSONResponse({"status": "alive"})
+        reason = await self._readiness.reason()
+        if reason is None:
+            return JSONResponse({"ready": True})
+        return JSONResponse({"ready": False, "reason": reason}, status_code=503)
+
+
+class Readiness:
+    """Whether the memory answers. Anybody may ask, so the database is asked once a second at most."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        draining: Draining,
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = _PATIENCE_SECONDS,
+    ) -> None:
+        self._backend = backend
+        self._draining = draining
+        self._clock = clock
+        self._patience = patience
+        self._looking: asyncio.Task[str | None] | None = None
+        self._begun = self._ended = 0.0
+
+    async def reason(self) -> str | None:
+        """Why it does not answer: one of three fixed words; None if it does. ``get_status`` has the details."""
+        if self._draining.begun.is_set():
+            return "stopping"
+        looking = self._look()
+        await asyncio.wait({looking}, timeout=max(0.0, self._begun + self._patience - self._clock()))
+        return looking.result() if looking.done() else "unavailable"
+
+    def _look(self) -> "asyncio.Task[str | None]":
+        """One look for all who ask meanwhile."""
+        now = self._clock()
+        if self._looking is None or (self._looking.done() and now - self._ended >= _FRESH_SECONDS):
+            self._begun = now
+            # In a context of its own: it is not done for the request that happens to come first.
+            self._looking = asyncio.create_task(self._ask(), context=Context())
+        return self._looking
+
+    async def _ask(self) -> str | None:
+        try:
+            if not self._backend.begin().done():
+                return "starting"
+            services = await self._backend.services()
+            return None if await services.status.ready() else "unavailable"
+        except PkmError:
+            return "unavailable"
+        finally:
+            self._ended = self._clock()
