@@ -54,7 +54,7 @@ class Changes(Reader):
             "caller": caller.sight,
             "since": after,
             "until": before,
-            "entity": anchor and anchor.uuid,
+            "entity": anchor and anchor.asked,
             "groups": groups,
             "kinds": sorted(kinds or ()),
         }

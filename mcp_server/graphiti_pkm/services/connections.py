@@ -47,7 +47,7 @@ class Connections(FactLists):
         filters = {
             "tool": "get_entity_connections",
             "caller": caller.sight,
-            "entity": anchor.uuid,
+            "entity": anchor.asked,
             "groups": anchor.group_ids,
             "as_of": instant,
             "after": after,
@@ -130,7 +130,7 @@ class Connections(FactLists):
             return f"Found {count} connection(s) for entity: readings of {clipped(listed.measure, 200)}, oldest first"
         if count:
             return f"Found {count} connection(s) for entity"
-        none = f"No connections found for entity {anchor.uuid}"
+        none = f"No connections found for entity {anchor.asked}"
         if anchor.entity is None:
             return f"{none}: there is no such entity. search_nodes finds entity uuids."
         mentions, facts = (await self._graph.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))

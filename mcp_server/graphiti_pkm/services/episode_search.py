@@ -58,10 +58,11 @@ class EpisodeSearch(Reader):
         groups = self._groups.searched(caller, group_ids)
         after, before = self._instant("valid_after", valid_after), self._instant("valid_before", valid_before)
         reference = self._instant("reference_time", reference_time)
+        asked = None
         if entity_uuid is not None:
             anchor = await self._anchor(caller, entity_uuid, group_ids)
-            entity_uuid, groups = anchor.uuid, anchor.group_ids
-        filters = filters_of("search_episodes", caller, groups, query, entity_uuid, after, before, reference)
+            asked, entity_uuid, groups = anchor.asked, anchor.uuid, anchor.group_ids
+        filters = filters_of("search_episodes", caller, groups, query, asked, after, before, reference)
         start = self._start(cursor, filters)
         words = await self._candidates.query(query)
         wanted = EpisodeFilter(

@@ -195,7 +195,7 @@ class FactSearch(FactLists):
             return None, self._groups.searched(caller, group_ids)
         anchor = await self._anchor(caller, uuid, group_ids)
         if anchor.entity is None:
-            raise unknown("entity", anchor.uuid)
+            raise unknown("entity", anchor.asked)
         return anchor.entity, anchor.group_ids
 
     async def _centre(self, caller: Caller, uuid: str | None) -> str | None:
@@ -203,7 +203,7 @@ class FactSearch(FactLists):
             return None
         anchor = await self._anchor(caller, uuid, None)
         if anchor.entity is None:
-            raise unknown("entity", anchor.uuid)
+            raise unknown("entity", anchor.asked)
         return anchor.uuid
 
     async def _facts(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:

@@ -176,7 +176,7 @@ def _path_told(
     for end, anchor in (("source_uuid", source), ("target_uuid", target)):
         if anchor.entity is None:
             return f"No path: {end} names no entity. search_nodes finds entity uuids."
-    if source.uuid == target.uuid:
+    if source.asked == target.asked:
         return "No path: both ends are the same entity."
     if source.group_ids != target.group_ids:
         return "No path: the two are in different groups, and no fact joins groups."
@@ -188,7 +188,7 @@ def _path_told(
 
 def _subgraph_told(anchor: Anchor, nodes: int, facts: int, left_out: int, hops: int) -> str:
     if anchor.entity is None:
-        return f"No entity {anchor.uuid}. search_nodes finds entity uuids."
+        return f"No entity {anchor.asked}. search_nodes finds entity uuids."
     name = clipped(anchor.entity.name, _NAME)
     if not facts:
         return f"{name} has no facts under these filters and groups"

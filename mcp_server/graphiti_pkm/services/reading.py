@@ -28,13 +28,25 @@ _NO_RELATION = "_"
 _STATES_ONLY = "as_of lists states only; events, readings and plans are found with valid_after and valid_before."
 
 
+_NO_ENTITY = "none"
+
+
 @dataclass(frozen=True)
 class Anchor:
     """The entity a question is about and the stored groups in which it is answered."""
 
-    uuid: str
+    asked: str
+    """The whole uuid that was asked for, to be shown and nothing else."""
     entity: Entity | None
     group_ids: tuple[str, ...]
+
+    @property
+    def uuid(self) -> str:
+        """What is read: never a uuid of which the caller may see nothing.
+
+        Reading it would find nothing either, but take the longer the more its owner keeps there.
+        """
+        return self.entity.uuid if self.entity else _NO_ENTITY
 
 
 @dataclass(frozen=True)

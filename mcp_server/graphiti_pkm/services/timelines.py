@@ -45,7 +45,7 @@ class Timelines(Reader):
         filters = {
             "tool": "get_entity_timeline",
             "caller": caller.sight,
-            "entity": anchor.uuid,
+            "entity": anchor.asked,
             "groups": anchor.group_ids,
             "order": order,
             "after": after,
@@ -91,7 +91,7 @@ class Timelines(Reader):
     async def _timeline_told(self, anchor: Anchor, count: int, total: int) -> str:
         if count or total:
             return f"Found {count} episode(s) mentioning entity"
-        none = f"No episodes found mentioning entity {anchor.uuid}"
+        none = f"No episodes found mentioning entity {anchor.asked}"
         if anchor.entity is None:
             return f"{none}: there is no such entity. search_nodes finds entity uuids."
         mentions, facts = (await self._graph.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
