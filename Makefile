@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST := $(BIN)/python -m pytest -rs
-# Processes that run tests side by side, each a file at a time. A Neo4j in NEO4J_URI has one database, which tests empty.
+# Processes that run tests side by side, each a file at a time, in the order that tests/conftest.py gives them. A Neo4j in
+# NEO4J_URI has one database, which tests empty.
 WORKERS ?= $(if $(NEO4J_URI),0,2)
 
 .PHONY: demo test check lint storm bench mutants docker-check docs snapshots clean
@@ -13,7 +14,7 @@ demo: $(VENV)/runtime
 	$(BIN)/graphiti-pkm demo
 
 test: $(VENV)/dev
-	$(PYTEST) -n $(WORKERS) --dist loadfile tests -m "not storm" --ignore=tests/benchmarks
+	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests -m "not storm" --ignore=tests/benchmarks
 
 check: lint test
 

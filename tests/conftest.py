@@ -33,6 +33,13 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("NEO4J_URI names one database for all tests: run them in one process, with -n 0.")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Folders whose files take long come first: what is left for the end is small enough to be shared out evenly."""
+    folders = ["e2e", "integration", "temporal", "acceptance", "contracts", "protocol"]
+    root = Path(__file__).parent
+    items.sort(key=lambda item: next((i for i, one in enumerate(folders) if item.path.is_relative_to(root / one)), 9))
+
+
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Processes that share the tests out must call them the same: a uuid may be another in each."""
     return argname if isinstance(val, str) and _is_uuid(val) else None

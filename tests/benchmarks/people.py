@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
@@ -279,16 +280,21 @@ async def _opened(server: Served) -> None:
 
 def _notes() -> Iterator[str]:
     """The journal in pieces, each told once until there are no more: no text is in the embedder's cache already."""
-    round_ = 0
-    while True:
-        for entry in journal():
-            piece = ""
-            for span in split_passages(entry.text):
-                piece += entry.text[span.start : span.end] + " "
-                if len(piece) >= _NOTE:
-                    yield piece.strip() + (f" ({round_})" if round_ else "")
-                    piece = ""
-        round_ += 1
+    pieces = list(_pieces())
+    yield from pieces
+    for round_ in count(1):
+        for piece in pieces:
+            yield f"{piece} ({round_})"
+
+
+def _pieces() -> Iterator[str]:
+    for entry in journal():
+        piece = ""
+        for span in split_passages(entry.text):
+            piece += entry.text[span.start : span.end] + " "
+            if len(piece) >= _NOTE:
+                yield piece.strip()
+                piece = ""
 
 
 def _error(answer: dict[str, Any]) -> str | None:

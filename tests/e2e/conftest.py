@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.support import Served, database_stopped, serving
 
+pytest.register_assert_rewrite("tests.e2e.isolation_suite")
+
 # A shell's background job, as CI may be one, ignores SIGINT and hands that on to the processes we mean to interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
@@ -18,7 +18,7 @@ _SHORT = re.compile(r"\b[0-9a-f]{8}\b")
 _CURSOR = re.compile(r'(?<=next_cursor)[\\": ]+[A-Za-z0-9_-]+')
 _USED = re.compile(r'(?:last_accessed|expires_at)[\\": ]+[0-9T:.+-]+')
 _UPTIME = re.compile(r'(?<=uptime_seconds)[\\": ]+[0-9]+')
-_HARMLESS = frozenset(
+HARMLESS = frozenset(
     """
     episode_body name source source_description reference_time entities excluded_entity_types update_communities
     custom_extraction_instructions wait_seconds query names max_nodes entity_types status cursor confirm max_facts
@@ -102,6 +102,17 @@ class Attacks:
 
     def all(self) -> Iterator[Attack]:
         """Every parameter that names a record, a group, a saga or a graph, with hers and with what nobody has."""
+        return self._each((str, str.upper, _without_hyphens, _start), combined=True)
+
+    def looked_up(self) -> Iterator[Attack]:
+        """Those that make queries of their own: other spellings are one uuid again before a database is asked."""
+        return self._each((str, _start), combined=True)
+
+    def plain(self) -> Iterator[Attack]:
+        """Each parameter with each kind of record, written in one way: enough to see who is taken to be asking."""
+        return self._each((str,), combined=False)
+
+    def _each(self, spellings: Sequence[Callable[[str], str]], *, combined: bool) -> Iterator[Attack]:
         for parameter in self._properties:
             if parameter in self._groups:
                 yield self._with(**{parameter: (self._hers.group, NOWHERE)})
@@ -112,17 +123,21 @@ class Attacks:
             elif parameter in {"saga", "saga_name"}:
                 yield self._with(**{parameter: (SAGA, NO_SAGA)})
             elif "uuid" in parameter or parameter in {"receipt", "replaced_by"}:
-                yield from self._by_uuid(parameter)
+                yield from self._by_uuid(parameter, spellings, combined=combined)
             elif parameter == "facts":
                 yield self._by_replacing()
             else:
-                assert parameter in _HARMLESS, f"{self._tool} has a new parameter {parameter}: what may it name?"
+                assert parameter in HARMLESS, f"{self._tool} has a new parameter {parameter}: what may it name?"
 
-    def _by_uuid(self, parameter: str) -> Iterator[Attack]:
+    def _by_uuid(
+        self, parameter: str, spellings: Sequence[Callable[[str], str]], *, combined: bool
+    ) -> Iterator[Attack]:
         for uuid in self._hers.all().values():
             nobodys = str(uuid4())
-            for spelt in (str, str.upper, _without_hyphens, _start):
+            for spelt in spellings:
                 yield self._with(**{parameter: (spelt(uuid), spelt(nobodys))})
+            if not combined:
+                continue
             if self._tool != "forget":  # where one thing at a time is named
                 for group in self._groups:
                     yield self._with(**{parameter: (uuid, nobodys), group: (self._hers.group, NOWHERE)})

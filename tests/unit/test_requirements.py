@@ -8,7 +8,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 
 def _claims() -> Iterator[tuple[str, list[str]]]:
-    for path in sorted(TESTS.rglob("test_*.py")):
+    for path in sorted([*TESTS.rglob("test_*.py"), *TESTS.rglob("*_suite.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not node.name.startswith("test_"):
                 continue

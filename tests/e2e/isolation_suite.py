@@ -1,0 +1,171 @@
+"""Whoever asks for what is another's learns as much as about what does not exist: every tool, over a real connection.
+
+``test_isolation_*.py`` run this suite against one server each, so that processes which test side by side share them
+out. Each of them has a fixture ``target`` of its own. What is the same on every server, whoever reaches it and
+whichever database stands behind it, belongs in ``test_isolation_doors.py`` or a file of its own.
+"""
+
+import inspect
+import json
+import operator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import pytest
+from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
+from tests.e2e.isolation_attacks import HARMLESS, Attack, Attacks, arguments_of, leaked, shape
+from tests.e2e.isolation_scratch import MEMORY, SCRATCH, draw_own
+from tests.e2e.isolation_target import ADDING, TOOLS, Target
+from tests.e2e.isolation_world import SECRETS, VERAS, kept
+from tests.e2e.support import call
+from tests.protocol.support import text
+from tests.requirements import requirement
+
+from graphiti_pkm.toolsets.catalog import TOOLSETS
+
+ANSWERS_HAND_OUT = {"cursor": "next_cursor", "confirm": "confirm"}
+"""Parameters that take what an earlier answer gave, and where that answer has it."""
+TAKES = {
+    tool.name: inspect.signature(tool.function).parameters.keys() - {"call"}
+    for toolset in TOOLSETS
+    for tool in toolset.tools
+}
+"""The parameters of each tool."""
+OF_THE_DATABASE = [tool for tool in TOOLS if tool not in SCRATCH - MEMORY]
+"""Without the tools to which it is all the same what the database is."""
+
+
+class Isolation:
+    """The tests; the last one sees whether all the others changed anything."""
+
+    attackers: ClassVar[Sequence[str]] = ("eve",)
+    tools: ClassVar[Sequence[str]] = OF_THE_DATABASE
+    attacks: ClassVar[Callable[[Attacks], Iterator[Attack]]] = Attacks.all
+    """How much is tried of what may be tried."""
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """A test with an attacker is for each of them, one with a tool for each tool that has something to attack.
+
+        Where all is tried, the others are among them as well: a parameter that is new must not go unseen.
+        """
+        if "tool" in metafunc.fixturenames:
+            if metafunc.function.__name__ == "test_cursors_and_confirmations_of_another_open_nothing":
+                tools = [tool for tool in self.tools if TAKES[tool] & ANSWERS_HAND_OUT.keys()]
+            else:
+                tools = [tool for tool in self.tools if TAKES[tool] - HARMLESS or type(self).attacks is Attacks.all]
+            metafunc.parametrize(("attacker", "tool"), [(who, tool) for who in self.attackers for tool in tools])
+        elif "attacker" in metafunc.fixturenames:
+            metafunc.parametrize("attacker", self.attackers)
+
+    async def test_cursors_and_confirmations_of_another_open_nothing(
+        self, tool: str, attacker: str, target: Target
+    ) -> None:
+        story = target.story
+        hers = arguments_of(tool, story.vera)
+        async with target.as_("vera") as vera, target.as_(attacker) as client:
+            for parameter in TAKES[tool] & ANSWERS_HAND_OUT.keys():
+                answer = await call(vera, tool, **hers)
+                # Of one page there is none, and one of another call is all that could be sent.
+                value = (
+                    answer.get(ANSWERS_HAND_OUT[parameter])
+                    or (await call(vera, "get_episodes", group_ids=VERAS, max_episodes=1))["next_cursor"]
+                )
+                made_up = value[::-1]
+                for arguments in (hers, arguments_of(tool, story.own[attacker])):
+                    sent = {**arguments, parameter: value}
+                    attack = Attack(sent, {**arguments, parameter: made_up}, ((value, made_up),))
+                    result = await client.call_tool(tool, sent)
+                    assert leaked(json.dumps(result.structured_content), json.dumps(sent), story) == set()
+                    assert result.is_error or not result.structured_content.get("returned", 0), result
+                    assert operator.eq(*attack.differences(result, await client.call_tool(tool, attack.control)))
+
+    async def test_resources_of_another_are_not_there(self, attacker: str, target: Target) -> None:
+        """Whichever resources there are: all of them are templates of which each place takes a uuid."""
+
+        async def read(client: Client, uri: str) -> str:
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource(uri)
+            return refused.value.error.model_dump_json()
+
+        async with target.as_(attacker) as client:
+            assert (await client.list_resources()).resources == []
+            templates = (await client.list_resource_templates()).resource_templates
+            assert len(templates) >= 2
+            for template in (one.uri_template for one in templates):
+                assert set(re.findall(r"{(.*?)}", template)) == {"uuid"}
+                for uuid in target.story.vera.all().values():
+                    nobodys = str(uuid4())
+                    for cut in (len(uuid), 8):
+                        told = await read(client, template.replace("{uuid}", uuid[:cut]))
+                        control = await read(client, template.replace("{uuid}", nobodys[:cut]))
+                        assert told.replace(uuid[:cut], "X") == control.replace(nobodys[:cut], "X")
+
+    async def test_prompts_hold_nothing_but_what_was_sent(self, attacker: str, target: Target) -> None:
+        async with target.as_(attacker) as client:
+            for prompt in (await client.list_prompts()).prompts:
+                given = {argument.name: "something" for argument in prompt.arguments or []}
+                told = (await client.get_prompt(prompt.name, given)).model_dump_json()
+                assert not [word for word in (*SECRETS, VERAS) if word in told]
+
+    async def test_nothing_is_completed_for_anybody(self, attacker: str, target: Target) -> None:
+        async with target.as_(attacker) as client:
+            templates = (await client.list_resource_templates()).resource_templates
+            asked: list[tuple[Any, dict[str, str]]] = [
+                (ResourceTemplateReference(type="ref/resource", uri=one.uri_template), {"name": "uuid", "value": start})
+                for one in templates
+                for start in ("", target.story.vera.entity[:4])
+            ]
+            asked += [
+                (PromptReference(type="ref/prompt", name=one.name), {"name": argument.name, "value": "I"})
+                for one in (await client.list_prompts()).prompts
+                for argument in one.arguments or []
+            ]
+            for reference, argument in asked:
+                with pytest.raises(MCPError, match="Method not found"):
+                    await client.complete(reference, argument)
+
+    async def test_a_header_that_names_her_opens_nothing(self, target: Target) -> None:
+        async with target.as_("eve", x_user_id="vera") as client:
+            for tool in TOOLS:
+                result = await client.call_tool(tool, arguments_of(tool, target.story.vera))
+                assert result.is_error
+                assert (result.structured_content or {})["code"] == "not_allowed"
+
+    async def test_what_is_anothers_is_answered_like_what_is_not_there(
+        self, tool: str, attacker: str, target: Target
+    ) -> None:
+        story = target.story
+        async with target.as_(attacker) as client:
+            line = next(one for one in (await client.list_tools()).tools if one.name == tool)
+            if tool in ADDING:  # the first write into a memory is answered otherwise than the second
+                await story.tell_own(attacker, client)
+            draws = tool in SCRATCH and not line.annotations.read_only_hint
+            for attack in type(self).attacks(Attacks(line, story.own[attacker], story.vera)):
+                if draws:
+                    await draw_own(client)
+                got = await client.call_tool(tool, attack.arguments)
+                if draws:
+                    await draw_own(client)
+                control = await client.call_tool(tool, attack.control)
+                told = f"{attack}\n{text(got)}\n{text(control)}"
+                assert leaked(text(got), attack.sent(), story) == set(), told
+                assert leaked(json.dumps(got.structured_content), attack.sent(), story) == set(), told
+                if line.annotations.read_only_hint or got.is_error or control.is_error:
+                    assert operator.eq(*attack.differences(got, control)), told
+                else:  # a write of the attacker's own, with a uuid of its own
+                    assert shape(got, attack.arguments) == shape(control, attack.control), told
+            if draws:
+                await draw_own(client)
+
+    @requirement("C41")
+    async def test_after_all_of_it_her_memory_is_as_it_was(self, target: Target) -> None:
+        """The last one: whatever the others did, nothing of hers went, came or changed."""
+        async with target.as_("vera") as client:
+            found = await kept(client)
+            assert found == target.story.before
+            assert found["episodes"]["total"] == 3
+            assert len(found["changes"]) >= 3
