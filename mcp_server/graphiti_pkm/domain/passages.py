@@ -31,7 +31,8 @@ _END = re.compile(
     rf"(?P<cjk>(?<![。！？｡．])[。！？｡．]+[{re.escape(_CLOSERS)}]*)"
     rf"|(?<![.!?…؟۔।॥])(?P<mark>[.!?…؟۔।॥]+)(?P<closers>[{re.escape(_CLOSERS)}*_]*)(?=\s)"
 )
-_WORD_BEFORE = re.compile(r"[^\s(\[\"“‘«'—–-]+$")
+_BETWEEN_WORDS = re.compile(r"[\s(\[\"“‘«'—–-]")
+_LONGEST_WORD = 40
 _CLAUSE_ENDS = (re.compile(r"[;:；：—–]\s*"), re.compile(r"[,，、]\s*"), re.compile(r"\s+"))
 
 
@@ -121,10 +122,9 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     goes_on = following[:1].islower()
     if match["mark"] != ".":
         return not goes_on or (not match["closers"] and not match["mark"].endswith((".", "…")))
-    if _ENUMERATION.fullmatch(text, start, match.start()) and match.start() - start <= _LONGEST_ENUMERATION:
+    if match.start() - start <= _LONGEST_ENUMERATION and _ENUMERATION.fullmatch(text, start, match.start()):
         return False
-    before = _WORD_BEFORE.search(text, max(start, match.start() - 40), match.start())
-    word = before.group().casefold() if before else ""
+    word = _BETWEEN_WORDS.split(text[max(start, match.start() - _LONGEST_WORD) : match.start()])[-1].casefold()
     if word in _NEVER_ENDS or (len(word) == 1 and word.isalpha()):
         return word == "i" and not goes_on  # "So did I. Then ..." ends; "J. Smith" does not
     if not goes_on:
@@ -136,7 +136,9 @@ def _within_budget(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
     while (limit := _reach(text, start, end)) < end:
         cut = _cut(text, start, limit)
         yield _trim(text, start, cut)
-        start = cut + (len(text[cut:end]) - len(text[cut:end].lstrip()))
+        start = cut
+        while start < end and text[start].isspace():
+            start += 1
     if start < end:
         yield _trim(text, start, end)
 

@@ -13,7 +13,7 @@ from graphiti_pkm.domain.times import show_validity
 from graphiti_pkm.services import fact_rules as rules
 from graphiti_pkm.services.attention import AttentionWriter
 from graphiti_pkm.services.fact_world import FactWorld
-from graphiti_pkm.services.quotes import locate_quote
+from graphiti_pkm.services.quotes import QuotedText
 from graphiti_pkm.services.readings import Readings
 from graphiti_pkm.services.replaced import Around, Ends, Replaced
 from graphiti_pkm.services.replacement import as_uuid_prefix, find_replaced, is_current_word
@@ -67,6 +67,7 @@ class FactPlanner:
     ) -> None:
         """``unlike``: pairs of relations that lead to other kinds of things, however alike their words are."""
         self._at = occasion
+        self._body = QuotedText(occasion.body)
         self._resolution = resolution
         self._world = world
         self._relations = relations
@@ -238,7 +239,7 @@ class FactPlanner:
 
     def _quoted(self, told: ToldFact) -> dict[str, object]:
         """The words that a call quotes, with their place in its body; nothing if it quotes none that are there."""
-        place = locate_quote(self._at.body, told.quote) if told.quote else None
+        place = self._body.locate(told.quote) if told.quote else None
         if place is None:
             if told.quote:
                 self.outcome.attention.append(self._writer.quote_not_found(told))

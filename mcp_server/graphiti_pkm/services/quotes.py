@@ -2,50 +2,120 @@
 
 import re
 import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
 
 _SAME = {
     **dict.fromkeys("‘’‚‛′`´ʼ", "'"),
     **dict.fromkeys("“”„‟″«»", '"'),
     **dict.fromkeys("‐‑‒–—−", "-"),
 }
-_ELLIPSIS = re.compile(r"^(?:\.\.\.|…|\[…\])|(?:\.\.\.|…|\[…\])$")
-_ENCLOSED = re.compile(r"""^["'“”„«»‘’](.*)["'“”„«»‘’]$""", re.DOTALL)
+_ALIKE = str.maketrans(_SAME)
+_ELLIPSES = ("...", "…", "[…]")
+_MARKS = frozenset("\"'“”„«»‘’")
+_WORD = re.compile(r"\S+")
+_JAMO = range(0x1160, 0x1200)
+"""Vowels and last consonants of Korean, which make one character with what stands before them."""
 
 
-def locate_quote(body: str, quote: str) -> tuple[int, int] | None:
-    """Half-open code-point offsets of the first place with these words: exactly, else whatever space and quote marks.
+class QuotedText:
+    """A text whose words are looked up by quotes: prepared once, however many quotes there are.
 
-    Marks of quotation around the whole quote and an ellipsis at its ends are no part of the words.
+    Both are compared in one form, in which a search takes time in proportion to the text: composed, without case,
+    with plain marks and single spaces. Places found there are mapped back to the text as given.
     """
-    for words in _forms(quote):
-        start = body.find(words)
-        if start >= 0:
-            return start, start + len(words)
-    for words in _forms(quote):
-        match = _loose(words).search(body)
-        if match:
-            return match.span()
-    return None
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def locate(self, quote: str) -> tuple[int, int] | None:
+        """Half-open code-point offsets of the first place with these words: exactly, else in the compared form.
+
+        Quotation marks around the whole quote and an ellipsis at its ends are not part of the words.
+        """
+        forms = _without_marks(quote)
+        for words in forms:
+            start = self._text.find(words)
+            if start >= 0:
+                return start, start + len(words)
+        for words in forms:
+            compared = " ".join(map(_form_of, words.split()))
+            start = self._form.find(compared)
+            if start >= 0:
+                return self._place(start)[0], self._place(start + len(compared) - 1)[1]
+        return None
+
+    @cached_property
+    def _words(self) -> list[tuple[int, int]]:
+        return [match.span() for match in _WORD.finditer(self._text)]
+
+    @cached_property
+    def _forms(self) -> list[str]:
+        return [_form_of(self._text[start:end]) for start, end in self._words]
+
+    @cached_property
+    def _form(self) -> str:
+        return " ".join(self._forms)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each word begins in the compared form."""
+        return list(accumulate((len(word) + 1 for word in self._forms), initial=0))
+
+    def _place(self, at: int) -> tuple[int, int]:
+        """The characters of the text from which one character of the compared form was made; never a space."""
+        number = bisect_right(self._starts, at) - 1
+        (first, last), at = self._words[number], at - self._starts[number]
+        is_as_given = unicodedata.is_normalized("NFC", self._text[first:last])
+        if is_as_given and last - first == len(self._forms[number]):
+            return first + at, first + at + 1
+        ends = self._ends_in(number)
+        part = bisect_right(ends, at, key=lambda one: one[0])
+        if part == len(ends):  # composed across characters that are not expected to compose
+            return first, last
+        return first + (ends[part - 1][1] if part else 0), first + ends[part][1]
+
+    def _ends_in(self, number: int) -> Sequence[tuple[int, int]]:
+        """Where each character of a word ends with its accents, in the compared form and as given."""
+        if number not in self._parts:
+            start, end = self._words[number]
+            compared = given = 0
+            ends = []
+            for character in _characters(self._text[start:end]):
+                compared, given = compared + len(_form_of(character)), given + len(character)
+                ends.append((compared, given))
+            self._parts[number] = ends
+        return self._parts[number]
+
+    @cached_property
+    def _parts(self) -> dict[int, list[tuple[int, int]]]:
+        return {}
 
 
-def _forms(quote: str) -> list[str]:
-    forms = [quote.strip()]
-    if enclosed := _ENCLOSED.match(forms[0]):
-        forms.append(enclosed[1].strip())
-    forms.append(_ELLIPSIS.sub("", forms[-1]).strip())
+def _form_of(word: str) -> str:
+    plain = word.translate(_ALIKE)
+    return plain.lower() if plain.isascii() else unicodedata.normalize("NFC", plain).casefold()
+
+
+def _characters(word: str) -> Iterator[str]:
+    """The characters of a word, each with the accents that follow it."""
+    start = 0
+    for at, character in enumerate(word[1:], 1):
+        if not unicodedata.combining(character) and ord(character) not in _JAMO:
+            yield word[start:at]
+            start = at
+    yield word[start:]
+
+
+def _without_marks(quote: str) -> list[str]:
+    words = quote.strip()
+    forms = [words]
+    if len(words) > 1 and words[0] in _MARKS and words[-1] in _MARKS:
+        words = words[1:-1].strip()
+        forms.append(words)
+    for ellipsis in _ELLIPSES:
+        words = words.removeprefix(ellipsis).removesuffix(ellipsis)
+    forms.append(words.strip())
     return [form for form in dict.fromkeys(forms) if form]
-
-
-def _loose(words: str) -> re.Pattern[str]:
-    composed = unicodedata.normalize("NFC", words)
-    return re.compile(r"\s+".join("".join(map(_alike, word)) for word in composed.split()), re.IGNORECASE)
-
-
-def _alike(character: str) -> str:
-    plain = _SAME.get(character, character)
-    variants = "".join([plain, *(other for other, same in _SAME.items() if same == plain)])
-    if len(variants) > 1:
-        return f"[{re.escape(variants)}]"
-    if (decomposed := unicodedata.normalize("NFD", character)) != character:
-        return f"(?:{re.escape(character)}|{re.escape(decomposed)})"
-    return re.escape(character)

@@ -16,10 +16,12 @@ from graphiti_pkm.services.told import ToldFact
 from graphiti_pkm.services.told_times import fitting, held_at, is_one_period, overlaps_told
 
 CURRENT = "current"
-_UUID_START = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]+)*-?")
+_UUID_START = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f])*+-?")
+"""One hyphen at most between two digits, each read once: nothing is tried in two ways."""
 _HEX = re.compile(r"[0-9a-f]")
-_MIXED = re.compile(r"[0-9]+[a-f]|[a-f]+[0-9]")
+_MIXED = re.compile(r"[0-9][a-f]|[a-f][0-9]")
 _SHORTEST_UUID = 8
+_UUID = 36
 _NEARLY_WHOLE = 30
 _MOSTLY = 0.85
 
@@ -32,7 +34,7 @@ def is_current_word(text: str) -> bool:
 def as_uuid_prefix(text: str) -> str | None:
     """The text as the first characters of a uuid, if it can be one; hyphens may be left out."""
     bare = _bare(text)
-    if not _UUID_START.fullmatch(bare):
+    if len(bare) > _UUID or not _UUID_START.fullmatch(bare):
         return None
     parts = (bare[:8], bare[8:12], bare[12:16], bare[16:20], bare[20:])
     return bare if "-" in bare else "-".join(part for part in parts if part)

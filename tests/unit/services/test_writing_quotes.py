@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.services.quotes import locate_quote
+from graphiti_pkm.services.quotes import QuotedText
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,13 @@ from graphiti_pkm.services.quotes import locate_quote
         ("Café open", "Cafe\u0301", "Café"),
         ("😀 yes (a+b)*c", "(a+b)*c", "(a+b)*c"),
         ("a a", "a", "a"),
+        ("in der GROSSEN Straße, cafe\u0301 dort", "großen strasse, CAFÉ Dort", "GROSSEN Straße, cafe\u0301 dort"),
+        ("Straßencafe\u0301 Nord", "encafé n", "encafe\u0301 N"),
+        ("\u0130zmir, \u1112\u1161\u11ab guk", "ZMIR, 한 GUK", "zmir, \u1112\u1161\u11ab guk"),
     ],
 )
 def test_words_are_found_whatever_space_case_and_quotation_marks(body: str, quote: str, found: str) -> None:
-    place = locate_quote(body, quote)
+    place = QuotedText(body).locate(quote)
     assert place is not None
     assert body[slice(*place)] == found
 
@@ -32,9 +35,9 @@ def test_words_are_found_whatever_space_case_and_quotation_marks(body: str, quot
     ("body", "quote"), [("We use RDS.", "We use MySQL"), ("x", ""), ("x", "  "), ("x", '""'), ("x", "…")]
 )
 def test_other_words_are_not_found(body: str, quote: str) -> None:
-    assert locate_quote(body, quote) is None
+    assert QuotedText(body).locate(quote) is None
 
 
 def test_offsets_are_those_of_the_first_place() -> None:
-    assert locate_quote("yes no yes", "yes") == (0, 3)
-    assert locate_quote("Yes yes", "yes") == (4, 7)
+    assert QuotedText("yes no yes").locate("yes") == (0, 3)
+    assert QuotedText("Yes yes").locate("yes") == (4, 7)
