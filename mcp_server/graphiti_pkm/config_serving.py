@@ -28,6 +28,31 @@ class ServingSettings(BaseModel):
     tokens: SecretStr | None = Field(
         default=None, description="Tokens beside that file: a JSON list, as `tokens create --entry` prints one."
     )
+    connections: int | None = Field(
+        default=None,
+        ge=16,
+        description="Most connections to http and sse at once, in each worker. Without it 4,096, or fewer if the limit "
+        "of open files leaves fewer.",
+    )
+    connections_without_token: int | None = Field(
+        default=None,
+        ge=1,
+        description="Most of these over which no valid token has come yet, by default half of them. Beyond that the "
+        "oldest is closed.",
+    )
+    connections_per_address: int | None = Field(
+        default=None,
+        ge=1,
+        description="Likewise, most of these from one address (of IPv6: one /64 network), by default half of those.",
+    )
+    head_seconds: float = Field(
+        default=10.0, ge=1, description="How long a client may take to send a request up to its body, in seconds."
+    )
+    body_seconds: float = Field(
+        default=60.0,
+        ge=1,
+        description="Likewise, to send the body; and how long it may read nothing of an answer that waits for it.",
+    )
     calls_per_minute: int = Field(
         default=300, ge=1, description="Most calls a minute of one principal, the local one excepted."
     )

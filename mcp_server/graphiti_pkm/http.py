@@ -1,8 +1,11 @@
 """Streamable HTTP and SSE, with the endpoints a supervisor asks."""
 
+import asyncio
 import contextlib
 import socket
 from collections.abc import Generator
+from functools import partial
+from typing import cast
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
@@ -14,6 +17,7 @@ from graphiti_pkm.domain.metrics import UNCOUNTED
 from graphiti_pkm.draining import Draining, ended_by, on_signal
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.http_access import Authenticated, Door, KnownNames, check_host, tokens_of
+from graphiti_pkm.http_connections import Bounds, Connection, Connections, raise_file_limit
 from graphiti_pkm.http_draining import Drained
 from graphiti_pkm.http_metrics import MetricsPage
 from graphiti_pkm.http_probes import Probes, Readiness
@@ -22,6 +26,11 @@ from graphiti_pkm.toolsets.backend import Backend
 SSE_PATH = "/sse"
 _BACKLOG = 2_048
 """Connections that may wait to be taken."""
+_ACCEPTED_AT_ONCE = 16
+"""So that what those before have sent is read in between, and whoever sends is no stranger when it gets crowded."""
+_LONGEST_HEAD = 32_768
+"""Bytes of a request before its body."""
+_TICKS_A_SECOND = 10
 _GRACE_SECONDS = 1
 """For connections to close, after the calls were waited for."""
 
@@ -57,21 +66,42 @@ async def serve_http(
 ) -> None:
     """Serve until ``draining`` begins, as it does at a signal; calls under way are answered first."""
     app = http_app(server, backend, settings, draining)
-    # A process takes as many connections at once as the backlog says: of workers, the first would get them all.
-    backlog = 1 if settings.workers > 1 else _BACKLOG
-    config = uvicorn.Config(
-        app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS, backlog=backlog
-    )
     # Held here for the whole time: SSE would otherwise start and stop the services with each connection.
     async with backend.open():
-        web = _Web(config)
+        web = Web(app, settings)
         with on_signal(draining.begin):
             async with ended_by(draining, web.stop, settings.drain_seconds):
                 await web.serve(sockets=[listening])
 
 
-class _Web(uvicorn.Server):
-    """Leaves signals to ``on_signal``: it would raise them again when it is done, and cut off what it still answers."""
+class Web(uvicorn.Server):
+    """An HTTP server that bounds its connections.
+
+    It leaves signals to ``on_signal``: uvicorn would raise them again when it is done, and cut off what it still
+    answers.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.connections = Connections(Bounds.of(settings, raise_file_limit()))
+        config = uvicorn.Config(
+            app,
+            http=cast("type[asyncio.Protocol]", partial(Connection, self.connections)),
+            ws="none",
+            proxy_headers=False,  # who calls is told by the token, never by an address
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            h11_max_incomplete_event_size=_LONGEST_HEAD,
+            # A process takes so many connections at once: of workers, the first would get them all.
+            backlog=1 if settings.workers > 1 else _ACCEPTED_AT_ONCE,
+        )
+        super().__init__(config)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called by uvicorn ten times a second."""
+        if counter % _TICKS_A_SECOND == 0:
+            self.connections.sweep()
+        return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -20,6 +21,8 @@ from graphiti_pkm.tokens import Tokens
 from graphiti_pkm.toolsets.audit import refused_at_the_door
 from graphiti_pkm.toolsets.callers import TOKEN
 
+CONNECTION = "graphiti_pkm.connection"
+"""Where the scope of a request holds its connection, a ``Visitor``, if somebody counts connections."""
 _SCHEME = "bearer "
 _SESSION = "mcp-session-id"
 _UNAUTHENTICATED = "A valid token is needed: send it as `Authorization: Bearer TOKEN`."
@@ -44,6 +47,14 @@ def check_host(host: str, tokens: Tokens) -> None:
         f"Host {host} can be reached from other machines, and there are no tokens to tell callers apart. "
         "`graphiti-pkm tokens create NAME` makes one; or use --host 127.0.0.1 (default)."
     )
+
+
+class Visitor(Protocol):
+    """A connection, of which it counts whether its last request came with a good token."""
+
+    def trust(self) -> None: ...
+
+    def distrust(self) -> None: ...
 
 
 class Door:
@@ -101,13 +112,21 @@ class Authenticated:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif not self._tokens.required():
+            return
+        visitor: Visitor | None = scope.get(CONNECTION)
+        if not self._tokens.required():
+            if visitor is not None:
+                visitor.trust()
             await self._app({**scope, TOKEN: None}, receive, self._watched(send, scope, None))
         elif token := self._token(Headers(scope=scope)):
+            if visitor is not None:
+                visitor.trust()
             # The SDK then lets nobody use the session of another token.
             holder = AuthenticatedUser(AccessToken(token="", client_id=token.id, scopes=[]))
             await self._app({**scope, TOKEN: token, "user": holder}, receive, self._watched(send, scope, token))
         else:
+            if visitor is not None:
+                visitor.distrust()
             refused = PlainTextResponse(_UNAUTHENTICATED, status_code=401, headers={"WWW-Authenticate": "Bearer"})
             await refused(scope, receive, send)
 

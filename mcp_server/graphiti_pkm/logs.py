@@ -4,19 +4,23 @@ Records of our own loggers are written for the log and go out as they are. A mes
 argument or a query, and the text of any exception may: of those only the place and the types go out.
 """
 
+import copy
 import json
 import logging
+import math
 import re
 import secrets
 import sys
 import threading
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Literal
+from typing import Literal, TextIO
 
 from graphiti_pkm.errors import PkmError
 
@@ -32,6 +36,13 @@ _WARNING = re.compile(r"(?P<file>[^\n]*):(?P<line>[0-9]+): (?P<kind>\w+): ")
 """How ``logging.captureWarnings`` begins a message."""
 _PLAIN = re.compile(r"[\w.:/@+-]+")
 _FRAMES = 8
+_ALIKE, _REPEAT_SECONDS = 10, 60.0
+"""So many of the same lines in so many seconds are written."""
+_MOST_KINDS = 1_000
+_DIFFERING = frozenset({"time", "request", "ms"})
+"""Fields by which lines of the same event differ."""
+_FLOODS = frozenset({"too_many_calls"})
+"""Outcomes of calls that come as often as a caller likes."""
 
 _request: ContextVar[str | None] = ContextVar("request", default=None)
 
@@ -127,8 +138,81 @@ def configure_logging(level: Level, log_format: LogFormat = "text") -> None:
     threading.excepthook = lambda ended: _uncaught(ended.exc_type, ended.exc_value, ended.exc_traceback)
 
 
+class Repeats:
+    """Lets through the first few of the same warnings and refusals in a minute, and counts the others.
+
+    Anybody who reaches a server can cause such lines, as many as they like. The count comes with the next line of the
+    log after that minute, whichever it is.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[str, _Seen] = {}
+
+    def passed(self, record: logging.LogRecord) -> list[logging.LogRecord]:
+        """What to write when a record comes: counts that are due, then the record, unless it is left out."""
+        now = self._clock()
+        due = self.due(now)
+        event = getattr(record, "event", None)
+        event = event if isinstance(event, dict) else {}
+        if record.levelno < logging.WARNING and event.get("audit") != "refused" and event.get("error") not in _FLOODS:
+            return [*due, record]
+        what = {key: value for key, value in fields_of(record).items() if key not in _DIFFERING}
+        key = json.dumps(what, sort_keys=True, default=str)
+        if key not in self._seen and len(self._seen) < _MOST_KINDS:
+            kept = copy.copy(record)
+            kept.exc_info = None
+            self._seen[key] = _Seen(kept, now + _REPEAT_SECONDS)
+        if (seen := self._seen.get(key)) is not None:
+            seen.count += 1
+            if seen.count > _ALIKE:
+                return due
+        return [*due, record]
+
+    def due(self, now: float = math.inf) -> list[logging.LogRecord]:
+        """Counts of those whose minute is over."""
+        over = [key for key, seen in self._seen.items() if seen.until <= now]
+        return [counted for key in over if (counted := self._seen.pop(key).counted()) is not None]
+
+
+@dataclass
+class _Seen:
+    record: logging.LogRecord
+    until: float
+    count: int = 0
+
+    def counted(self) -> logging.LogRecord | None:
+        """The same line once more, with how many were left out."""
+        if self.count <= _ALIKE:
+            return None
+        again = copy.copy(self.record)
+        again.created = time.time()
+        event = getattr(self.record, "event", None)
+        kept = {key: value for key, value in event.items() if key not in _DIFFERING} if isinstance(event, dict) else {}
+        again.event = kept | {"left_out": self.count - _ALIKE}
+        return again
+
+
 class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
-    """A handler that does not print a record it cannot write: with its arguments, as the stock one does."""
+    """A handler that writes no line over and over.
+
+    Nor does it print a record it cannot write: with its arguments, as the stock one does.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._repeats = Repeats()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it, unless it was written often enough."""
+        for each in self._repeats.passed(record):
+            super().emit(each)
+
+    def close(self) -> None:
+        """Write what has been counted so far."""
+        for each in self._repeats.due():
+            super().emit(each)
+        super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (the name is the library's)
         """Nothing: stderr is gone."""

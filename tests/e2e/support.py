@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,13 +113,18 @@ class Served:
 
 
 @contextmanager
-def serving(data_dir: Path, transport: Transport = "http", **settings: object) -> Iterator[Served]:
-    """A server process with a port, alive; gone in the end, its database some time later."""
+def serving(
+    data_dir: Path, transport: Transport = "http", within: Sequence[str] = (), **settings: object
+) -> Iterator[Served]:
+    """A server process with a port, alive; gone in the end, its database some time later.
+
+    ``within``: a command that becomes the one that it is given.
+    """
     port = free_port()
     log = data_dir.parent / f"{data_dir.name}-{transport}-{port}.log"
     with log.open("wb") as stderr:
         process = subprocess.Popen(
-            [COMMAND, "serve", "--transport", transport, "--port", str(port)],
+            [*within, COMMAND, "serve", "--transport", transport, "--port", str(port)],
             env=environment(data_dir=data_dir, **settings),
             stdin=subprocess.DEVNULL,
             stdout=stderr,

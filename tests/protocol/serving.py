@@ -5,14 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx2
-import uvicorn
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.protocol.support import Mode
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.metrics import Counted
-from graphiti_pkm.http import http_app, listen
+from graphiti_pkm.http import Web, http_app, listen
 from graphiti_pkm.server import build_server
 from graphiti_pkm.toolsets.backend import Start
 
@@ -23,7 +22,7 @@ async def served(settings: Settings, start: Start, counted: Counted | None = Non
     server = build_server(settings, start, counted)
     app = http_app(server, server.backend, settings, server.draining)
     with listen("127.0.0.1", 0) as listening:
-        web = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
+        web = Web(app, settings)
         async with server.backend.open():
             task = asyncio.create_task(web.serve(sockets=[listening]))
             try:

@@ -1,0 +1,216 @@
+"""How many connections a server takes, from whom, and how long it waits for what they send or read.
+
+A client counts as a stranger until a request over its connection has passed the checks. Where strangers take too much
+room, the one that has waited longest is closed: whoever sends a request at once is served, also while somebody opens
+connections without end. Only strangers are counted by address, since a proxy or a chat server is one address for many.
+"""
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import h11
+from starlette.types import Receive, Scope, Send
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from graphiti_pkm.config import Settings
+from graphiti_pkm.http_access import CONNECTION
+
+_log = logging.getLogger(__name__)
+
+_MOST_FILES = 65_536
+"""What the limit of open files is raised to, where more is allowed: some programs walk through all of them."""
+_OTHER_FILES = 256
+"""Files that are not connections of clients: database, journal, locks, sockets of workers."""
+_MOST = 4_096
+_FEWEST = 16
+_IPV6_NETWORK = 64
+"""Bits of an IPv6 address that one customer of a network has in common."""
+
+Phase: TypeAlias = tuple[Literal["head", "body", "answer"], object]
+"""What a connection waits for, with what changes whenever it gets some of it."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How many connections one process takes, and how many seconds it waits."""
+
+    most: int
+    strangers: int
+    strangers_of_address: int
+    head_seconds: float
+    body_seconds: float
+
+    @classmethod
+    def of(cls, settings: Settings, files: int) -> "Bounds":
+        """What the settings say, or else what fits into the files that the process may open."""
+        most = settings.connections or max(_FEWEST, min(_MOST, files - _OTHER_FILES))
+        strangers = settings.connections_without_token or max(1, most // 2)
+        of_address = settings.connections_per_address or max(1, strangers // 2)
+        return cls(most, strangers, of_address, settings.head_seconds, settings.body_seconds)
+
+
+def raise_file_limit() -> int:
+    """Let this process and its children open as many files as they are allowed to; how many that is."""
+    try:
+        import resource  # noqa: PLC0415  (not on Windows)
+    except ImportError:
+        return _OTHER_FILES + _MOST
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):  # macOS allows less than it says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return _MOST_FILES if soft == resource.RLIM_INFINITY else soft
+
+
+class Connections:
+    """The connections of one process."""
+
+    def __init__(self, bounds: Bounds, clock: Callable[[], float] = time.monotonic) -> None:
+        self._bounds = bounds
+        self._clock = clock
+        self._all: set[Connection] = set()
+        self._strangers: dict[str, dict[Connection, None]] = {}
+        """By address, oldest first."""
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def opened(self, connection: "Connection") -> None:
+        """One more; another is closed if there are too many."""
+        self._all.add(connection)
+        self.distrust(connection)
+        if len(self._all) > self._bounds.most and connection in self._all:
+            self._close_oldest(self._crowd(), "all")
+
+    def lost(self, connection: "Connection") -> None:
+        """It is gone."""
+        self._all.discard(connection)
+        self.trust(connection)
+
+    def trust(self, connection: "Connection") -> None:
+        """It has shown who it is."""
+        of_address = self._strangers.get(connection.address, {})
+        of_address.pop(connection, None)
+        if not of_address:
+            self._strangers.pop(connection.address, None)
+
+    def distrust(self, connection: "Connection") -> None:
+        """It has yet to show who it is, or what it showed is worth nothing any more."""
+        of_address = self._strangers.setdefault(connection.address, {})
+        of_address[connection] = None
+        if len(of_address) > self._bounds.strangers_of_address:
+            self._close_oldest(of_address, "of one address")
+        elif sum(map(len, self._strangers.values())) > self._bounds.strangers:
+            self._close_oldest(self._crowd(), "without a token")
+
+    def sweep(self) -> None:
+        """Close what has waited too long. Called about once a second."""
+        now = self._clock()
+        for connection in [one for one in self._all if one.is_overdue(now, self._bounds)]:
+            connection.cut_off()
+
+    def _crowd(self) -> dict["Connection", None]:
+        """The strangers of the address that has most of them; of no address if all are known."""
+        return max(self._strangers.values(), key=len, default={})
+
+    def _close_oldest(self, strangers: dict["Connection", None], what: str) -> None:
+        """Of those the first that is not being answered, and never the newest if there is another."""
+        others = list(strangers)[: max(1, len(strangers) - 1)]
+        if not others:
+            return
+        oldest = next((one for one in others if not one.is_answered), others[0])
+        _log.warning("too many connections %s: one that showed no token was closed", what)
+        self.lost(oldest)
+        oldest.cut_off()
+
+
+class Connection(H11Protocol):
+    """A connection of uvicorn's, counted and with an end to its patience."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.address = ""
+        self._connections = connections
+        self._phase: Phase | None = None
+        self._since = 0.0
+        checked = self.app
+
+        async def named(scope: Scope, receive: Receive, send: Send) -> None:
+            await checked({**scope, CONNECTION: self}, receive, send)
+
+        self.app = named
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take it, and count it."""
+        super().connection_made(transport)
+        self.address = _network_of(self.client[0] if self.client else "")
+        self._connections.opened(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        self._connections.lost(self)
+        super().connection_lost(exc)
+
+    def trust(self) -> None:
+        """A request has passed the checks."""
+        self._connections.trust(self)
+
+    def distrust(self) -> None:
+        """A request has not."""
+        if not self.transport.is_closing():
+            self._connections.distrust(self)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a request has come whole and its answer is on the way."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def is_overdue(self, now: float, bounds: Bounds) -> bool:
+        """Whether it has been waiting for the same thing for too long."""
+        phase = self._waits_for()
+        if phase is None or phase != self._phase:
+            self._phase, self._since = phase, now
+            return False
+        return now - self._since > (bounds.head_seconds if phase[0] == "head" else bounds.body_seconds)
+
+    def cut_off(self) -> None:
+        """Close it at once, whatever is on its way."""
+        self.transport.abort()
+
+    def _waits_for(self) -> Phase | None:
+        if self.flow.write_paused or self.transport.is_closing():
+            return "answer", self.transport.get_write_buffer_size()  # grows no more, and shrinks as the client reads
+        if self.conn.their_state is h11.IDLE:
+            return "head", self.cycle  # each request has a cycle of its own
+        if self.conn.their_state is h11.SEND_BODY:
+            return "body", self.cycle
+        return None
+
+
+def _network_of(address: str) -> str:
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((found, _IPV6_NETWORK), strict=False))
