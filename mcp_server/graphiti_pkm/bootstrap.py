@@ -24,6 +24,7 @@ from graphiti_pkm.graph.pipeline_types import read_types
 from graphiti_pkm.graph.preflight import require
 from graphiti_pkm.graph.store import GraphStore
 from graphiti_pkm.journal.server_id import server_id
+from graphiti_pkm.journal.signing_key import keep_signing_key, signing_key
 from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.language_model import ModelOnDemand, language_model
@@ -53,6 +54,7 @@ from graphiti_pkm.services.reembedding import Reembedding
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
+from graphiti_pkm.services.signing import Signer
 from graphiti_pkm.services.sources import Sources
 from graphiti_pkm.services.status import Status
 from graphiti_pkm.services.takeover import Lease, Takeover
@@ -122,7 +124,8 @@ async def open_memory(
     locks: GroupLocks = FlockGroupLocks(settings.data_dir)
     if server is not None:
         locks = LeasedGroupLocks(locks, server, graph.database, fences)
-    context = Context(graph, journal, embedder, locks, settings, now)
+    key = await asyncio.to_thread(signing_key, settings.data_dir)
+    context = Context(graph, journal, embedder, locks, settings, now, Signer(key))
     async with contextlib.AsyncExitStack() as stack:
         stack.callback(opened.host.release)
         stack.push_async_callback(configured.close)
@@ -147,6 +150,10 @@ async def open_memory(
         await memory.reembedding.agree()
         await memory.recovery.replay()
         await memory.reembedding.agree_on_graph()
+        if server is not None:
+            agreed = await graph.agree_on_signing_key(key)
+            await asyncio.to_thread(keep_signing_key, settings.data_dir, agreed)
+            context.signer.use(agreed)
         stop = asyncio.Event()
         work = [
             asyncio.create_task(memory.recovery.keep_durable(stop), name="keep durable"),

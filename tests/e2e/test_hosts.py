@@ -35,3 +35,23 @@ async def test_a_killed_host_takes_nothing_acknowledged_along_and_the_other_goes
         await asyncio.gather(*tasks)
         assert await asyncio.to_thread(second.process.wait) == 0
         assert [cut for writer in (*there, late) for cut in writer.cut] == []
+
+
+async def test_a_cursor_goes_on_at_another_host_and_after_a_restart(
+    falkor_server: RemoteFalkor, tmp_path: Path
+) -> None:
+    settings = falkor_server.settings(f"e2e_{uuid4().hex}")
+    arguments = {"max_episodes": 1}
+    with serving(tmp_path / "a", **settings) as first, serving(tmp_path / "b", **settings) as second:
+        async with over_http(first.endpoint) as client:
+            for body in ("One.", "Two.", "Three."):
+                await call(client, "add_memory", episode_body=body)
+            page = await call(client, "get_episodes", **arguments)
+        async with over_http(second.endpoint) as client:
+            page = await call(client, "get_episodes", **arguments, cursor=page["next_cursor"])
+    with serving(tmp_path / "b", **settings) as again:
+        async with over_http(again.endpoint) as client:
+            page = await call(client, "get_episodes", **arguments, cursor=page["next_cursor"])
+    assert [one["content"] for one in page["episodes"]] == ["One."]
+    keys = {(tmp_path / host / "signing.key").read_text() for host in ("a", "b")}
+    assert len(keys) == 1

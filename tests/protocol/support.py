@@ -33,6 +33,7 @@ from graphiti_pkm.services.receipts import Progress
 from graphiti_pkm.services.retiring import Retiring
 from graphiti_pkm.services.searching import Searching
 from graphiti_pkm.services.services import Services
+from graphiti_pkm.services.signing import Signer
 from graphiti_pkm.services.sources import Sources
 from graphiti_pkm.services.status import Status
 from graphiti_pkm.services.triplets import Triplets
@@ -110,6 +111,8 @@ class World:
     embedder: FakeEmbedder = field(default_factory=FakeEmbedder)
     clock: FakeClock = field(default_factory=FakeClock)
     writing: RecordingWriting = field(default_factory=RecordingWriting)
+    signer: Signer = field(default_factory=Signer)
+    """One for all servers over these fakes, as those of a data directory share one."""
     writes_really: bool = False
     """Whether add_memory stores instead of being recorded."""
 
@@ -121,6 +124,7 @@ class World:
             locks=FakeLocks(),
             settings=self.settings,
             now=self.clock,
+            signer=self.signer,
         )
         journal = context.journal
         assert isinstance(journal, FakeJournal)

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from graphiti_pkm.errors import NewerSchema, Unavailable
-from graphiti_pkm.graph.database import Database
+from graphiti_pkm.graph.database import Database, Refused
 from graphiti_pkm.graph.queries_values import Query, Row
 
 SCHEMA_VERSION = 4
@@ -84,6 +84,22 @@ async def record_embedding(database: Database, model: str, dimension: int) -> No
             {"model": model, "dimension": dimension},
         )
     )
+
+
+async def agree_on_signing_key(database: Database, key: bytes) -> bytes:
+    """The key in the database; this one if there is none yet. Raises Unavailable."""
+    try:
+        ((row),) = await database.write(
+            Query(
+                "agree on a signing key",
+                """MERGE (m:Meta {id: 'signing'}) SET m.signing_key = coalesce(m.signing_key, $key)
+                RETURN m.signing_key AS key""",
+                {"key": key.hex()},
+            )
+        )
+    except Refused:
+        raise Unavailable("The database refused to keep the key that signs cursors. Try again.") from None
+    return bytes.fromhex(row["key"])
 
 
 async def wait_until(is_ready: Callable[[], Awaitable[bool]], poll_seconds: float) -> None:

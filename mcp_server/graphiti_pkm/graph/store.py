@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.graph import schema
 from graphiti_pkm.graph.database import Database, OpenDatabase
 from graphiti_pkm.graph.embeddings import Embeddings
 from graphiti_pkm.graph.leases import Fences
@@ -84,6 +85,10 @@ class GraphStore(
         module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.graphiti_search")
         driver.search_interface = module.GraphitiSearch(self)
         return driver
+
+    async def agree_on_signing_key(self, key: bytes) -> bytes:
+        """The key that all hosts of this database sign with: the first that one of them brought. Raises Unavailable."""
+        return await schema.agree_on_signing_key(await self._db(), key)
 
     async def ready(self) -> bool:
         try:

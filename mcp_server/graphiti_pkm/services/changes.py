@@ -13,7 +13,7 @@ from graphiti_pkm.domain.times import day_bounds, iso, show_time
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.excerpts import telling_sentence
 from graphiti_pkm.services.history import MOST_EVENTS, open_proposals
-from graphiti_pkm.services.paging import CHANGES, budget, encode_cursor, fit
+from graphiti_pkm.services.paging import CHANGES, budget, fit
 from graphiti_pkm.services.reading import GroupIds, Reader
 from graphiti_pkm.services.views import clipped, item_sizes
 
@@ -78,7 +78,7 @@ class Changes(Reader):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
             scope=await self._scope(
                 caller, groups, empty=not page.total, note=await self._by_record(groups, after, page.total)
             ),

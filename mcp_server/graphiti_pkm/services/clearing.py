@@ -10,7 +10,7 @@ from graphiti_pkm.domain.queries import EpisodeFilter, GroupSize, Window
 from graphiti_pkm.domain.records import Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.confirmation import confirmation
+from graphiti_pkm.services.confirmation import confirmation, is_confirmed
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.forget_saved import saved_told
@@ -52,7 +52,7 @@ class Clearing:
                 await locks.enter_async_context(self._context.locks.hold(group))
                 await self._committer.catch_up(group)
             sizes = await self._sizes(wanted)
-            if confirm.strip() != await self._token(caller, sizes):
+            if not is_confirmed(confirm, await self._token(caller, sizes)):
                 raise InvalidInput(
                     "Nothing was cleared: confirm does not fit, because the groups are others or hold something else "
                     "by now. Call clear_graph without confirm, and show the user what it says."
@@ -87,7 +87,7 @@ class Clearing:
             await self._graph.recent_episodes(EpisodeFilter(group_ids=(group,)), Window(limit=1)) for group in sizes
         ]
         held = {group: size.model_dump() for group, size in sizes.items()}
-        return confirmation("clear_graph", caller.sight, held, [page.keys for page in newest])
+        return confirmation(self._context.signer, "clear_graph", caller.sight, held, [page.keys for page in newest])
 
     def _preview(self, sizes: dict[str, GroupSize], token: str) -> ClearResponse:
         if all(size == _NOTHING for size in sizes.values()):

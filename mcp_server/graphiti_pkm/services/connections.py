@@ -8,7 +8,7 @@ from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import ConnectionsResponse, NeighbourView
 from graphiti_pkm.domain.queries import Direction, FactFilter
 from graphiti_pkm.services.fact_lists import FactLists, Listed, joined
-from graphiti_pkm.services.paging import CONNECTIONS, budget, encode_cursor, fit, text_size
+from graphiti_pkm.services.paging import CONNECTIONS, budget, fit, text_size
 from graphiti_pkm.services.reading import Anchor, GroupIds, Start
 from graphiti_pkm.services.views import clipped, item_sizes
 
@@ -100,7 +100,7 @@ class Connections(FactLists):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
             scope=await self._scope(
                 caller,
                 anchor.group_ids,

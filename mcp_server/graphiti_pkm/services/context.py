@@ -1,11 +1,12 @@
 """What every use case is built from."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.ports import Embedder, Graph, GroupLocks, Journal
+from graphiti_pkm.services.signing import Signer
 
 
 @dataclass(frozen=True)
@@ -19,3 +20,5 @@ class Context:
     settings: Settings
     now: Callable[[], datetime]
     """The current instant, aware UTC."""
+    signer: Signer = field(default_factory=Signer)
+    """Of cursors and confirmations."""

@@ -81,7 +81,7 @@ class EpisodeSearch(Reader):
         views = await asyncio.to_thread(
             self._shown, episodes, found.hits, nearby, words.terms, page.scores(), groups, room
         )
-        next_cursor = page.cursor([view.uuid for view in views], page.uuids(limit), filters)
+        next_cursor = page.cursor([view.uuid for view in views], page.uuids(limit))
         return EpisodeSearchResponse(
             message=told("episode", len(views), page.total, is_cut=found.is_cut),
             total=page.total,

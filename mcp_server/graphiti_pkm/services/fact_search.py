@@ -13,7 +13,7 @@ from graphiti_pkm.services.candidates import Candidates, checked_text
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.fact_lists import FactLists, joined, series_of, series_told
 from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.paging import FACTS, budget, encode_cursor, fit
+from graphiti_pkm.services.paging import FACTS, budget, fit
 from graphiti_pkm.services.ranking import lifted
 from graphiti_pkm.services.reading import GroupIds, Start
 from graphiti_pkm.services.slices import ASKED, filters_of, slice_of, told
@@ -35,7 +35,6 @@ class _Asked:
     wanted: FactFilter
     entity: Entity | None
     centre: str | None
-    filters: Mapping[str, object]
     start: Start
     limit: int
     note: str | None = None
@@ -107,7 +106,7 @@ class FactSearch(FactLists):
             relations=await self._relations(groups, edge_types) if edge_types else (),
             **instants,
         )
-        asked = _Asked(wanted, entity, centre, filters, start, limit, joined(read_as, known.note))
+        asked = _Asked(wanted, entity, centre, start, limit, joined(read_as, known.note))
         if query is None:
             return await self._all_of(caller, asked)
         return await self._best_of(caller, asked, query)
@@ -124,7 +123,7 @@ class FactSearch(FactLists):
         shown_scores = page.scores()
         views = await self._shown(facts, asked, shown_scores)
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
-        next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit), asked.filters)
+        next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit))
         message = told("fact", kept, page.total, is_cut=found.is_cut)
         if measure is not None and kept:
             message = series_told(kept, page.total, measure)
@@ -167,7 +166,7 @@ class FactSearch(FactLists):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=encode_cursor(page.keys[kept - 1], asked.filters, asked.start.now) if more else None,
+            next_cursor=asked.start.cursor(page.keys[kept - 1]) if more else None,
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
             facts=views[:kept],
         )

@@ -14,7 +14,7 @@ from graphiti_pkm.domain.records import Episode, Fact, Name, Passage
 from graphiti_pkm.domain.times import show_time
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.confirmation import confirmation
+from graphiti_pkm.services.confirmation import confirmation, is_confirmed
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.erasing import Erasing
 from graphiti_pkm.services.forget_aim import MOST_EPISODES, MOST_FACTS, Aim, Aims
@@ -103,7 +103,7 @@ class Forgetting:
             plan = await self._plan(what, episodes)
             saved = await saved_trace(self._context, caller, plan)
             is_nothing = plan.is_nothing and not saved.lost
-            if is_nothing or confirm.strip() != await self._token(caller, what, plan, saved):
+            if is_nothing or not is_confirmed(confirm, await self._token(caller, what, plan, saved)):
                 raise InvalidInput(
                     "Nothing was forgotten: confirm does not fit, because what would go is something else by now. "
                     "Call forget without confirm, and show the user what it says."
@@ -280,7 +280,8 @@ class Forgetting:
 
         def work() -> str:
             write = plan.intent(self._context.now()).model_dump(mode="json", exclude={"uuid", "recorded_at"})
-            return confirmation("forget", caller.sight, what, plan.material.mode, write, *saved.uuids)
+            shown = (caller.sight, what, plan.material.mode, write, *saved.uuids)
+            return confirmation(self._context.signer, "forget", *shown)
 
         return await asyncio.to_thread(work)
 

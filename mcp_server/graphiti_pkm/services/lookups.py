@@ -12,7 +12,7 @@ from graphiti_pkm.domain.answers import (
 )
 from graphiti_pkm.domain.queries import EpisodeFilter, EpisodePage, Window
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.paging import CONTENT, ENTITIES, EPISODES, budget, encode_cursor, fit
+from graphiti_pkm.services.paging import CONTENT, ENTITIES, EPISODES, budget, fit
 from graphiti_pkm.services.reading import GroupIds, Reader, Start
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import item_sizes, read_on
@@ -64,7 +64,7 @@ class Lookups(Reader):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
             scope=await self._scope(
                 caller,
                 tuple(dict.fromkeys(item.group_id for item in page.episodes)) if asked else searched,
@@ -102,7 +102,7 @@ class Lookups(Reader):
             total=total,
             returned=kept,
             truncated=more,
-            next_cursor=encode_cursor((last.name, last.uuid), filters, start.now) if last else None,
+            next_cursor=start.cursor((last.name, last.uuid)) if last else None,
             scope=await self._scope(caller, groups, empty=not total),
             entities=views[:kept],
             unknown_episodes=[uuid for uuid in asked if uuid not in {item.uuid for item in known}] or None,

@@ -1,12 +1,12 @@
 """Limits, cursors and sizes: what keeps every answer bounded and its pages complete.
 
 A cursor holds the sort key of the last row seen and the ``now`` of page one, never an offset, so that writes
-between two pages neither repeat nor hide older rows. Its digest covers the filters: with others it is refused.
+between two pages neither repeat nor hide older rows. It is signed together with the caller, the tool and the filters:
+what the server did not give for the same call is refused before it is read.
 """
 
 import base64
 import binascii
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +16,7 @@ from json.encoder import encode_basestring
 from typing import TypeAlias
 
 from graphiti_pkm.errors import InvalidCursor, InvalidInput
+from graphiti_pkm.services.signing import Signer
 
 Key: TypeAlias = tuple[str | int, ...]
 
@@ -27,7 +28,10 @@ _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _UUID_LENGTH = 36
 _SHORT_UUID = 12
 """The text form shows 8 characters of a uuid, a few more where needed."""
-_DIGEST = 6
+_SIGNATURE = 8
+"""Bytes: whoever guesses, guesses online, one of 2 to the 64th at each call."""
+_PURPOSE = "cursor 1"
+"""Another number as soon as a cursor of an older version would be read otherwise."""
 _CURSOR_MAX = 2_000
 
 
@@ -84,18 +88,22 @@ class Cursor:
     now: datetime
 
 
-def encode_cursor(key: Key, filters: Mapping[str, object], now: datetime) -> str:
+def encode_cursor(signer: Signer, key: Key, filters: Mapping[str, object], now: datetime) -> str:
     """An opaque, URL-safe text for the next page of the same call."""
     body = json.dumps([now.astimezone(UTC).isoformat(), *key], ensure_ascii=False, separators=(",", ":")).encode()
-    return base64.urlsafe_b64encode(_digest(body, filters) + body).decode().rstrip("=")
+    return _packed(signer.sign(_PURPOSE, _signed(body, filters), _SIGNATURE) + body)
 
 
-def decode_cursor(text: str, filters: Mapping[str, object]) -> Cursor:
-    """What ``encode_cursor`` packed. Raises InvalidCursor if damaged or of a call with other filters."""
+def decode_cursor(signer: Signer, text: str, filters: Mapping[str, object]) -> Cursor:
+    """What ``encode_cursor`` packed. Raises InvalidCursor if it is anything but what was given for these filters."""
+    given = text.strip()
+    if len(given) > _CURSOR_MAX:
+        raise _refused()
     try:
-        packed = base64.b64decode(_padded(text), altchars=b"-_", validate=True)
-        digest, body = packed[:_DIGEST], packed[_DIGEST:]
-        if digest != _digest(body, filters):
+        content = base64.b64decode(given.encode("ascii") + b"=" * (-len(given) % 4), altchars=b"-_", validate=True)
+        signature, body = content[:_SIGNATURE], content[_SIGNATURE:]
+        # The last character holds bits that decode to nothing: other spellings of the same bytes are not ours.
+        if given != _packed(content) or not signer.is_signed(_PURPOSE, _signed(body, filters), signature, _SIGNATURE):
             raise _refused()
         now, *key = json.loads(body)
         return Cursor(tuple(key), datetime.fromisoformat(now))
@@ -110,16 +118,12 @@ def _refused() -> InvalidCursor:
     )
 
 
-def _padded(text: str) -> bytes:
-    stripped = text.strip()
-    if len(stripped) > _CURSOR_MAX:
-        raise _refused()
-    return stripped.encode("ascii") + b"=" * (-len(stripped) % 4)
+def _packed(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
-def _digest(body: bytes, filters: Mapping[str, object]) -> bytes:
-    told = json.dumps(filters, sort_keys=True, default=str, ensure_ascii=True).encode()
-    return hashlib.blake2s(body + b"\0" + told, digest_size=_DIGEST).digest()
+def _signed(body: bytes, filters: Mapping[str, object]) -> bytes:
+    return body + b"\0" + json.dumps(filters, sort_keys=True, default=str, ensure_ascii=True).encode()
 
 
 def fit(sizes: Iterable[int], budget_chars: int) -> int:

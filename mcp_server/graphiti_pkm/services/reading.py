@@ -13,8 +13,9 @@ from graphiti_pkm.domain.times import parse_instant, show_time, whole_period
 from graphiti_pkm.services.candidates import PERSON_WORDS
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.paging import Key, decode_cursor
+from graphiti_pkm.services.paging import Key, decode_cursor, encode_cursor
 from graphiti_pkm.services.persons import Persons
+from graphiti_pkm.services.signing import Signer
 from graphiti_pkm.services.uuids import resolve_within
 from graphiti_pkm.services.views import Views, size_in_words
 
@@ -55,6 +56,13 @@ class Start:
 
     after: Key | None
     now: datetime
+    filters: Mapping[str, object]
+    """Caller, tool and everything that decides which rows there are."""
+    signer: Signer
+
+    def cursor(self, key: Key) -> str:
+        """For the page after the row with this key."""
+        return encode_cursor(self.signer, key, self.filters, self.now)
 
 
 class Reader:
@@ -69,10 +77,11 @@ class Reader:
 
     def _start(self, cursor: str | None, filters: Mapping[str, object]) -> Start:
         """Page one, or what the cursor says. Raises InvalidCursor."""
+        signer = self._context.signer
         if cursor is None:
-            return Start(None, self._context.now())
-        decoded = decode_cursor(cursor, filters)
-        return Start(decoded.key, decoded.now)
+            return Start(None, self._context.now(), filters, signer)
+        decoded = decode_cursor(signer, cursor, filters)
+        return Start(decoded.key, decoded.now, filters, signer)
 
     def _instant(self, parameter: str, text: str | None) -> datetime | None:
         """The start of a date as the caller wrote it. Raises InvalidInput naming the parameter."""

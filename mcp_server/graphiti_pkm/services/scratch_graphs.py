@@ -20,6 +20,7 @@ from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, LONGEST_NAME, ScratchLimi
 from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse, ScratchGraphView
 from graphiti_pkm.errors import InvalidInput, NotFound, TooLarge
 from graphiti_pkm.services.released_memory import give_back
+from graphiti_pkm.services.signing import Signer
 from graphiti_pkm.services.waiting import wait_for_any
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
@@ -59,9 +60,12 @@ class OpenGraph:
 class ScratchGraphs:
     """All scratch graphs of this process; nothing of them outlives it."""
 
-    def __init__(self, limits: ScratchLimits, idle: timedelta, now: Callable[[], datetime]) -> None:
-        """``idle``: how long a graph stays that nobody uses; zero: for ever."""
+    def __init__(
+        self, limits: ScratchLimits, idle: timedelta, now: Callable[[], datetime], signer: Signer | None = None
+    ) -> None:
+        """``idle``: how long a graph stays that nobody uses; zero: for ever. ``signer``: of cursors."""
         self.limits = limits
+        self.signer = signer or Signer()
         self._idle = idle
         self._now = now
         self._tenants: dict[_Tenant, dict[str, OpenGraph]] = {}

@@ -56,7 +56,7 @@ class ScratchLooking:
             held = found.graph
             start, end = (None if text is None else found.match(text) for text in (source, target))
             filters = (start.index if start else None, end.index if end else None, relation)
-            place = Place.of(found.opened, caller, cursor, edges=filters)
+            place = Place.of("find_edges", self._graphs, found.opened, caller, cursor, edges=filters)
             page = listed(
                 held.edges(*filters, after=int(place.after[0]) if place.after else -1),
                 held.count_edges(*filters),
@@ -89,7 +89,16 @@ class ScratchLooking:
         async with self._matcher.reading(caller, graph, [node]) as found:
             held, match = found.graph, found.match(node)
             joined = _joined(held, match.index, direction, relation)
-            place = Place.of(found.opened, caller, cursor, of=match.index, direction=direction, relation=relation)
+            place = Place.of(
+                "get_neighbors",
+                self._graphs,
+                found.opened,
+                caller,
+                cursor,
+                of=match.index,
+                direction=direction,
+                relation=relation,
+            )
             page = listed(
                 (row for row in joined if place.after is None or row[:2] > place.after),
                 len(joined),

@@ -138,7 +138,17 @@ class ScratchNodes:
             )
         async with self._graphs.reading(caller, graph) as opened:
             held = opened.graph
-            place = Place.of(opened, caller, cursor, type=type, into=max_in_degree, out=max_out_degree, of=relation)
+            place = Place.of(
+                "list_nodes",
+                self._graphs,
+                opened,
+                caller,
+                cursor,
+                type=type,
+                into=max_in_degree,
+                out=max_out_degree,
+                of=relation,
+            )
             typed = [index for index in held.order() if _is_of(held.node(index), type)]
             fit = [index for index in typed if _has_few(held, index, max_in_degree, max_out_degree, relation)]
             after = int(place.after[0]) if place.after else -1

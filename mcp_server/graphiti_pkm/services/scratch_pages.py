@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import Answer
 from graphiti_pkm.services.paging import DEFAULT_CHARS, Key, decode_cursor, encode_cursor, fit, text_size
-from graphiti_pkm.services.scratch_graphs import OpenGraph
+from graphiti_pkm.services.scratch_graphs import OpenGraph, ScratchGraphs
+from graphiti_pkm.services.signing import Signer
 
 ROOM = DEFAULT_CHARS - 1_500
 """Characters for the items of an answer."""
@@ -23,12 +24,17 @@ class Place:
 
     filters: Mapping[str, object]
     after: Key | None
+    signer: Signer
 
     @classmethod
-    def of(cls, opened: OpenGraph, caller: Caller, cursor: str | None, **filters: object) -> "Place":
-        """Raises InvalidCursor for one of another graph or of other filters."""
-        whole = {"sight": caller.sight, "graph": opened.name, "made": opened.created_at, **filters}
-        return cls(whole, decode_cursor(cursor, whole).key if cursor else None)
+    def of(
+        cls, tool: str, graphs: ScratchGraphs, opened: OpenGraph, caller: Caller, cursor: str | None, **filters: object
+    ) -> "Place":
+        """Raises InvalidCursor for one of another tool, of another graph or of other filters."""
+        graph = {"tool": tool, "sight": caller.sight, "graph": opened.name, "made": opened.created_at}
+        whole = {**graph, "given": filters}
+        after = None if cursor is None else decode_cursor(graphs.signer, cursor, whole).key
+        return cls(whole, after, graphs.signer)
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,9 @@ def listed(
     views = [view(row) for row in taken[:limit]]
     kept = fitting(views)
     truncated = kept < len(taken)
-    cursor = encode_cursor(key(taken[kept - 1]), place.filters, opened.last_accessed) if truncated else None
+    cursor = (
+        encode_cursor(place.signer, key(taken[kept - 1]), place.filters, opened.last_accessed) if truncated else None
+    )
     return Listed(views[:kept], total, truncated, cursor)
 
 

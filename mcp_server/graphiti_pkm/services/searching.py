@@ -11,7 +11,7 @@ from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.services.candidates import checked_text
 from graphiti_pkm.services.fact_search import FactSearch, labels_of
 from graphiti_pkm.services.lookups import NODE_ALIASES, NODE_FACTS
-from graphiti_pkm.services.paging import NODES, budget, encode_cursor, fit
+from graphiti_pkm.services.paging import NODES, budget, fit
 from graphiti_pkm.services.ranking import lifted
 from graphiti_pkm.services.reading import GroupIds, Start
 from graphiti_pkm.services.slices import ASKED, filters_of, slice_of, told
@@ -58,7 +58,7 @@ class Searching(FactSearch):
             status=(words_of_status(checked_text("status", status)), start.now) if status else None,
         )
         if query is None and not asked:
-            return await self._all_nodes(caller, wanted, limit, start, filters)
+            return await self._all_nodes(caller, wanted, limit, start)
         scores, is_cut, note = await self._node_scores(query, wanted, centre)
         named = await self._candidates.named(asked, wanted)
         missing = [name for name in asked if not named[name]]
@@ -68,7 +68,7 @@ class Searching(FactSearch):
         uuids = page.uuids(limit)
         views = await self._node_views(await self._graph.get_entities(uuids, groups), wanted, page.scores())
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
-        next_cursor = page.cursor([view.uuid for view in views[:kept]], uuids, filters)
+        next_cursor = page.cursor([view.uuid for view in views[:kept]], uuids)
         return NodeSearchResponse(
             message=told("node", kept, page.total, is_cut=is_cut),
             total=page.total,
@@ -81,9 +81,7 @@ class Searching(FactSearch):
             similar=await self._candidates.similar(missing, wanted) or None,
         )
 
-    async def _all_nodes(
-        self, caller: Caller, wanted: EntityFilter, limit: int, start: Start, filters: Mapping[str, object]
-    ) -> NodeSearchResponse:
+    async def _all_nodes(self, caller: Caller, wanted: EntityFilter, limit: int, start: Start) -> NodeSearchResponse:
         found, total = await self._graph.entity_page(wanted, Window(limit=limit + 1, after=start.after))
         views = await self._node_views(found[:limit], wanted, {})
         kept = fit(item_sizes(views, wanted.group_ids), budget((NODES, limit)))
@@ -94,7 +92,7 @@ class Searching(FactSearch):
             total=total,
             returned=kept,
             truncated=last is not None,
-            next_cursor=encode_cursor((last.name, last.uuid), filters, start.now) if last else None,
+            next_cursor=start.cursor((last.name, last.uuid)) if last else None,
             scope=await self._scope(caller, wanted.group_ids, empty=not total),
             nodes=views[:kept],
         )

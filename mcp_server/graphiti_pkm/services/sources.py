@@ -14,7 +14,7 @@ from graphiti_pkm.domain.redaction import FORGOTTEN
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.domain.walks import FactSource, SourceMode, SourcePage
 from graphiti_pkm.services.excerpts import matching_sentence
-from graphiti_pkm.services.paging import SOURCES, budget, encode_cursor, fit
+from graphiti_pkm.services.paging import SOURCES, budget, fit
 from graphiti_pkm.services.reading import Reader
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import clipped, item_sizes
@@ -70,7 +70,7 @@ class Sources(Reader):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
             scope=await self._scope(caller, (fact.group_id,), empty=False, note=self._note(shown)),
             fact=self._views.sentence(fact),
             sources=views[:kept],

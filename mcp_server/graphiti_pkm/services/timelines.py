@@ -9,7 +9,7 @@ from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.answers import TimelineResponse
 from graphiti_pkm.domain.queries import EpisodeFilter, TimelineSummary, Window
 from graphiti_pkm.domain.times import iso, month_key
-from graphiti_pkm.services.paging import CONTENT, TIMELINE, budget, encode_cursor, fit, text_size
+from graphiti_pkm.services.paging import CONTENT, TIMELINE, budget, fit, text_size
 from graphiti_pkm.services.reading import Anchor, GroupIds, Reader
 from graphiti_pkm.services.views import clipped, item_sizes, read_on
 
@@ -73,7 +73,7 @@ class Timelines(Reader):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=encode_cursor(page.keys[kept - 1], filters, start.now) if more else None,
+            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
             scope=await self._scope(caller, anchor.group_ids, empty=not page.total, note=read_on(shown)),
             episodes=shown[::-1] if newest else shown,
             entity=anchor.entity and clipped(anchor.entity.name, 200),

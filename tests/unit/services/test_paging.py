@@ -1,11 +1,15 @@
 """Cursors, limits and sizes."""
 
+import base64
+import hashlib
+import json
 from datetime import UTC, datetime
 
 import pytest
 from tests.requirements import requirement
 
 from graphiti_pkm.errors import InvalidCursor, InvalidInput
+from graphiti_pkm.services.confirmation import confirmation, is_confirmed
 from graphiti_pkm.services.paging import (
     CONNECTIONS,
     DEFAULT_CHARS,
@@ -19,20 +23,22 @@ from graphiti_pkm.services.paging import (
     fit,
     text_size,
 )
+from graphiti_pkm.services.signing import KEY_BYTES, Signer
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
+SIGNER = Signer()
 FILTERS: dict[str, object] = {"tool": "x", "groups": ("a", "b"), "since": NOW}
 
 
 @pytest.mark.parametrize("key", [("u",), (1, "2025-01-01", "", "u-1"), (-7, "Ünïcode 東京 🎉")])
 def test_a_cursor_keeps_the_key_and_the_now_of_page_one(key: tuple[str | int, ...]) -> None:
-    assert decode_cursor(encode_cursor(key, FILTERS, NOW), FILTERS) == Cursor(key, NOW)
+    assert decode_cursor(SIGNER, encode_cursor(SIGNER, key, FILTERS, NOW), FILTERS) == Cursor(key, NOW)
 
 
 def test_a_cursor_of_other_filters_is_refused() -> None:
-    cursor = encode_cursor(("u",), FILTERS, NOW)
+    cursor = encode_cursor(SIGNER, ("u",), FILTERS, NOW)
     with pytest.raises(InvalidCursor, match="other arguments"):
-        decode_cursor(cursor, {**FILTERS, "groups": ("a",)})
+        decode_cursor(SIGNER, cursor, {**FILTERS, "groups": ("a",)})
 
 
 @pytest.mark.parametrize(
@@ -41,12 +47,47 @@ def test_a_cursor_of_other_filters_is_refused() -> None:
 def test_a_damaged_cursor_is_refused(spoil: object) -> None:
     assert callable(spoil)
     with pytest.raises(InvalidCursor):
-        decode_cursor(spoil(encode_cursor(("u",), FILTERS, NOW)), FILTERS)
+        decode_cursor(SIGNER, spoil(encode_cursor(SIGNER, ("u",), FILTERS, NOW)), FILTERS)
+
+
+@pytest.mark.parametrize("digest_size", [6, 8])
+def test_a_cursor_that_anybody_can_make_is_refused(digest_size: int) -> None:
+    """As they were once: a digest without a key over the body and the filters, which are no secret."""
+    body = json.dumps([NOW.isoformat(), "u"], separators=(",", ":")).encode()
+    filters = json.dumps(FILTERS, sort_keys=True, default=str).encode()
+    digest = hashlib.blake2s(body + b"\0" + filters, digest_size=digest_size).digest()
+    forged = base64.urlsafe_b64encode(digest + body).decode().rstrip("=")
+    with pytest.raises(InvalidCursor):
+        decode_cursor(SIGNER, forged, FILTERS)
+
+
+def test_a_cursor_goes_on_wherever_the_key_is_and_nowhere_else() -> None:
+    key = bytes(range(KEY_BYTES))
+    here, there, elsewhere = Signer(key), Signer(key), Signer()
+    cursor = encode_cursor(here, ("u",), FILTERS, NOW)
+    assert decode_cursor(there, cursor, FILTERS) == Cursor(("u",), NOW)
+    with pytest.raises(InvalidCursor):
+        decode_cursor(elsewhere, cursor, FILTERS)
+    elsewhere.use(key)
+    assert decode_cursor(elsewhere, cursor, FILTERS) == Cursor(("u",), NOW)
+
+
+def test_a_confirmation_is_of_one_preview_and_one_key() -> None:
+    token = confirmation(SIGNER, "forget", ("vera",), {"facts": 1})
+    assert len(token) == 12
+    assert is_confirmed(f" {token}\n", confirmation(SIGNER, "forget", ("vera",), {"facts": 1}))
+    others = [
+        confirmation(SIGNER, "forget", ("eve",), {"facts": 1}),
+        confirmation(Signer(), "forget", ("vera",), {"facts": 1}),
+    ]
+    unkeyed = json.dumps(("forget", ("vera",), {"facts": 1}), sort_keys=True).encode()
+    others += [hashlib.sha256(unkeyed).hexdigest()[:12], "", token[:-1], token.upper() + "x", "\ud800", "ü"]
+    assert not any(is_confirmed(other, token) for other in others)
 
 
 def test_an_endless_cursor_is_refused() -> None:
     with pytest.raises(InvalidCursor):
-        decode_cursor("A" * 1_000_000, FILTERS)
+        decode_cursor(SIGNER, "A" * 1_000_000, FILTERS)
 
 
 @requirement("G-07", "T18")

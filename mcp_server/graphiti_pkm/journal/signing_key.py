@@ -1,0 +1,56 @@
+"""The key that signs cursors and confirmations: a file of the data directory, which all its processes share."""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+_FILE = "signing.key"
+_BYTES = 32
+_DIGITS = frozenset("0123456789abcdef")
+
+
+def signing_key(data_dir: Path) -> bytes:
+    """The key of this directory, made by whoever asks first; made anew if the file is damaged. Raises OSError."""
+    path = data_dir / _FILE
+    known = _read(path)
+    if known is None:
+        _place(path, secrets.token_bytes(_BYTES), replace=path.exists())
+        known = _read(path)
+    if known is None:
+        raise OSError(f"{path} cannot be read back")
+    return known
+
+
+def keep_signing_key(data_dir: Path, key: bytes) -> None:
+    """Use this key from now on, as the other hosts of the database do. Raises OSError."""
+    path = data_dir / _FILE
+    if _read(path) != key:
+        _place(path, key, replace=True)
+
+
+def _read(path: Path) -> bytes | None:
+    """None if there is none, or none that can be used."""
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except (FileNotFoundError, UnicodeDecodeError):
+        return None
+    return bytes.fromhex(text) if len(text) == 2 * _BYTES and set(text) <= _DIGITS else None
+
+
+def _place(path: Path, key: bytes, *, replace: bool) -> None:
+    """Whole or not at all; without ``replace`` never over another process's."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    made = path.with_name(f"{_FILE}.{os.getpid()}.{uuid4().hex}")
+    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(key.hex())
+        if replace:
+            made.replace(path)
+        else:
+            with suppress(FileExistsError):
+                os.link(made, path)
+    finally:
+        made.unlink(missing_ok=True)
