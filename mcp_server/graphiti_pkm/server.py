@@ -24,7 +24,7 @@ from graphiti_pkm.toolsets import audit
 from graphiti_pkm.toolsets.backend import Backend, Start
 from graphiti_pkm.toolsets.buckets import Buckets
 from graphiti_pkm.toolsets.callers import Limits, caller_of, token_of
-from graphiti_pkm.toolsets.calls import CallLog
+from graphiti_pkm.toolsets.calls import CallLog, tell_faults
 from graphiti_pkm.toolsets.catalog import TOOLSETS, ToolLine, known_tools, narrowed, permitted, select
 from graphiti_pkm.toolsets.guard import error_result
 from graphiti_pkm.toolsets.instructions import build_instructions
@@ -37,6 +37,7 @@ Parts: TypeAlias = Callable[[], tuple[Start, Counted | None]]
 """Gives what a process serves and counts with; called in that process."""
 
 TOOLSETS_HEADER = "x-mcp-toolsets"
+_LONGEST_NAME = 64
 _CLOSING_SECONDS = 15.0
 """What a worker may take to close, once its calls are answered."""
 
@@ -65,7 +66,12 @@ class MemoryServer(MCPServer[Backend]):
             instructions=build_instructions(names),
             tools=list(self._built.values()),
             lifespan=lifespan,
-            middleware=[CallLog(known_tools(), backend.counted or UNCOUNTED), self.draining, self._narrow],
+            middleware=[
+                tell_faults,
+                CallLog(known_tools(), backend.counted or UNCOUNTED),
+                self.draining,
+                self._narrow,
+            ],
         )
         for prompt in build_prompts(names):
             self.add_prompt(prompt)
@@ -111,6 +117,12 @@ class MemoryServer(MCPServer[Backend]):
         prompts = {prompt.name: prompt for prompt in build_prompts([tool.name for tool in tools])}
         if name not in prompts:
             raise MCPError(code=INVALID_PARAMS, message=f"No such prompt. Prompts: {', '.join(prompts)}.")
+        known = [argument.name for argument in prompts[name].arguments or []]
+        unknown = [argument for argument in arguments or {} if argument not in known]
+        if unknown:
+            shown = unknown[0] if unknown[0].isidentifier() and len(unknown[0]) <= _LONGEST_NAME else "of that name"
+            message = f"{name} has no argument {shown}. Its arguments: {', '.join(known)}."
+            raise MCPError(code=INVALID_PARAMS, message=message)
         wanted = [argument.name for argument in prompts[name].arguments or [] if argument.required]
         missing = [argument for argument in wanted if not (arguments or {}).get(argument)]
         if missing:

@@ -7,6 +7,8 @@ from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from pydantic import ValidationError
 
 from graphiti_pkm.domain.metrics import CALL_SECONDS, CALLS, CALLS_UNDER_WAY, UNCOUNTED, Metrics
 from graphiti_pkm.errors import codes
@@ -30,10 +32,25 @@ _CALLERS_MISTAKES = frozenset(
         "too_large",
         "conflicting_content",
         "unknown_tool",
+        INVALID_PARAMS,
+        INVALID_REQUEST,
+        METHOD_NOT_FOUND,
     }
 )
 _OUTCOMES = frozenset({"ok", "internal", "cancelled", "unknown_tool"} | codes())
 _MOST_GROUPS = 10
+_UNEXPECTED = "The server met an unexpected error. Its log has the details; the request was not carried out in full."
+
+
+async def tell_faults(ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware that answers what nobody expected as an internal error; the SDK would send its text, with code 0."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise  # they have codes of their own
+    except Exception:
+        logger.exception("a request failed unexpectedly")
+        raise MCPError(code=INTERNAL_ERROR, message=_UNEXPECTED) from None
 
 
 class CallLog:
@@ -61,13 +78,16 @@ class CallLog:
         event: dict[str, object] = {"request": request, "method": ctx.method}
         name = (ctx.params or {}).get("name")
         if ctx.method == "tools/call":
-            event["tool"] = name if name in self._known else "unknown"
+            event["tool"] = name if isinstance(name, str) and name in self._known else "unknown"
         start = self._clock()
         self._metrics.add(CALLS_UNDER_WAY, 1)
         try:
             result = await call_next(ctx)
         except MCPError as error:
             event["error"] = error.error.code
+            raise
+        except ValidationError:
+            event["error"] = INVALID_PARAMS
             raise
         except BaseException as error:
             event["error"] = "internal" if isinstance(error, Exception) else "cancelled"

@@ -1,0 +1,131 @@
+"""Requests whose parameters have another shape: the code of the answer says whose fault it is."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from tests.fakes import FakeGraph
+from tests.protocol.doors import ACCEPT, Doors, a_world
+from tests.protocol.serving import served
+from tests.protocol.support import World
+
+HEADER_MISMATCH = -32020
+CALLERS_FAULT = {INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, HEADER_MISMATCH}
+ODD: list[Any] = [None, [], ["x"], {}, {"a": 1}, 7, True, 1.5, "", "x", "\u0000", "é" * 5_000]
+REQUESTS: dict[str, dict[str, Any]] = {
+    "tools/call": {"name": "get_status", "arguments": {}},
+    "prompts/get": {"name": "journal_session", "arguments": {}},
+    "resources/read": {"uri": "pkm://entity/11111111"},
+    "tools/list": {"cursor": "x"},
+    "prompts/list": {"cursor": "x"},
+    "resources/list": {"cursor": "x"},
+    "resources/templates/list": {"cursor": "x"},
+    "completion/complete": {
+        "ref": {"type": "ref/prompt", "name": "journal_session"},
+        "argument": {"name": "topic", "value": "x"},
+    },
+    "logging/setLevel": {"level": "info"},
+    "resources/subscribe": {"uri": "pkm://entity/11111111"},
+    "resources/unsubscribe": {"uri": "pkm://entity/11111111"},
+    "ping": {},
+    "initialize": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
+    "server/discover": {},
+    "nobody/knows": {"a": 1},
+}
+MODERN = {"mcp-protocol-version": "2026-07-28"}
+META = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+}
+
+
+class Wire:
+    """Sends whatever it is given, in the older protocol or in the newer one."""
+
+    def __init__(self, web: httpx2.AsyncClient, session: str | None) -> None:
+        self._web = web
+        self._session = session
+
+    async def ask(self, method: str, params: Any) -> dict[str, Any]:
+        headers = {"mcp-session-id": self._session} if self._session else {**MODERN, "mcp-method": method}
+        if self._session is None and isinstance(params, dict):
+            params = {**params, **META}
+            name = params.get("uri" if method.startswith("resources/") else "name")
+            if isinstance(name, str) and name.isascii() and name.isprintable():
+                headers["mcp-name"] = name
+        message = {"jsonrpc": "2.0", "id": 5, "method": method, "params": params}
+        answer = await self._web.post("/mcp", content=json.dumps(message), headers=headers)
+        lines = [line.removeprefix("data:") for line in answer.text.splitlines() if line.startswith("data:")]
+        found: dict[str, Any] = json.loads(lines[-1] if lines else answer.text)
+        return found
+
+
+@asynccontextmanager
+async def wire(doors: Doors, era: str) -> AsyncIterator[Wire]:
+    settings = doors.settings.model_copy(update={"calls_per_minute": 100_000})
+    headers = {**doors.add("anna"), "accept": ACCEPT, "content-type": "application/json"}
+    async with (
+        served(settings, a_world(doors).start) as url,
+        httpx2.AsyncClient(base_url=url, headers=headers, timeout=20) as web,
+    ):
+        session = None
+        if era == "older":
+            hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": REQUESTS["initialize"]}
+            session = (await web.post("/mcp", json=hello)).headers["mcp-session-id"]
+            ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+            await web.post("/mcp", json=ready, headers={"mcp-session-id": session})
+        yield Wire(web, session)
+
+
+@pytest.mark.parametrize("era", ["older", "newer"])
+async def test_no_shape_of_a_parameter_is_an_internal_error(era: str, doors: Doors) -> None:
+    faults = {}
+    async with wire(doors, era) as found:
+        for method, good in REQUESTS.items():
+            tried: Sequence[Any] = [
+                *({**good, key: value} for key in good for value in ODD),
+                {**good, "extra": [1]},
+                *ODD,
+            ]
+            for params in tried:
+                answer = await found.ask(method, params)
+                error = answer.get("error", {})
+                if error and error["code"] not in CALLERS_FAULT:
+                    faults[method, json.dumps(params)[:80]] = error
+                assert "Traceback" not in json.dumps(answer)
+    assert faults == {}
+
+
+@pytest.mark.parametrize("era", ["older", "newer"])
+async def test_a_name_that_is_no_text_and_an_argument_that_a_prompt_does_not_have_are_invalid(
+    era: str, doors: Doors
+) -> None:
+    async with wire(doors, era) as found:
+        for name in ([], ["get_status"], {}):
+            error = (await found.ask("tools/call", {"name": name, "arguments": {}}))["error"]
+            assert error["code"] == (INVALID_PARAMS if era == "older" else HEADER_MISMATCH)
+        for arguments in ({"nope": "x"}, {"topic": "x", "nope": "y"}):
+            error = (await found.ask("prompts/get", {"name": "journal_session", "arguments": arguments}))["error"]
+            assert error["code"] == INVALID_PARAMS
+            assert error["message"] == "journal_session has no argument nope. Its arguments: topic."
+
+
+class BrokenGraph(FakeGraph):
+    async def find_uuids(self, *_: Any, **__: Any) -> list[str]:
+        raise KeyError("words of somebody")
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_our_own_fault_is_an_internal_error_without_its_text(mode: Any) -> None:
+    async with World(graph=BrokenGraph()).connect(mode) as client:
+        with pytest.raises(MCPError) as failed:
+            await client.read_resource("pkm://entity/11111111")
+        assert failed.value.error.code == INTERNAL_ERROR
+        assert "somebody" not in str(failed.value)
