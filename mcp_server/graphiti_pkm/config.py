@@ -19,7 +19,7 @@ from graphiti_pkm.config_embedding import check_embedding
 from graphiti_pkm.config_keys import OPENAI_KEY, GivenKey, choose_key
 from graphiti_pkm.config_memory import APP, MemorySettings, RetirementPolicy
 from graphiti_pkm.config_model import ModelSettings
-from graphiti_pkm.config_names import ENV_PREFIX, environment_name, variables_of
+from graphiti_pkm.config_names import ENV_PREFIX, environment_name, is_blank, variables_of
 from graphiti_pkm.config_reasoning import ReasoningSettings
 from graphiti_pkm.config_serving import ServingSettings
 from graphiti_pkm.config_sources import FLAG, read_sources
@@ -83,7 +83,8 @@ def leave_processors() -> None:
     Measured on two: the second makes a line 10% and a long text 20% faster on an idle machine; with anything else
     running, its threads wait for each other and a line takes 20 to 400 ms instead of 12.
     """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", str(max(1, (os.cpu_count() or 2) // 2)))
+    if is_blank(os.environ.get("OPENBLAS_NUM_THREADS")):
+        os.environ["OPENBLAS_NUM_THREADS"] = str(max(1, (os.cpu_count() or 2) // 2))
 
 
 def is_secret(field: str) -> bool:

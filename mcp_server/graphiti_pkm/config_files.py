@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from graphiti_pkm.config_names import is_blank
 from graphiti_pkm.errors import ConfigurationError
 
 
@@ -75,11 +76,12 @@ def read_yaml(
             raise ConfigurationError(
                 f"Unknown setting(s) in {path.name}: {', '.join(unknown)}. Known: {', '.join(known)}."
             )
+        data = {name: value for name, value in data.items() if not is_blank(value)}
         return YamlSettings(data, origins=dict.fromkeys(data, str(path)))
     upstream = translate({name: data[name] for name in blocks}, {*elsewhere, *data})
     own = {name: value for name, value in data.items() if name in known}
     rest = sorted(map(str, set(data) - blocks - set(known)))
     unused = (f"{', '.join(rest)}: not used",) if rest else ()
-    values = {**upstream.values, **own}
+    values = {name: value for name, value in {**upstream.values, **own}.items() if not is_blank(value)}
     notes = tuple(f"{path.name}: {note}" for note in (*upstream.notes, *unused))
     return YamlSettings(values, notes, dict.fromkeys(values, str(path)), is_upstream=True)

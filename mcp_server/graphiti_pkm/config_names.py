@@ -38,6 +38,11 @@ ALIASES: Mapping[str, Aliases] = {
 _NONE = Aliases()
 
 
+def is_blank(value: object) -> bool:
+    """Whether a level that has this gives nothing: launchers pass on variables that are not set as empty texts."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
 def environment_name(setting: str) -> str:
     """Our own environment variable of a setting."""
     return ENV_PREFIX + setting.upper()

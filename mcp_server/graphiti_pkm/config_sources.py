@@ -4,11 +4,14 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from graphiti_pkm.config_credentials import address_of, in_address
 from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
 from graphiti_pkm.config_foreign import FOREIGN_CONFIG, Variables, is_foreign_config, with_foreign_variables
-from graphiti_pkm.config_names import ENV_PREFIX, environment_name, one_of, variables_of
+from graphiti_pkm.config_names import ENV_PREFIX, environment_name, is_blank, one_of, variables_of
+
+_T = TypeVar("_T")
 
 FLAG, DEFAULT = "flag", "default"
 CONFIG = "config"
@@ -67,17 +70,18 @@ def read_sources(
     config_file: Path | None = None,
     env_file: Path | None = None,
 ) -> Sources:
-    """Read the files that are named or found; an empty variable counts as none.
+    """Read the files that are named or found; a blank flag, variable or line of a file counts as none.
 
     Raises:
         ConfigurationError: a file cannot be read, or holds a name that nobody knows.
     """
     used = find_env_file(env_file, directory or Path.cwd())
     variables = Variables(
-        {name: text for name, text in (os.environ if environ is None else environ).items() if text},
-        {name: text for name, text in read_dotenv(used).items() if text} if used else {},
+        _without_blanks(os.environ if environ is None else environ),
+        _without_blanks(read_dotenv(used)) if used else {},
         used,
     )
+    flags = _without_blanks(flags)
     merged = variables.merged()
     config_file = config_file or _path(merged.get(environment_name(CONFIG)))
     if config_file is None and is_foreign_config(foreign := _path(merged.get(FOREIGN_CONFIG))):
@@ -89,6 +93,10 @@ def read_sources(
     }
     yaml = read_yaml(config_file, settings, merged, elsewhere) if config_file else YamlSettings()
     return Sources(flags, variables, with_foreign_variables(yaml, variables, elsewhere), config_file)
+
+
+def _without_blanks(given: Mapping[str, _T | None]) -> dict[str, _T]:
+    return {name: value for name, value in given.items() if value is not None and not is_blank(value)}
 
 
 def _path(text: str | None) -> Path | None:

@@ -30,7 +30,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("search_nodes", {"query": "x", "max_nodes": -1}, "invalid_input", "from 1 to 50"),
     ("get_episodes", {"max_episodes": 101}, "invalid_input", "from 1 to 100"),
     ("search_episodes", {"query": " "}, "invalid_input", "query"),
-    ("search_nodes", {"query": ""}, "invalid_input", "blank"),
+    ("search_nodes", {"query": ""}, "invalid_input", "names"),
     ("search_nodes", {}, "invalid_input", "names"),
     ("search_memory_facts", {"query": "\n"}, "invalid_input", "query"),
     ("get_episodes", {"cursor": "not a cursor"}, "invalid_cursor", "cursor"),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from graphiti_pkm.config import Settings, is_secret
-from graphiti_pkm.config_names import environment_name, flags_of, one_of, variables_of
+from graphiti_pkm.config_names import environment_name, flags_of, is_blank, one_of, variables_of
 
 _SERVE_ONLY = frozenset({
     "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group",
@@ -33,10 +33,10 @@ def add_settings(parser: argparse.ArgumentParser, command: str, *, serves: bool)
         "settings", "each also as the environment variable in brackets, in .env, or in a YAML file"
     )
     settings.add_argument(
-        "--config", type=Path, metavar="FILE", help=f"YAML file with settings [{environment_name('config')}]"
+        "--config", type=path_of, metavar="FILE", help=f"YAML file with settings [{environment_name('config')}]"
     )
     settings.add_argument(
-        "--env-file", type=Path, metavar="FILE", help="use this .env instead of the nearest one upwards"
+        "--env-file", type=path_of, metavar="FILE", help="use this .env instead of the nearest one upwards"
     )
     for field, info in Settings.model_fields.items():
         if not serves and (field in _SERVE_ONLY or (_is_of_model(field) and command not in _ASKS_MODEL)):
@@ -51,7 +51,9 @@ def add_settings(parser: argparse.ArgumentParser, command: str, *, serves: bool)
         if info.annotation is bool:
             settings.add_argument(*flags, action=argparse.BooleanOptionalAction, default=None, help=text)
         elif get_origin(info.annotation) is Literal:
-            settings.add_argument(*flags, action=_Named, dest=field, choices=get_args(info.annotation), help=text)
+            # No choices: argparse would refuse a blank value. What does not fit is refused with all other settings.
+            one_of_these = f"{{{','.join(get_args(info.annotation))}}}"
+            settings.add_argument(*flags, action=_Named, dest=field, metavar=one_of_these, help=text)
         else:
             settings.add_argument(*flags, action=_Named, dest=field, metavar=_value(field, info.annotation), help=text)
 
@@ -66,10 +68,15 @@ def given_flags(options: argparse.Namespace) -> dict[str, object]:
     for field in Settings.model_fields:
         given = getattr(options, field, None)
         if isinstance(given, dict):
-            named = one_of(field, given.items(), "on the command line")
+            named = one_of(field, [one for one in given.items() if not is_blank(one[1])], "on the command line")
             given = named[1] if named else None
         flags[field] = given
     return flags
+
+
+def path_of(text: str) -> Path | None:
+    """A file or a folder that an option names; None if it is blank, which would be the working directory."""
+    return None if is_blank(text) else Path(text)
 
 
 def _is_of_model(field: str) -> bool:

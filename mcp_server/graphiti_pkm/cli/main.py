@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
-from graphiti_pkm.cli.flags import add_settings, given_flags
+from graphiti_pkm.cli.flags import add_settings, given_flags, path_of
 from graphiti_pkm.config import LoadedSettings, Settings, load_settings
 from graphiti_pkm.domain.access import Tier
 from graphiti_pkm.errors import ConfigurationError
@@ -44,7 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     demo = _command(commands, "demo", "Load the examples through a real MCP client and play the main job.")
     demo.add_argument("--keep", action="store_true", help="keep the throw-away data directory and print where it is")
     demo.add_argument(
-        "--examples", type=Path, metavar="DIR", help="folder of groups of Markdown episodes with front matter"
+        "--examples", type=path_of, metavar="DIR", help="folder of groups of Markdown episodes with front matter"
     )
     check = _command(
         commands, "doctor", "Check platform, directories, database and models, each with its remedy.", json=True

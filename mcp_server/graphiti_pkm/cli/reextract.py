@@ -35,7 +35,7 @@ async def _reextract(settings: Settings, options: argparse.Namespace) -> int:
     is_worker = options.wait and not options.dry_run
     async with open_memory(settings) if is_worker else open_without_model(settings) as memory:
         service = Reextracting(memory.context, Groups(memory.context.graph, settings), memory.journal.extractions)
-        if options.episode:
+        if options.episode is not None:
             choice = await service.one(LOCAL, options.episode)
         else:
             start = parse_instant(options.since, settings.zone, "--since")

@@ -1,16 +1,62 @@
 """What a caller asks to be stored. Field descriptions are prompt text: they go into tool schemas."""
 
-from typing import Annotated, Literal
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from graphiti_pkm.domain.records import FactKind
+
+
+def as_list(value: object) -> object:
+    """A list as models send it: also a single value, or the list as a JSON text."""
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            return []
+        if text[0] not in "[{":
+            return [value]
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return [value]
+    return [value] if isinstance(value, Mapping) else value
+
+
+def is_blank(value: object) -> bool:
+    """Whether a value says nothing: null, an empty or blank text, an empty object, a list of nothing but these."""
+    if isinstance(value, list):
+        return all(one is None or (isinstance(one, str) and not one.strip()) for one in value)
+    return value is None or value == {} or (isinstance(value, str) and not value.strip())
+
+
+def without_blanks(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """What a caller sent without the nulls, and without blank values of optional fields.
+
+    Models in strict mode have to fill every field; what they have nothing for comes as a null, "" or []. A blank value
+    of a required field stays, so that it is an error.
+    """
+    fields = model.model_fields
+    optional = {name for name, field in fields.items() if not field.is_required()}
+    return {
+        name: value for name, value in given.items() if value is not None and not (name in optional and is_blank(value))
+    }
 
 
 class Request(BaseModel):
     """Base of what a caller sends: closed, so that a misspelt field is an error and not lost."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_blanks(cls, given: Any) -> Any:
+        return without_blanks(given, cls) if isinstance(given, dict) else given
+
+
+Value: TypeAlias = Annotated[str | float, WithJsonSchema({"type": "string"})]
+"""Models may send a number as well; the schema names one type, since some clients accept no union."""
 
 
 class EntityInput(Request):
@@ -20,7 +66,9 @@ class EntityInput(Request):
     type: Annotated[str | None, Field(description="Person, Project, Decision, ...")] = None
     summary: Annotated[str | None, Field(max_length=2000)] = None
     aliases: Annotated[
-        list[str] | None, Field(description="other names, a first name too; also a new one of a known entity")
+        list[str] | None,
+        BeforeValidator(as_list),
+        Field(description="other names, a first name too; also a new one of a known entity"),
     ] = None
 
 
@@ -33,12 +81,13 @@ class FactInput(Request):
     fact: Annotated[str | None, Field(max_length=2000, description="one sentence with both names")] = None
     kind: FactKind = "state"
     measure: Annotated[str | None, Field(description="of a reading, e.g. sleep")] = None
-    value: Annotated[str | float | None, Field(description='6.5, "4-5", "6/10", a date, an amount')] = None
+    value: Annotated[Value | None, Field(description='6.5, "4-5", "6/10", a date, an amount')] = None
     unit: str | None = None
     valid_at: Annotated[str | None, Field(description="ISO date; a month or year means its first day")] = None
     invalid_at: Annotated[str | None, Field(description="when it ended; restate a known fact with it to end it")] = None
     replaces: Annotated[
-        str | list[str] | None,
+        list[str] | None,
+        BeforeValidator(as_list),
         Field(description="what it ends: old target name, value, fact uuid, or current"),
     ] = None
     change: Literal["changed", "corrected"] = "changed"

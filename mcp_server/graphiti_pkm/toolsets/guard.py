@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError
 
 from graphiti_pkm.domain.access import Caller, Tier
 from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.domain.requests import without_blanks
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
 from graphiti_pkm.toolsets.audit import REFUSALS, audit
 from graphiti_pkm.toolsets.backend import Backend, Call, Progress, tell_nobody
@@ -109,7 +110,7 @@ class GuardedTool(Tool):
             self._refuse_what_is_not_permitted(caller)
             backend.limits.check(caller, arguments, writes=self._writes)
             if backend.owners is not None:
-                self._validated(arguments)
+                self.validated(arguments)
                 passed_on = await backend.owners.pass_on(self.name, caller, arguments)
                 if passed_on is not None:
                     return passed_on
@@ -122,7 +123,7 @@ class GuardedTool(Tool):
     ) -> CallToolResult:
         """Answer a call that is permitted; never raises an ``Exception``."""
         try:
-            values = self._validated(arguments)
+            values = self.validated(arguments)
             try:
                 services = await backend.services()
             except PkmError as error:
@@ -161,19 +162,22 @@ class GuardedTool(Tool):
         unknown = f" It may or may not have been stored: look with {self.shown_by} before sending it again."
         return "An unexpected error; the server's log has the details." + (unknown if self._writes else "")
 
-    def _validated(self, arguments: Json) -> Json:
-        given = {name: value for name, value in arguments.items() if value is not None}
+    def validated(self, arguments: Json) -> Json:
+        """The values that the function of the tool gets. Raises InvalidInput."""
+        model = self.fn_metadata.arg_model
+        given = without_blanks(arguments, model)
         accepted: Json = self.parameters["properties"]
         unknown = [name for name in given if name not in accepted]
         if unknown:
             raise self._refused(f"{self.name} has no parameter {_shown(unknown[0])}; it takes {_listed(accepted)}")
         self._refuse_unstorable(given)
         try:
-            values = self.fn_metadata.arg_model.model_validate(given)
+            values = model.model_validate(given)
         except ValidationError as error:
             raise self._refused(explain(error, self.parameters)) from None
         self._refuse_unstorable(values.model_dump())  # again: lists may have come as JSON texts
-        return values.model_dump_one_level()
+        kept = without_blanks(values.model_dump_one_level(), model)  # likewise: "[]" is an empty list
+        return model.model_construct(**kept).model_dump_one_level()
 
     def _refuse_unstorable(self, arguments: Json) -> None:
         for name, value in arguments.items():
@@ -208,14 +212,14 @@ def explain(error: ValidationError, schema: Json) -> str:
         if any(where.startswith(f"{known}[") for known in problems):
             continue  # another branch of a union whose problem is already told
         if problem["type"] == "missing":
-            problems.setdefault(where, f"{where} is missing; it takes {_accepts(accepted, schema)}")
+            problems.setdefault(where, f"{where} is missing; it takes {_accepts(accepted)}")
         elif problem["type"] == "extra_forbidden":
             parent = _locate(problem["loc"][:-1], schema)[1]
             problems.setdefault(where, f"{where} is unknown; the fields are {_listed(parent.get('properties', {}))}")
         else:
             came = problem.get("ctx", {}).get("actual_length") if problem["type"] == "too_long" else None
             told_count = f", {came} came" if came else ""
-            problems.setdefault(where, f"{where} must be {_accepts(accepted, schema)}{told_count}")
+            problems.setdefault(where, f"{where} must be {_accepts(accepted)}{told_count}")
     told = list(problems.values())
     more = f"; and {len(told) - _MOST_PROBLEMS} more" if len(told) > _MOST_PROBLEMS else ""
     return "; ".join(told[:_MOST_PROBLEMS]) + more
@@ -225,37 +229,27 @@ def _locate(loc: Iterable[int | str], schema: Json) -> tuple[str, Json]:
     """A place in the arguments, written as facts[0].relation, with its schema; union branches are no place."""
     where, node = "", schema
     for part in loc:
-        node = _resolved(node, schema)
         if isinstance(part, int):
             where += f"[{part}]"
             node = node.get("items", {})
         elif "properties" in node:
             where += ("." if where else "") + (_shown(part))
             node = node["properties"].get(part, {})
-    return where, _resolved(node, schema)
+    return where, node
 
 
-def _resolved(node: Json, schema: Json) -> Json:
-    reference = node.get("$ref")
-    return schema["$defs"][reference.rpartition("/")[2]] if reference else node
-
-
-def _accepts(node: Json, schema: Json) -> str:
+def _accepts(node: Json) -> str:
     """What a schema accepts, in words."""
     if "enum" in node:
         words = "one of " + ", ".join(str(value) for value in node["enum"])
-    elif "anyOf" in node:
-        words = " or ".join(_accepts(_resolved(part, schema), schema) for part in node["anyOf"])
     elif node.get("type") == "array":
-        item = _resolved(node.get("items", {}), schema)
-        words = f"a list of {'objects' if 'properties' in item else 'texts'}"
+        words = f"a list of {'objects' if 'properties' in node.get('items', {}) else 'texts'}"
         words += f" (at most {node['maxItems']})" if "maxItems" in node else ""
     elif "properties" in node:
         words = f"an object with {_listed(node['properties'])}"
     else:
         kinds = {"string": "a text", "integer": "an integer", "number": "a number", "boolean": "true or false"}
-        types = node.get("type", "string")
-        words = " or ".join(kinds.get(kind, kind) for kind in ([types] if isinstance(types, str) else types))
+        words = kinds.get(node.get("type", ""), "a text")
         if "minimum" in node and "maximum" in node:
             words += f" from {node['minimum']} to {node['maximum']}"
         elif "minimum" in node:

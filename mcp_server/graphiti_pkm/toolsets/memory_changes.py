@@ -6,10 +6,10 @@ from pydantic import BeforeValidator, Field
 
 from graphiti_pkm.domain.change_answers import ChangedFactResponse, ChangesResponse
 from graphiti_pkm.domain.records import ChangeKind
+from graphiti_pkm.domain.requests import as_list
 from graphiti_pkm.services import paging
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.parameters import Before, Cursor, OwnGroups
-from graphiti_pkm.toolsets.schema import as_list
 
 FactUuid: TypeAlias = Annotated[str, Field(description="from search_memory_facts or what_changed")]
 Kinds: TypeAlias = Annotated[list[ChangeKind], BeforeValidator(as_list)]

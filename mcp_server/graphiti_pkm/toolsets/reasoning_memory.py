@@ -4,6 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from graphiti_pkm.domain.requests import as_list
 from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
 from graphiti_pkm.domain.scratch_choices import EdgeChoice
 from graphiti_pkm.domain.scratch_memory_answers import (
@@ -16,9 +17,9 @@ from graphiti_pkm.services.paging import LOADED_HOPS, LOADED_NODES
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.parameters import AsOf, GroupId, OwnGroups
 from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
-from graphiti_pkm.toolsets.schema import Strings, as_objects
+from graphiti_pkm.toolsets.schema import Strings
 
-Edges: TypeAlias = Annotated[list[EdgeChoice], BeforeValidator(as_objects), Field(max_length=500)]
+Edges: TypeAlias = Annotated[list[EdgeChoice], BeforeValidator(as_list), Field(max_length=500)]
 
 
 async def load_memory_graph(

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from graphiti_pkm.domain.requests import as_list
 from graphiti_pkm.domain.scratch_requests import EdgeInput, NodeInput
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.services.paging import SCRATCH_ITEMS, SCRATCH_ROWS
 from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.schema import as_object, as_objects
+from graphiti_pkm.toolsets.schema import as_object
 
 if TYPE_CHECKING:
     from graphiti_pkm.services.reasoning import Reasoning
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def _as_nodes(value: object) -> object:
     """A list of nodes as models send it; a bare text is a label."""
-    items = as_objects(value)
+    items = as_list(value)
     return [{"label": item} if isinstance(item, str) else item for item in items] if isinstance(items, list) else items
 
 
@@ -24,7 +25,7 @@ Graph: TypeAlias = Annotated[str, Field(description="scratch graph")]
 """Optional everywhere, ``DEFAULT_GRAPH`` when left out (E-84); its form is checked by the service."""
 Properties: TypeAlias = Annotated[dict[str, Any] | None, BeforeValidator(as_object)]
 Nodes: TypeAlias = Annotated[list[NodeInput], BeforeValidator(_as_nodes), Field(max_length=500)]
-Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_objects), Field(max_length=500)]
+Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_list), Field(max_length=500)]
 CreateMissing: TypeAlias = Annotated[bool, Field(description="add ends that are no nodes; only very labels match then")]
 Rows: TypeAlias = Annotated[int, Field(ge=SCRATCH_ROWS.minimum, le=SCRATCH_ROWS.maximum)]
 Items: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum)]

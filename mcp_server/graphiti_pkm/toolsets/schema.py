@@ -1,35 +1,21 @@
 """Parameter types of the tools, and the clean-up of what pydantic makes of them.
 
 Every token of a schema is paid by every conversation: titles, null unions and null defaults go out of the input
-schemas. A null, a single value for a list, and JSON in a string are still accepted.
+schemas. What is left is the part of JSON Schema that every provider of models accepts: no references, no unions of
+types, no booleans for additionalProperties. A null, a single value for a list, and JSON in a string are still accepted.
 """
 
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 from pydantic.json_schema import models_json_schema
 
 from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.domain.requests import EntityInput, FactInput
-
-
-def as_list(value: object) -> object:
-    """A list as models send it: also a single value, or the list as a JSON text."""
-    if isinstance(value, str):
-        text = value.strip()
-        if not text:
-            return []
-        if text[0] not in "[{":
-            return [value]
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return [value]
-    return [value] if isinstance(value, Mapping) else value
+from graphiti_pkm.domain.requests import EntityInput, FactInput, as_list
 
 
 def as_object(value: object) -> object:
@@ -42,24 +28,17 @@ def as_object(value: object) -> object:
     return value
 
 
-def as_objects(value: object) -> object:
-    """A list of objects as models send it; a null in an object counts as left out."""
-    items = as_list(value)
-    if not isinstance(items, list):
-        return items
-    return [{k: v for k, v in item.items() if v is not None} if isinstance(item, dict) else item for item in items]
-
-
 Strings: TypeAlias = Annotated[list[str], BeforeValidator(as_list)]
-Entities: TypeAlias = Annotated[list[EntityInput], BeforeValidator(as_objects), Field(max_length=500)]
-Facts: TypeAlias = Annotated[list[FactInput], BeforeValidator(as_objects), Field(max_length=500)]
+Entities: TypeAlias = Annotated[list[EntityInput], BeforeValidator(as_list), Field(max_length=500)]
+Facts: TypeAlias = Annotated[list[FactInput], BeforeValidator(as_list), Field(max_length=500)]
 
 Json: TypeAlias = dict[str, Any]
 
 
 def tidy_input(schema: Json, describe: Callable[[str], str] = str) -> Json:
-    """An input schema without titles, null unions, null defaults and descriptions of whole models."""
-    return _Tidy(drop_null=True, describe=describe).node(schema)
+    """An input schema without titles, references, null unions, null defaults and descriptions of whole models."""
+    whole = {key: value for key, value in schema.items() if key != "$defs"}
+    return _Tidy(drop_null=True, describe=describe, definitions=schema.get("$defs", {})).node(whole)
 
 
 def tidy_output(schema: Json) -> Json:
@@ -123,12 +102,15 @@ def _references(node: object) -> Iterator[str]:
 class _Tidy:
     drop_null: bool
     describe: Callable[[str], str]
+    definitions: Mapping[str, Json] = field(default_factory=dict)
+    """What stands in the place of references to it."""
 
     def node(self, schema: Json) -> Json:
-        node = {key: value for key, value in schema.items() if key != "title"}
+        node = {key: value for key, value in self._resolved(schema).items() if key != "title"}
         if "properties" in node:
             node.pop("description", None)
-            node.pop("additionalProperties", None)
+        if isinstance(node.get("additionalProperties"), bool):  # google-genai takes no boolean here
+            del node["additionalProperties"]
         for key in ("properties", "$defs"):
             if key in node:
                 node[key] = {name: self.node(part) for name, part in node[key].items()}
@@ -142,6 +124,12 @@ class _Tidy:
         if "description" in node:
             node["description"] = self.describe(node["description"])
         return {key: value for key, value in node.items() if (key, value) != ("description", "")}
+
+    def _resolved(self, schema: Json) -> Json:
+        definition = self.definitions.get(schema.get("$ref", "").rpartition("/")[2])
+        if definition is None:
+            return schema
+        return definition | {key: value for key, value in schema.items() if key != "$ref"}
 
     def _union(self, node: Json, branches: list[Json]) -> Json:
         """A union as short as it can be said: without null, and plain types as a list of types."""

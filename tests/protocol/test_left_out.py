@@ -1,0 +1,114 @@
+"""Blank optional arguments: models in strict mode fill every field, and "" stands for what they leave out."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from tests.corpus import HUB, fixed_uuid, hub, load
+from tests.e2e.isolation_attacks import arguments_of
+from tests.e2e.isolation_world import Records
+from tests.protocol.support import EVERYTHING, World
+
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.toolsets.catalog import TOOLSETS, ToolLine
+from graphiti_pkm.toolsets.guard import GuardedTool
+
+LINES = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools}
+OWN = Records("t1", HUB, fixed_uuid("hub fact 0"), fixed_uuid("an episode"))
+ANY: list[object] = ["", " \n", None]
+BLANK: dict[str, list[object]] = {"array": [*ANY, [], "[]", [""], [None]], "object": [*ANY, {}, "{}"]}
+_MADE = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?\b")
+"""Uuids, which differ from write to write."""
+
+
+def built(name: str) -> GuardedTool:
+    return LINES[name].build()
+
+
+def base(tool: GuardedTool) -> dict[str, Any]:
+    """A call with what the tool requires alone."""
+    given = arguments_of(tool.name, OWN)
+    return {name: given[name] for name in tool.parameters.get("required", ())}
+
+
+def optional(schema: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    """Each optional field of an object with each blank value that it may come with."""
+    for name, field in schema["properties"].items():
+        if name not in schema.get("required", ()):
+            for value in BLANK.get(field["type"], ANY):
+                yield name, value
+
+
+def items(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lists of objects that a tool takes, with the schema of an object."""
+    for name, field in schema["properties"].items():
+        if "properties" in field.get("items", {}):
+            yield name, field["items"]
+
+
+@pytest.mark.parametrize("name", sorted(LINES))
+def test_a_blank_optional_argument_counts_as_left_out(name: str) -> None:
+    tool = built(name)
+    given = base(tool)
+    without = tool.validated(given)
+    for field, value in optional(tool.parameters):
+        assert tool.validated({**given, field: value}) == without, (field, value)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in LINES if list(items(built(name).parameters))))
+def test_a_blank_optional_field_of_an_item_counts_as_left_out(name: str) -> None:
+    tool = built(name)
+    as_texts = ("[]", "{}")  # taken of whole arguments alone
+    for where, schema in items(tool.parameters):
+        item = dict.fromkeys(schema["required"], "Tom")
+        without = tool.validated({**base(tool), where: [item]})
+        for field, value in optional(schema):
+            if value in as_texts:
+                continue
+            assert tool.validated({**base(tool), where: [{**item, field: value}]}) == without, (where, field, value)
+
+
+@pytest.mark.parametrize("name", sorted(LINES))
+def test_a_blank_required_argument_is_not_left_out(name: str) -> None:
+    tool = built(name)
+    given = base(tool)
+    for field in given:
+        with suppress(InvalidInput):
+            assert tool.validated({**given, field: ""})[field] in ("", [])  # the service refuses it, or does nothing
+
+
+NEEDED: dict[str, dict[str, Any]] = {
+    "search_nodes": {"query": "HUB"},
+    "search_memory_facts": {"query": "HUB"},
+    "forget": {"fact_uuid": OWN.fact},
+    "load_memory_graph": {"entity_uuids": [HUB]},
+    "compare_graphs": {"other": "two"},
+}
+"""What else a call needs to be answered: one of several optional arguments, or another graph."""
+REFUSED = {"delete_episode", "summarize_saga", "build_communities"}
+"""Tools that refuse this call: there is no such episode, no such saga, and no model."""
+
+
+@pytest.mark.parametrize("name", sorted(LINES))
+async def test_a_call_that_fills_every_field_is_answered_as_one_without_them(name: str) -> None:
+    tool = built(name)
+    given = base(tool) | NEEDED.get(name, {})
+    filled = dict.fromkeys(tool.parameters["properties"], "") | given
+    assert await answer(LINES[name], filled) == await answer(LINES[name], given)
+
+
+async def answer(line: ToolLine, arguments: dict[str, Any]) -> str:
+    """The whole answer of a server of its own, with what differs from write to write left out."""
+    tools = (line.name, "add_edges", "save_graph")
+    world = World(EVERYTHING.model_copy(update={"tools": tools}), writes_really=True)
+    await load(world.graph, hub())
+    edge = {"source": "Tom", "target": "Heron", "relation": "KNOWS"}
+    async with world.connect() as client:
+        for graph in ("default", "two"):
+            await client.call_tool("add_edges", {"edges": [edge], "create_missing": True, "graph": graph})
+        await client.call_tool("save_graph", {})
+        result = await client.call_tool(line.name, arguments)
+    assert result.is_error == (line.name in REFUSED), result.content
+    return _MADE.sub("", result.model_dump_json())
