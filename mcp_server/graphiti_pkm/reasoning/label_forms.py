@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import pairwise
 
+from rapidfuzz.distance import Levenshtein
+
 from graphiti_pkm.domain.names import normalise_name
 
 _SEPARATORS = re.compile(r"[\s_\-/\\|‐‑–—]+|::|->|(?<=[^\W\d_])\.(?=[^\W\d_])")
@@ -93,9 +95,6 @@ class _Letters:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._places: dict[str, int] = {}
-        for at, char in enumerate(text):
-            self._places[char] = self._places.get(char, 0) | 1 << at
 
     def word(self, other: str) -> float:
         """Of words: one may also be the start of the other, and what is hardly alike is not at all."""
@@ -114,18 +113,4 @@ class _Letters:
             return 0.0
         if abs(len(self.text) - len(other)) > (1 - _LEAST_ALIKE) * longest:
             return 0.0
-        return 1 - self._distance(other) / longest
-
-    def _distance(self, other: str) -> int:
-        """Levenshtein's, a column at a time in the bits of a number (Myers 1999, Hyyrö 2003)."""
-        every = (1 << len(self.text)) - 1
-        last = 1 << len(self.text) - 1
-        more, less, distance = every, 0, len(self.text)
-        for char in other:
-            equal = self._places.get(char, 0)
-            across = ((((equal & more) + more) ^ more) | equal) & every
-            up, down = less | (every & ~(across | more)), more & across
-            distance += bool(up & last) - bool(down & last)
-            up, along = (up << 1 | 1) & every, equal | less
-            more, less = (down << 1) & every | every & ~(along | up), up & along
-        return distance
+        return 1 - Levenshtein.distance(self.text, other) / longest

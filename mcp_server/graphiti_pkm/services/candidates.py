@@ -11,7 +11,7 @@ from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.ranking import MIN_COSINE, fuse, word_scores
-from graphiti_pkm.services.spelling import may_be_meant
+from graphiti_pkm.services.spelling import NameForm
 
 POOL = 200
 """Candidates by words and as many by meaning, whatever the page size: all pages are cut from one ranking."""
@@ -107,10 +107,11 @@ class Candidates:
         begun = [f"{term[: max(_BEGINNING, len(term) // 2)]}*" for term in terms if len(term) >= SHORTEST_PART]
         hits = list(await self._graph.search_entities([*terms, *begun], wanted, _LOOKED_AT)) if terms else []
         aliases = await self._graph.aliases(hits, _ALIASES)
+        asked = NameForm.of(name)
         alike = [
             (item.name, item.uuid)
             for item in await self._graph.get_entities(hits, wanted.group_ids)
-            if any(may_be_meant(name, other) for other in (item.name, *aliases.get(item.uuid, ())))
+            if any(asked.may_mean(NameForm.of(other)) for other in (item.name, *aliases.get(item.uuid, ())))
         ]
         return [f"{other} ({uuid[:_UUID]})" for other, uuid in sorted(alike)[:_MOST_SIMILAR]]
 

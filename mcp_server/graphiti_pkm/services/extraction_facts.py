@@ -9,6 +9,7 @@ from graphiti_pkm.services import fact_rules as rules
 from graphiti_pkm.services.attention import AttentionWriter
 from graphiti_pkm.services.fact_plan import FactPlanner, Occasion
 from graphiti_pkm.services.fact_world import FactWorld
+from graphiti_pkm.services.near_names import Relations
 from graphiti_pkm.services.resolution import Resolution
 from graphiti_pkm.services.spelling import same_relation
 from graphiti_pkm.services.told import ToldFact
@@ -22,7 +23,7 @@ class FoundFactPlanner(FactPlanner):
         occasion: Occasion,
         resolution: Resolution,
         world: FactWorld,
-        relations: Mapping[str, int],
+        relations: Relations,
         measures: Mapping[str, Mapping[str, int]],
         writer: AttentionWriter,
         new_uuid: Callable[[], str],

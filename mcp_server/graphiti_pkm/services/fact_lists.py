@@ -9,8 +9,8 @@ from typing import TypeAlias
 from graphiti_pkm.domain.queries import FactFilter, FactPage, Window
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import show_time
+from graphiti_pkm.services.near_names import Relations
 from graphiti_pkm.services.reading import RELATIONS, Reader, Start
-from graphiti_pkm.services.spelling import near_relations
 from graphiti_pkm.services.views import clipped
 
 ReadFacts: TypeAlias = Callable[[FactFilter, Window], Awaitable[FactPage]]
@@ -94,7 +94,8 @@ class FactLists(Reader):
             uses.update(await self._graph.relations(group, RELATIONS))
         if not uses or any(name in uses for name in asked):
             return ""
-        near = [name for one in asked for name in near_relations(one, uses, is_plan=False)]
+        relations = Relations(uses)
+        near = [name for one in asked for name in relations.near(one, is_plan=False)]
         by_use = sorted(uses, key=lambda name: (-uses[name], name))
         names = list(dict.fromkeys([*near, *by_use]))
         shown = ", ".join(clipped(name, _RELATION) for name in names[:_SHOWN])

@@ -13,13 +13,14 @@ from graphiti_pkm.domain.times import show_validity
 from graphiti_pkm.services import fact_rules as rules
 from graphiti_pkm.services.attention import AttentionWriter
 from graphiti_pkm.services.fact_world import FactWorld
+from graphiti_pkm.services.near_names import Relations
 from graphiti_pkm.services.quotes import QuotedText
 from graphiti_pkm.services.readings import Readings
 from graphiti_pkm.services.replaced import Around, Ends, Replaced
 from graphiti_pkm.services.replacement import as_uuid_prefix, find_replaced, is_current_word
 from graphiti_pkm.services.resolution import Resolution
 from graphiti_pkm.services.retirement import Retirements
-from graphiti_pkm.services.spelling import held_by_one, near_relations, same_relation
+from graphiti_pkm.services.spelling import held_by_one, same_relation
 from graphiti_pkm.services.statuses import WORD, status_named
 from graphiti_pkm.services.told import ToldFact, fact_text
 
@@ -59,7 +60,7 @@ class FactPlanner:
         occasion: Occasion,
         resolution: Resolution,
         world: FactWorld,
-        relations: Mapping[str, int],
+        relations: Relations,
         measures: Mapping[str, Mapping[str, int]],
         writer: AttentionWriter,
         new_uuid: Callable[[], str],
@@ -120,18 +121,16 @@ class FactPlanner:
     def _replaced(self, told: ToldFact, source_uuid: str, target_uuid: str, pool: list[Fact]) -> Replaced:
         if not told.replaces:
             return Replaced()
-        near = near_relations(told.relation, self._relations, is_plan=False)
+        near = self._relations.near(told.relation, is_plan=False)
         pools = [pool, self._world.with_relation(source_uuid, near)] if near else [pool]
         prefixes = tuple(prefix for text in told.replaces if (prefix := as_uuid_prefix(text)))
-        by_uuid = [fact for fact in self._world.known if prefixes and fact.uuid.startswith(prefixes)]
+        by_uuid = [fact for fact in self._world.known if fact.uuid.startswith(prefixes)] if prefixes else []
         rivals = self._world.into(target_uuid, told.relation, not_from=source_uuid) if told.has_target else []
         placed = {fact.uuid for fact in rivals if self._world.is_new(fact.uuid) or self._is_placed(fact)}
         others = self._world.beside(source_uuid, target_uuid if held_by_one(told.relation) else None)
         ends, around = Ends(source_uuid, target_uuid), Around(pools, rivals, by_uuid, others, placed)
-        at = self._at
-        return find_replaced(
-            told, ends, around, self._resolution.known, self._is_said, at.reference_time, at.now, at.zone
-        )
+        known, at = self._resolution.known, self._at
+        return find_replaced(told, ends, around, known, self._is_said, at.reference_time, at.now, at.zone)
 
     def _is_placed(self, rival: Fact) -> bool:
         """Whether the call itself tells what takes the place of another source's fact."""
@@ -375,8 +374,8 @@ class FactPlanner:
         if told.relation in self._relations or told.relation in self._near_reported:
             return []
         self._near_reported.add(told.relation)
-        near = near_relations(told.relation, self._relations, is_plan=told.kind == "plan")
-        near = [one for one in near if (told.relation, one) not in self._unlike]
+        found = self._relations.near(told.relation, is_plan=told.kind == "plan")
+        near = [one for one in found if (told.relation, one) not in self._unlike]
         return sorted(near, key=lambda one: (not same_relation(one, told.relation), -self._relations[one]))
 
     def _answer(self, told: ToldFact, fact: Fact, known: Fact | None, *, is_updated: bool) -> None:

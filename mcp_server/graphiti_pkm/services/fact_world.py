@@ -1,16 +1,20 @@
 """The facts that one call touches: as they were read, and as the call leaves them."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.names import measure_key
+from graphiti_pkm.domain.names import measure_key, normalise_name
 from graphiti_pkm.domain.records import Fact, FactUpdate
 from graphiti_pkm.services.fact_rules import update_of
-from graphiti_pkm.services.spelling import same_relation
+from graphiti_pkm.services.near_names import Measures
 
 
 class FactWorld:
-    """Facts by uuid; what a call creates or changes is seen by its later facts."""
+    """Facts by uuid; what a call creates or changes is seen by its later facts.
+
+    What a fact joins, its relation and its measure never change: by these it is looked up, not searched for.
+    """
 
     def __init__(self, known: Iterable[Fact] = (), ended: Mapping[str, Sequence[str]] | None = None) -> None:
         """``ended``: facts whose place others took, by the uuid of the one that did."""
@@ -19,6 +23,18 @@ class FactWorld:
         self._known = dict(self._before)
         self._created: dict[str, Fact] = {}
         self._changed: set[str] = set()
+        self._age: dict[str, int] = {}
+        """Less for what is newer."""
+        self._from: defaultdict[str, list[str]] = defaultdict(list)
+        self._to: defaultdict[str, list[str]] = defaultdict(list)
+        self._from_by: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self._to_by: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self._readings: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self._begun: defaultdict[str, Measures] = defaultdict(Measures)
+        newest_first = sorted(self._before.values(), key=lambda fact: fact.created_at, reverse=True)
+        self._age.update((fact.uuid, age) for age, fact in enumerate(newest_first))
+        for fact in self._before.values():
+            self._index(fact)
 
     @property
     def created(self) -> tuple[Fact, ...]:
@@ -50,6 +66,10 @@ class FactWorld:
     def add(self, fact: Fact) -> None:
         """A new fact."""
         self._created[fact.uuid] = fact
+        self._age[fact.uuid] = -len(self._created)
+        self._index(fact)
+        if fact.measure:
+            self._begun[fact.source_uuid].add(fact.measure)
 
     def change(self, fact: Fact) -> None:
         """New values of a fact."""
@@ -61,28 +81,18 @@ class FactWorld:
 
     def with_relation(self, source_uuid: str, relations: Iterable[str]) -> list[Fact]:
         """Facts of a source with any of these relations, however they are spelt; newest first."""
-        wanted = list(relations)
-        return [
-            fact
-            for fact in self._newest_first()
-            if fact.source_uuid == source_uuid and any(same_relation(fact.relation, one) for one in wanted)
-        ]
+        wanted = dict.fromkeys(map(normalise_name, relations))
+        return self._newest_first(uuid for one in wanted for uuid in self._from_by.get((source_uuid, one), ()))
 
     def into(self, target_uuid: str, relation: str, *, not_from: str) -> list[Fact]:
         """Facts of other sources with this relation to a target, newest first."""
-        return [
-            fact
-            for fact in self._newest_first()
-            if fact.target_uuid == target_uuid
-            and fact.source_uuid != not_from
-            and same_relation(fact.relation, relation)
-        ]
+        found = self._newest_first(self._to_by.get((target_uuid, normalise_name(relation)), ()))
+        return [fact for fact in found if fact.source_uuid != not_from]
 
     def beside(self, source_uuid: str, target_uuid: str | None) -> list[Fact]:
         """Facts out of a source, and into a target if one is given, under any relation; newest first."""
-        return [
-            fact for fact in self._newest_first() if fact.source_uuid == source_uuid or fact.target_uuid == target_uuid
-        ]
+        into = () if target_uuid is None else self._to.get(target_uuid, ())
+        return self._newest_first({*self._from.get(source_uuid, ()), *into})
 
     def ended_by(self, uuid: str) -> list[Fact]:
         """Facts whose place a fact took before the call."""
@@ -90,19 +100,12 @@ class FactWorld:
 
     def series(self, source_uuid: str, measure: str) -> list[Fact]:
         """Readings of one series in order of time."""
-        readings = [
-            fact
-            for fact in (*self._known.values(), *self._created.values())
-            if fact.kind == "reading"
-            and not fact.voided
-            and fact.source_uuid == source_uuid
-            and measure_key(fact.measure or "") == measure_key(measure)
-        ]
-        return sorted(readings, key=_read_at)
+        readings = map(self._get, self._readings.get((source_uuid, measure_key(measure)), ()))
+        return sorted((fact for fact in readings if not fact.voided), key=_read_at)
 
-    def measures(self, source_uuid: str) -> list[str]:
-        """Names of the series that the call itself has begun."""
-        return [fact.measure for fact in self._created.values() if fact.source_uuid == source_uuid and fact.measure]
+    def begun(self, source_uuid: str) -> Measures:
+        """The series that the call itself has begun."""
+        return self._begun[source_uuid]
 
     def series_told_as(self, source_uuid: str, relation: str, unit: str | None) -> list[str]:
         """The series of a source to which readings with this relation went; a unit of its own keeps one apart."""
@@ -110,9 +113,20 @@ class FactWorld:
         alike = [fact for fact in told if unit is None or fact.unit in {None, unit}]
         return sorted({fact.measure for fact in alike if fact.measure and not fact.voided})
 
-    def _newest_first(self) -> list[Fact]:
-        known = sorted(self._known.values(), key=lambda fact: fact.created_at, reverse=True)
-        return [*reversed(self._created.values()), *known]
+    def _index(self, fact: Fact) -> None:
+        relation = normalise_name(fact.relation)
+        self._from[fact.source_uuid].append(fact.uuid)
+        self._to[fact.target_uuid].append(fact.uuid)
+        self._from_by[fact.source_uuid, relation].append(fact.uuid)
+        self._to_by[fact.target_uuid, relation].append(fact.uuid)
+        if fact.kind == "reading":
+            self._readings[fact.source_uuid, measure_key(fact.measure or "")].append(fact.uuid)
+
+    def _newest_first(self, uuids: Iterable[str]) -> list[Fact]:
+        return [self._get(uuid) for uuid in sorted(uuids, key=self._age.__getitem__)]
+
+    def _get(self, uuid: str) -> Fact:
+        return self._created.get(uuid) or self._known[uuid]
 
 
 def _read_at(fact: Fact) -> tuple[datetime, datetime]:

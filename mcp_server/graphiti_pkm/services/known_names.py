@@ -2,25 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import chain
 from typing import TypeAlias
 
 from graphiti_pkm.domain.mentions import MentionFinder, capitalised_words, word_forms
-from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.ports import GraphReader
 from graphiti_pkm.domain.queries import NameBook
 from graphiti_pkm.domain.records import Name
 from graphiti_pkm.services.name_parts import is_date_word, parts_of_names
-from graphiti_pkm.services.spelling import (
-    MOST_EXTRA_WORDS,
-    close_spelling,
-    contains_name,
-    deletions,
-    name_words,
-)
+from graphiti_pkm.services.spelling import MOST_EXTRA_WORDS, NameForm, close_spelling, deletions
 
 Words: TypeAlias = tuple[str, ...]
 
 _MOST_COMPARED = 200
+"""Names that are looked at because of one form, and for one new name."""
+_LONGEST_WITH_SLIPS = 64
+"""Letters of a name of which every form with one letter left out is kept."""
 _MOST_GROUPS = 64
 _NO_ONE = ""
 
@@ -33,9 +30,12 @@ class KnownNames:
         self._names: dict[str, Name] = {}
         self._main: dict[str, str] = {}
         self._finder = MentionFinder()
-        self._by_words: defaultdict[Words, set[str]] = defaultdict(set)
-        self._by_edge: defaultdict[Words, set[str]] = defaultdict(set)
-        self._by_spelling: defaultdict[str, set[str]] = defaultdict(set)
+        self._forms: defaultdict[str, dict[str, NameForm]] = defaultdict(dict)
+        """Of each name by its spellings."""
+        self._by_words: defaultdict[Words, dict[str, None]] = defaultdict(dict)
+        self._by_edge: defaultdict[Words, dict[str, None]] = defaultdict(dict)
+        self._by_spelling: defaultdict[int, list[str]] = defaultdict(list)
+        """By hashes: the forms themselves would take a hundred times the room of the name."""
         self._by_part: dict[str, str] = {}
         for name in names:
             self.add(name)
@@ -65,16 +65,18 @@ class KnownNames:
         if not name.is_alias or name.entity_uuid not in self._main:
             self._main[name.entity_uuid] = name.text
         self._index_words(name.key, _spelt(name))
-        for form in deletions(normalise_name(name.text)):
-            self._by_spelling[form].add(name.key)
+        for form in _slips(self._forms[name.key][name.text].compared):
+            keys = self._by_spelling[form]
+            if len(keys) < _MOST_COMPARED:
+                keys.append(name.key)
 
     def _index_words(self, key: str, spellings: Iterable[str]) -> None:
         """Spellings of a name differ in their words, not in the form in which slips are looked for."""
         for spelling in spellings:
-            words = tuple(name_words(spelling))
-            self._by_words[words].add(key)
-            for edge in _edges(words):
-                self._by_edge[edge].add(key)
+            form = self._forms[key][spelling] = NameForm.of(spelling)
+            _keep(self._by_words[form.words], key)
+            for edge in _edges(form.words):
+                _keep(self._by_edge[edge], key)
             self._index_parts(spelling, self._names[key].entity_uuid)
 
     def _index_parts(self, spelling: str, entity_uuid: str) -> None:
@@ -110,22 +112,40 @@ class KnownNames:
 
     def lookalikes(self, text: str) -> list[str]:
         """Uuids of other entities whose name, however it is spelt, differs by a slip, or by a word more or less."""
-        compared = normalise_name(text)
+        asked = NameForm.of(text)
+        sharing = (key for form in _slips(asked.compared) for key in self._by_spelling.get(form, ()))
         close = {
             key
-            for form in deletions(compared)
-            for key in self._by_spelling.get(form, ())
-            if close_spelling(compared, normalise_name(self._names[key].text))
+            for key in _first(sharing)
+            if close_spelling(asked.compared, self._forms[key][self._names[key].text].compared)
         }
-        words = tuple(name_words(text))
-        longer = self._by_edge.get(words, set())
-        shorter = {key for edge in _edges(words) for key in self._by_words.get(edge, ())}
-        keys: list[str] = sorted(close)
-        for key in sorted(longer | shorter)[:_MOST_COMPARED]:
-            others = _spelt(self._names[key])
-            if any(contains_name(text, other) or contains_name(other, text) for other in others):
-                keys.append(key)
-        return list(dict.fromkeys(self._names[key].entity_uuid for key in keys))
+        longer = self._by_edge.get(asked.words, {})
+        shorter = (key for edge in _edges(asked.words) for key in self._by_words.get(edge, ()))
+        parts = (
+            key
+            for key in sorted(_first(chain(longer, shorter)))
+            if any(asked.contains(other) or other.contains(asked) for other in self._forms[key].values())
+        )
+        return list(dict.fromkeys(self._names[key].entity_uuid for key in (*sorted(close), *parts)))
+
+
+def _first(keys: Iterable[str]) -> list[str]:
+    """Distinct ones, no more than are compared."""
+    found: dict[str, None] = {}
+    for key in keys:
+        found[key] = None
+        if len(found) == _MOST_COMPARED:
+            break
+    return list(found)
+
+
+def _keep(keys: dict[str, None], key: str) -> None:
+    if len(keys) < _MOST_COMPARED:
+        keys[key] = None
+
+
+def _slips(compared: str) -> set[int]:
+    return {hash(form) for form in deletions(compared)} if len(compared) <= _LONGEST_WITH_SLIPS else set()
 
 
 def _continues(latest: Name, known: Name) -> bool:

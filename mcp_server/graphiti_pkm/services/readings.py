@@ -1,13 +1,13 @@
 """Which series a told reading belongs to, and what is shown of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
 from graphiti_pkm.domain.records import Fact
 from graphiti_pkm.domain.times import show_time
 from graphiti_pkm.services.fact_world import FactWorld
-from graphiti_pkm.services.spelling import near_measure
+from graphiti_pkm.services.near_names import Measures, near_measure
 from graphiti_pkm.services.told import ToldFact
 
 _SHOWN = 3
@@ -20,6 +20,7 @@ class Readings:
     world: FactWorld
     measures: Mapping[str, Mapping[str, int]]
     """Series from before the call, by source."""
+    _compared: dict[str, Measures] = field(default_factory=dict)
 
     def in_series(self, told: ToldFact, source_uuid: str) -> ToldFact:
         """A reading goes to the series it belongs to, under that series' name.
@@ -28,7 +29,7 @@ class Readings:
         """
         if told.kind != "reading" or told.measure is None:
             return told
-        series = near_measure(told.measure, self._existing(source_uuid))
+        series = near_measure(told.measure, *self._existing(source_uuid))
         if series is None and not told.is_named:
             before = self.world.series_told_as(source_uuid, told.relation, told.unit)
             series = before[0] if len(before) == 1 else None
@@ -39,7 +40,8 @@ class Readings:
         """The other series of its source, where a reading began one that is called by its relation."""
         if told.kind != "reading" or told.is_named or len(self._series(reading)) > 1:
             return []
-        return sorted({one for one in self._existing(reading.source_uuid) if one != reading.measure})
+        names = {name for series in self._existing(reading.source_uuid) for name in series.names}
+        return sorted(names - {reading.measure})
 
     def shown(self, reading: Fact, zone: tzinfo) -> list[str]:
         """The last values of a series with their dates, and the time of day where two share a date."""
@@ -53,5 +55,8 @@ class Readings:
     def _series(self, reading: Fact) -> list[Fact]:
         return self.world.series(reading.source_uuid, reading.measure or "")
 
-    def _existing(self, source_uuid: str) -> list[str]:
-        return [*self.world.measures(source_uuid), *self.measures.get(source_uuid, {})]
+    def _existing(self, source_uuid: str) -> tuple[Measures, Measures]:
+        """Those that the call itself has begun, and those from before it."""
+        if source_uuid not in self._compared:
+            self._compared[source_uuid] = Measures(self.measures.get(source_uuid, {}))
+        return self.world.begun(source_uuid), self._compared[source_uuid]

@@ -13,16 +13,10 @@ from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Entity, Fact, Name, Vector
 from graphiti_pkm.services.known_names import KnownNames, NameBooks
 from graphiti_pkm.services.name_parts import may_stand_alone
+from graphiti_pkm.services.near_names import Measures, Relations, near_measure
 from graphiti_pkm.services.replacement import as_uuid_prefix
 from graphiti_pkm.services.resolution import names_given, names_in
-from graphiti_pkm.services.spelling import (
-    held_by_one,
-    near_measure,
-    near_relations,
-    same_relation,
-    spelt_alike,
-    with_one_only,
-)
+from graphiti_pkm.services.spelling import held_by_one, with_one_only
 from graphiti_pkm.services.told import ME, Told, ToldFact
 
 LONG_TEXT = 20_000
@@ -46,6 +40,8 @@ _MOST_RELATED = 20
 _MOST_PARTLY = 20
 _LABELLED = 20
 """Facts of a relation that tell to what kind of thing it leads."""
+_MOST_UNLIKE = 50
+"""Relations of which it is looked up where they lead."""
 _RELATED_EACH = 3
 
 _ReadPairs: TypeAlias = Callable[[str, Sequence[tuple[str, str]], int], Awaitable[list[list[Fact]]]]
@@ -61,7 +57,7 @@ class Snapshot:
     """Known entities that the text names."""
     parts: Mapping[str, str]
     """Words of the text that are a part of a known entity's name and name no one; with its uuid."""
-    relations: Mapping[str, int]
+    relations: Relations
     entities: Mapping[str, Entity]
     facts: tuple[Fact, ...]
     measures: Mapping[str, Mapping[str, int]]
@@ -144,8 +140,8 @@ class SnapshotReader:
             had_names=len(known) > 0,
         )
 
-    async def _relations(self, group_id: str, told: Told) -> dict[str, int]:
-        return await self._graph.relations(group_id, _RELATIONS) if told.facts else {}
+    async def _relations(self, group_id: str, told: Told) -> Relations:
+        return Relations(await self._graph.relations(group_id, _RELATIONS) if told.facts else {})
 
 
 @dataclass(frozen=True)
@@ -158,7 +154,7 @@ class _Reading:
     person: str
     names: Mapping[str, Name]
 
-    async def facts(self, relations: Mapping[str, int], now: datetime) -> list[Fact]:
+    async def facts(self, relations: Relations, now: datetime) -> list[Fact]:
         """Facts that the told ones may repeat, contradict or replace."""
         rivals: dict[tuple[str, tuple[str, ...]], None] = {}
         replaceable: dict[tuple[str, str], None] = {}
@@ -166,14 +162,14 @@ class _Reading:
         between: dict[tuple[str, str], None] = {}
         for fact in self.told.facts:
             source, target = self._uuid(fact.source), self._uuid(fact.target)
-            same = [relation for relation in relations if same_relation(relation, fact.relation)]
+            same = relations.same(fact.relation)
             if target is not None and fact.has_target and same and (fact.replaces or held_by_one(fact.relation)):
                 rivals[target, tuple(same)] = None
             if target is not None and fact.has_target and (same or held_by_one(fact.relation)):
                 between.update({(old, target): None for text in fact.replaces if (old := self._uuid(text))})
             if source is None:
                 continue
-            near = near_relations(fact.relation, relations, is_plan=False) if fact.replaces else []
+            near = relations.near(fact.relation, is_plan=False) if fact.replaces else []
             related = replaceable if fact.replaces else conflicting
             related.update(dict.fromkeys((source, relation) for relation in (*same, *near)))
             ends = (target, *map(self._uuid, fact.replaces))
@@ -201,10 +197,11 @@ class _Reading:
     async def series(self, measures: Mapping[str, Mapping[str, int]]) -> list[Fact]:
         """The newest readings of the series that are continued."""
         wanted: dict[tuple[str, str], None] = {}
+        compared = {source: Measures(names) for source, names in measures.items()}
         for fact in self._readings():
             source = self._uuid(fact.source)
-            if source is not None and fact.measure is not None:
-                measure = near_measure(fact.measure, measures.get(source, {}))
+            if source in compared and source is not None and fact.measure is not None:
+                measure = near_measure(fact.measure, compared[source])
                 if measure is not None:
                     wanted[source, measure_key(measure)] = None
         found = await asyncio.gather(*(self.graph.readings(self.group_id, *one, _READINGS) for one in wanted))
@@ -231,7 +228,7 @@ class _Reading:
         return {fact.uuid: old for fact, old in zip(wanted, found, strict=True) if old}
 
     async def unlike(
-        self, relations: Mapping[str, int], entities: Sequence[Entity], now: datetime
+        self, relations: Relations, entities: Sequence[Entity], now: datetime
     ) -> frozenset[tuple[str, str]]:
         """Pairs of a new and an existing relation whose targets have other types, or of which one is WITH somebody."""
         labels = {entity.uuid: entity.label for entity in entities}
@@ -240,15 +237,15 @@ class _Reading:
             (fact.relation, near): typed.get(fact.target) or labels.get(self._uuid(fact.target) or "")
             for fact in self.told.facts
             if fact.has_target and fact.relation not in relations
-            for near in near_relations(fact.relation, relations, is_plan=False)
-            if not spelt_alike(fact.relation, near)
+            for near in relations.near(fact.relation, is_plan=False)
+            if near not in relations.spelt_alike(fact.relation)
         }
-        held = dict.fromkeys(near for _, near in pairs)
+        held = list(dict.fromkeys(near for _, near in pairs))[:_MOST_UNLIKE]
         found = dict(zip(held, await asyncio.gather(*(self._target_labels(near, now) for near in held)), strict=True))
         return frozenset(
             (new, near)
             for (new, near), label in pairs.items()
-            if (label not in found[near] if label and found[near] else with_one_only(new, near))
+            if (label not in found[near] if label and found.get(near) else with_one_only(new, near))
         )
 
     async def _target_labels(self, relation: str, now: datetime) -> set[str]:

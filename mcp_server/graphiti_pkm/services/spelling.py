@@ -1,7 +1,9 @@
 """When two names are so alike that a model may have meant one: reported for names and relations, never merged."""
 
 import re
-from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA
 
 from graphiti_pkm.domain.names import fold, normalise_name, words_of
 
@@ -23,13 +25,20 @@ _MEASURE_WORDS = words_of(
 )
 
 
+def slips_allowed(length: int) -> int:
+    """In how many letters a compared form of this length may differ from another: one from 5 on, two from 9."""
+    return 2 if length >= _TWO_SLIPS else 1 if length >= _ONE_SLIP else 0
+
+
 def close_spelling(one: str, other: str) -> bool:
-    """Whether two compared forms differ by a slip: one from 5 letters on, two from 9; never in their digits."""
-    if one == other or _DIGITS.findall(one) != _DIGITS.findall(other):
+    """Whether two compared forms differ by a slip: one from 5 letters on, two from 9; never in their digits.
+
+    A slip is a letter inserted, left out, changed or swapped with the next.
+    """
+    allowed = slips_allowed(min(len(one), len(other)))
+    if abs(len(one) - len(other)) > allowed:
         return False
-    shorter = min(len(one), len(other))
-    allowed = 2 if shorter >= _TWO_SLIPS else 1 if shorter >= _ONE_SLIP else 0
-    return allowed > 0 and _slips(one, other, allowed) <= allowed
+    return 0 < OSA.distance(one, other, score_cutoff=allowed) <= allowed and same_digits(one, other)
 
 
 def same_relation(one: str, other: str) -> bool:
@@ -39,12 +48,12 @@ def same_relation(one: str, other: str) -> bool:
 
 def inflected_alike(one: str, other: str) -> bool:
     """WORK_AT, WORKS_AT and WORKED_AT are one relation too, WORKS_WITH is another."""
-    return same_relation(one, other) or [*map(_stem, one.lower().split("_"))] == [*map(_stem, other.lower().split("_"))]
+    return same_relation(one, other) or stems(one) == stems(other)
 
 
-def spelt_alike(one: str, other: str) -> bool:
-    """Whether relations differ by a slip or an ending only, not by a word such as AT or WITH."""
-    return inflected_alike(one, other) or close_spelling(normalise_name(one), normalise_name(other))
+def stems(relation: str) -> list[str]:
+    """The words of a relation without their endings."""
+    return [_stem(word) for word in relation.lower().split("_")]
 
 
 def with_one_only(one: str, other: str) -> bool:
@@ -69,73 +78,58 @@ def held_by_one(relation: str) -> bool:
     return words[-1:] == ["of"] and any(word in _ROLES for word in words)
 
 
-def near_relations(relation: str, existing: Iterable[str], *, is_plan: bool) -> list[str]:
-    """Other relations that this one may be a variant of, as stored; USES and SUPERSEDES are none for a plan."""
-    form = _relation_form(relation)
-    compared = normalise_name(relation)
-    return [
-        other
-        for other in existing
-        if other != relation
-        and not (is_plan and other in {"USES", "SUPERSEDES"})
-        and (
-            same_relation(relation, other)
-            or _relation_form(other) == form
-            or close_spelling(compared, normalise_name(other))
-        )
-    ]
+@dataclass(frozen=True, slots=True)
+class NameForm:
+    """A name in the forms in which names are compared, made once for however many comparisons."""
 
+    compared: str
+    words: tuple[str, ...]
+    """Those by which it may be taken for another name."""
+    word_count: int
+    """Of all its words."""
+    digits: tuple[str, ...]
 
-def near_measure(measure: str, existing: Iterable[str]) -> str | None:
-    """The existing series that a measure belongs to, the first that fits: the same name, else the same words."""
-    candidates = list(existing)
-    compared = normalise_name(measure)
-    for other in candidates:
-        if normalise_name(other) == compared:
-            return other
-    words = _measure_form(measure)
-    for other in candidates:
-        if words == _measure_form(other) or close_spelling(compared, normalise_name(other)):
-            return other
-    return None
+    @classmethod
+    def of(cls, name: str) -> "NameForm":
+        """Each form takes time in proportion to the name."""
+        words = fold(name).split()
+        kept = tuple(word for word in words if word not in _EMPTY_WORDS)
+        return cls(normalise_name(name), kept, len(words), tuple(_DIGITS.findall(name)))
+
+    def contains(self, shorter: "NameForm") -> bool:
+        """Whether the other is this name without a word or two before or after it: "Sarah Chen", "Sarah"."""
+        ours, theirs = self.words, shorter.words
+        extra = len(ours) - len(theirs)
+        if not theirs or extra < 0 or (ours[: len(theirs)] != theirs and ours[extra:] != theirs):
+            return False
+        if self.word_count - shorter.word_count > MOST_EXTRA_WORDS or max(map(len, theirs)) < _SHORTEST_WORD:
+            return False
+        return self.digits == shorter.digits and self.compared != shorter.compared
+
+    def may_mean(self, known: "NameForm") -> bool:
+        """Whether somebody may ask for a name by this: some of its words, one or two more, or with a slip."""
+        shorter = min(self.words, known.words, key=len)
+        if not shorter or max(map(len, shorter)) < _SHORTEST_WORD or self.digits != known.digits:
+            return False
+        is_part = set(shorter) <= {*self.words} & {*known.words}
+        if is_part and abs(len(self.words) - len(known.words)) <= MOST_EXTRA_WORDS:
+            return True
+        return any(close_spelling(self.compared, one) for one in (known.compared, *known.words))
 
 
 def contains_name(longer: str, shorter: str) -> bool:
     """Whether one name is the other with a word or two before or after it: "Sarah Chen", "Sarah", "Dr. Sarah"."""
-    ours, theirs = name_words(longer), name_words(shorter)
-    extra = len(ours) - len(theirs)
-    if not theirs or extra < 0 or normalise_name(longer) == normalise_name(shorter):
-        return False
-    if max(map(len, theirs)) < _SHORTEST_WORD:
-        return False
-    if len(fold(longer).split()) - len(fold(shorter).split()) > MOST_EXTRA_WORDS:
-        return False
-    if _DIGITS.findall(longer) != _DIGITS.findall(shorter):
-        return False
-    return ours[: len(theirs)] == theirs or ours[extra:] == theirs
-
-
-def may_be_meant(asked: str, name: str) -> bool:
-    """Whether somebody may ask for a name by this: some of its words, one or two more, or with a slip."""
-    words, known = name_words(asked), name_words(name)
-    shorter = min(words, known, key=len)
-    if not shorter or max(map(len, shorter)) < _SHORTEST_WORD or not same_digits(asked, name):
-        return False
-    is_part = set(shorter) <= {*words} & {*known}
-    if is_part and abs(len(words) - len(known)) <= MOST_EXTRA_WORDS:
-        return True
-    one = normalise_name(asked)
-    return close_spelling(one, normalise_name(name)) or any(close_spelling(one, word) for word in known)
-
-
-def name_words(name: str) -> list[str]:
-    """The words of a name by which it may be taken for another."""
-    return [word for word in fold(name).split() if word not in _EMPTY_WORDS]
+    return NameForm.of(longer).contains(NameForm.of(shorter))
 
 
 def same_digits(one: str, other: str) -> bool:
     """Names that differ in a number are two: Sprint 11 and Sprint 12."""
-    return _DIGITS.findall(one) == _DIGITS.findall(other)
+    return digits_in(one) == digits_in(other)
+
+
+def digits_in(name: str) -> list[str]:
+    """The numbers in a name."""
+    return _DIGITS.findall(name)
 
 
 def deletions(name: str) -> set[str]:
@@ -143,11 +137,13 @@ def deletions(name: str) -> set[str]:
     return {name, *(name[:i] + name[i + 1 :] for i in range(len(name)))}
 
 
-def _relation_form(relation: str) -> tuple[str, ...]:
+def relation_form(relation: str) -> tuple[str, ...]:
+    """The words of a relation without their endings, and without words such as AT."""
     return tuple(_stem(word) for word in relation.lower().split("_") if word and word not in _OPEN_PLACES)
 
 
-def _measure_form(measure: str) -> frozenset[str]:
+def measure_form(measure: str) -> frozenset[str]:
+    """The words of a measure without their endings, and without words such as "hours of", if any remain."""
     words = fold(measure).split()
     return frozenset(_stem(word) for word in words if word not in _MEASURE_WORDS) or frozenset(words)
 
@@ -157,22 +153,3 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_WORD:
             return word.removesuffix(ending).rstrip("e")
     return word.rstrip("e")
-
-
-def _slips(one: str, other: str, allowed: int) -> int:
-    """Letters inserted, left out, changed or swapped with the next (optimal string alignment); capped above allowed."""
-    if abs(len(one) - len(other)) > allowed:
-        return allowed + 1
-    earlier: list[int] = []
-    before = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        row = [i]
-        for j, b in enumerate(other, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                cost = min(cost, earlier[j - 2] + 1)
-            row.append(cost)
-        if min(row) > allowed:
-            return allowed + 1
-        earlier, before = before, row
-    return before[-1]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from graphiti_pkm.services.spelling import close_spelling, contains_name, near_measure, near_relations
+from graphiti_pkm.services.near_names import Measures, Relations, near_measure
+from graphiti_pkm.services.spelling import close_spelling, contains_name
 
 
 @pytest.mark.parametrize(
@@ -61,9 +62,9 @@ def test_a_name_within_a_name(longer: str, shorter: str, *, contains: bool) -> N
     ],
 )
 def test_near_relations(relation: str, near: list[str]) -> None:
-    existing = ["WORKS_AT", "USES", "SUPERSEDES", "MOVED_TO", "REPORTS_TO"]
-    assert near_relations(relation, existing, is_plan=False) == near
-    assert not {"USES", "SUPERSEDES"} & set(near_relations(relation, existing, is_plan=True))
+    existing = Relations(dict.fromkeys(["WORKS_AT", "USES", "SUPERSEDES", "MOVED_TO", "REPORTS_TO"], 1))
+    assert existing.near(relation, is_plan=False) == near
+    assert not {"USES", "SUPERSEDES"} & set(existing.near(relation, is_plan=True))
 
 
 @pytest.mark.parametrize(
@@ -81,4 +82,4 @@ def test_near_relations(relation: str, near: list[str]) -> None:
     ],
 )
 def test_near_measures(measure: str, series: str | None) -> None:
-    assert near_measure(measure, ["sleep", "stress", "resting heart-rate"]) == series
+    assert near_measure(measure, Measures(["sleep", "stress", "resting heart-rate"])) == series

@@ -1,0 +1,138 @@
+"""The relations or measures that one is compared with: each put into its forms once, then compared all at once."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from graphiti_pkm.domain.names import normalise_name
+from graphiti_pkm.services.spelling import digits_in, measure_form, relation_form, slips_allowed, stems
+
+_MOST_NEAR = 50
+"""Relations that one may be a variant of, the most used first."""
+_NEVER_PLANNED = frozenset({"USES", "SUPERSEDES"})
+
+
+class Relations(Mapping[str, int]):
+    """The relations of a group with how often each is used, the most used first, and which are like another."""
+
+    def __init__(self, uses: Mapping[str, int]) -> None:
+        self._uses = uses
+        self._forms = _Forms(uses)
+        self._place = {relation: place for place, relation in enumerate(uses)}
+        self._same: defaultdict[str, list[str]] = defaultdict(list)
+        self._inflected: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        for relation, compared in zip(uses, self._forms.compared, strict=True):
+            self._same[compared].append(relation)
+            self._inflected[relation_form(relation)].append(relation)
+        self._near: dict[str, list[str]] = {}
+        self._spelt_alike: dict[str, set[str]] = {}
+
+    def __getitem__(self, relation: str) -> int:
+        return self._uses[relation]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._uses)
+
+    def __len__(self) -> int:
+        return len(self._uses)
+
+    def same(self, relation: str) -> list[str]:
+        """The spellings of one relation: WORKS_AT and WORKSAT."""
+        return self._same.get(normalise_name(relation), [])
+
+    def near(self, relation: str, *, is_plan: bool) -> list[str]:
+        """Other relations that this one may be a variant of, as stored; USES and SUPERSEDES are none for a plan."""
+        self._compare(relation)
+        found = self._near[relation]
+        return [other for other in found if other not in _NEVER_PLANNED] if is_plan else list(found)
+
+    def spelt_alike(self, relation: str) -> set[str]:
+        """Those of them that differ by a slip or an ending only, not by a word such as AT or WITH."""
+        self._compare(relation)
+        return self._spelt_alike[relation]
+
+    def _compare(self, relation: str) -> None:
+        if relation in self._near:
+            return
+        inflected = self._inflected.get(relation_form(relation), ())
+        names = self._forms.names
+        spelt = {*self.same(relation), *(names[place] for place in self._forms.close_to(normalise_name(relation)))}
+        near = sorted({*spelt, *inflected} - {relation}, key=self._place.__getitem__)[:_MOST_NEAR]
+        self._near[relation] = near
+        words = stems(relation)
+        self._spelt_alike[relation] = {other for other in near if other in spelt or stems(other) == words}
+
+
+class Measures:
+    """Names of series of readings, in order."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._forms = _Forms()
+        self._same: dict[str, int] = {}
+        self._worded: dict[frozenset[str], int] = {}
+        for name in names:
+            self.add(name)
+
+    @property
+    def names(self) -> list[str]:
+        """As they were added."""
+        return self._forms.names
+
+    def add(self, name: str) -> None:
+        """One more series."""
+        place = len(self.names)
+        self._same.setdefault(self._forms.add(name), place)
+        self._worded.setdefault(measure_form(name), place)
+
+    def same(self, measure: str) -> str | None:
+        """The first series of this name, however it is spelt."""
+        place = self._same.get(normalise_name(measure))
+        return None if place is None else self.names[place]
+
+    def like(self, measure: str) -> str | None:
+        """The first series of the same words, or whose name differs by a slip."""
+        worded = self._worded.get(measure_form(measure))
+        close = self._forms.close_to(normalise_name(measure))
+        place = min((*close, *(() if worded is None else (worded,))), default=None)
+        return None if place is None else self.names[place]
+
+
+def near_measure(measure: str, *series: Measures) -> str | None:
+    """The series that a measure belongs to: one of the same name, else the first that is like it."""
+    same = (found for one in series if (found := one.same(measure)) is not None)
+    like = (found for one in series if (found := one.like(measure)) is not None)
+    return next(same, None) or next(like, None)
+
+
+class _Forms:
+    """Names in the form in which slips are looked for."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names: list[str] = []
+        self.compared: list[str] = []
+        self._digits: list[list[str]] = []
+        for name in names:
+            self.add(name)
+
+    def add(self, name: str) -> str:
+        """One more; returns its compared form."""
+        compared = normalise_name(name)
+        self.names.append(name)
+        self.compared.append(compared)
+        self._digits.append(digits_in(compared))
+        return compared
+
+    def close_to(self, compared: str) -> list[int]:
+        """Places of those that differ from one by a slip, as ``close_spelling`` has it; all compared in one go."""
+        most = slips_allowed(len(compared))
+        if not most:
+            return []
+        digits = digits_in(compared)
+        found = process.extract(compared, self.compared, scorer=OSA.distance, score_cutoff=most, limit=None)
+        return [
+            place
+            for other, slips, place in found
+            if 0 < slips <= slips_allowed(min(len(compared), len(other))) and self._digits[place] == digits
+        ]
