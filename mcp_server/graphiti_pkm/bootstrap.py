@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from graphiti_pkm.config import Settings, leave_processors
 from graphiti_pkm.domain.digests import Digester
 from graphiti_pkm.domain.extraction import Extractor
+from graphiti_pkm.domain.group_locks import GroupLocks
 from graphiti_pkm.domain.metrics import DATABASE_RETURNS, UNCOUNTED, Metrics
-from graphiti_pkm.domain.ports import Embedder, GroupLocks
+from graphiti_pkm.domain.ports import Embedder
 from graphiti_pkm.domain.takeover import SharedReadings
 from graphiti_pkm.graph.digests import GraphitiDigester
 from graphiti_pkm.graph.leases import Fences, LeasedGroupLocks
@@ -157,6 +158,7 @@ async def open_memory(
         stop = asyncio.Event()
         work = [
             asyncio.create_task(memory.recovery.keep_durable(stop), name="keep durable"),
+            asyncio.create_task(memory.recovery.keep_compared(stop), name="comparison"),
             asyncio.create_task(memory.jobs.run(stop), name="jobs"),
             asyncio.create_task(graph.keep_vector_indexes(stop), name="vector indexes"),
         ]
@@ -220,6 +222,7 @@ def _assemble(
     groups = Groups(context.graph, context.settings)
     committer = Committer(context)
     erasing = Erasing(context, database)
+    recovery = Recovery(context, committer, database, is_shared=database.is_shared)
 
     extracting = receipts = takeover = None
     shared = sharing.readings
@@ -254,13 +257,15 @@ def _assemble(
         deleting=Deleting(context, groups, committer, erasing),
         forgetting=Forgetting(context, groups, committer, erasing),
         digests=Digests(context, groups, journal.extractions, receipts, committer.on_extractions),
-        status=Status(context, groups, database.attention, database.backend, shown, is_shared=database.is_shared),
+        status=Status(
+            context, groups, database.attention, database.backend, shown, recovery, is_shared=database.is_shared
+        ),
         figures=Figures(context, journal, journal.extractions),
         stop_waiting=shown.stop_waiting,
+        whole=recovery.whole,
         reasoning=reasoning,
     )
     jobs = Jobs(context, committer, erasing)
-    recovery = Recovery(context, committer, database)
     reembedding = Reembedding(context, committer, configured)
     return Memory(context, services, recovery, jobs, reembedding, database, journal, extracting, takeover)
 

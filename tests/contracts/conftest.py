@@ -8,7 +8,8 @@ from tests.embedding_service import EmbeddingService
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
 from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.ports import Embedder, Graph, GroupLocks, Journal
+from graphiti_pkm.domain.group_locks import GroupLocks
+from graphiti_pkm.domain.ports import Embedder, Graph, Journal
 from graphiti_pkm.graph.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.graph.locks import FlockGroupLocks
 from graphiti_pkm.graph.store import GraphStore

@@ -8,7 +8,7 @@ from tests.builders import RECORDED, a_write, an_entity, an_episode
 
 from graphiti_pkm.domain.ports import Journal
 from graphiti_pkm.domain.records import BackLinkJob, WriteIntent
-from graphiti_pkm.errors import DamagedStore, InvalidInput
+from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept
 
 
 def a_memory() -> WriteIntent:
@@ -44,6 +44,7 @@ async def test_after_a_restore_the_journal_goes_on(journal: Journal, tmp_path: P
         await journal.append(memory, {}, "", {})
     await journal.backup(tmp_path / "backup")
     await journal.restore(tmp_path / "backup")
+    await journal.end_rebuild()
     last = (await journal.rows(0, 10))[-1].seq
     assert await journal.append(after, {}, "", {}) > last
     assert [row.intent for row in await journal.rows(0, 10)] == [*kept, after]
@@ -89,3 +90,39 @@ async def test_a_backup_overwrites_nothing(journal: Journal, tmp_path: Path) -> 
     with pytest.raises(InvalidInput):
         await journal.backup(path)
     assert path.read_text() == "precious"
+
+
+async def test_a_restore_sets_the_mark_of_a_rebuild_and_nothing_is_stored_until_it_is_gone(
+    journal: Journal, tmp_path: Path
+) -> None:
+    await journal.append(a_memory(), {}, "", {})
+    await journal.backup(tmp_path / "backup")
+    assert await journal.rebuild_in_progress() is None
+    await journal.restore(tmp_path / "backup", drops_unknown=True, former="a copy")
+    rebuild = await journal.rebuild_in_progress()
+    assert rebuild is not None
+    assert (rebuild.command, rebuild.is_cleared, rebuild.drops_unknown, rebuild.former) == (
+        "restore",
+        False,
+        True,
+        "a copy",
+    )
+    with pytest.raises(NotKept, match="restore"):
+        await journal.append(a_memory(), {}, "", {})
+    await journal.rebuild_cleared()
+    rebuild = await journal.rebuild_in_progress()
+    assert rebuild is not None
+    assert rebuild.is_cleared
+    await journal.end_rebuild()
+    assert await journal.rebuild_in_progress() is None
+    await journal.append(a_memory(), {}, "", {})
+
+
+async def test_a_mark_is_no_part_of_a_backup(journal: Journal, tmp_path: Path) -> None:
+    begun = await journal.begin_rebuild("rebuild")
+    assert await journal.rebuild_in_progress() == begun
+    await journal.backup(tmp_path / "backup")
+    await journal.restore(tmp_path / "backup")
+    restored = await journal.rebuild_in_progress()
+    assert restored is not None
+    assert restored.command == "restore"

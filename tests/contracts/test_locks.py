@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from graphiti_pkm.domain.ports import GroupLocks
+from graphiti_pkm.domain.group_locks import GroupLocks
 
 
 class Inside:
@@ -143,3 +143,12 @@ async def test_one_who_gives_up_waiting_does_not_keep_the_others_out(locks: Grou
     await patient.entered.wait()
     assert not impatient.entered.is_set()
     await patient.leave()
+
+
+async def test_a_lock_of_all_groups_is_seen_without_waiting_for_it(locks: GroupLocks) -> None:
+    assert not locks.is_closed()
+    async with locks.hold("a"):
+        assert not locks.is_closed()
+    async with locks.hold_all():
+        assert locks.is_closed()
+    assert not locks.is_closed()

@@ -87,6 +87,21 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
         db = await self._db()
         return set(write_uuids) & set(db.writes)
 
+    async def write_count(self) -> int:
+        return len((await self._db()).writes)
+
+    async def writes_after(self, uuid: str, limit: int) -> list[str]:
+        return sorted(one for one in (await self._db()).writes if one > uuid)[:limit]
+
+    async def episode_count(self) -> int:
+        return len((await self._db()).episodes)
+
+    async def episodes_after(self, uuid: str, limit: int) -> list[str]:
+        return sorted(one for one in (await self._db()).episodes if one > uuid)[:limit]
+
+    async def held_episodes(self, uuids: Sequence[str]) -> set[str]:
+        return set(uuids) & (await self._db()).episodes.keys()
+
     async def wait_durable(self) -> bool:
         await self._db()
         return self.is_durable

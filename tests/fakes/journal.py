@@ -11,13 +11,16 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 from tests.fakes.backlog import backlog_of
+from tests.fakes.compared import Compared, FakeRow
 from tests.fakes.extractions import FakeExtractionQueue
+from tests.fakes.rebuilds import Rebuilds
 from tests.fakes.saved_graphs import FakeSavedGraphs
 
 from graphiti_pkm.domain.embedding import RecordedEmbedding
 from graphiti_pkm.domain.erasing import KeptRow
 from graphiti_pkm.domain.metrics import Backlog
 from graphiti_pkm.domain.ports import JournalRow
+from graphiti_pkm.domain.rebuilding import RebuildInProgress
 from graphiti_pkm.domain.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.domain.redaction import left_of_job, left_of_receipt, names_left, redacted
 from graphiti_pkm.domain.saved_graphs import KeptGraph
@@ -26,20 +29,6 @@ from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, 
 MAX_ATTEMPTS = 8
 ERASE_DELAY = timedelta(seconds=30)
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
-
-
-@dataclass(frozen=True)
-class FakeRow:
-    """One write; ``state`` is intent, written, applied or failed."""
-
-    seq: int
-    intent: WriteIntent
-    vectors: Vectors
-    request_hash: str
-    answer: dict[str, object]
-    state: Literal["intent", "written", "applied", "failed"] = "intent"
-    reason: str = ""
-    attempts: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,7 +46,7 @@ class FakeJob:
     reason: str = ""
 
 
-class FakeJournal:
+class FakeJournal(Rebuilds, Compared):
     """The port ``Journal`` in memory; ``is_down`` makes every call raise, ``fail_next_append`` the next append."""
 
     def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -89,6 +78,7 @@ class FakeJournal:
         self._check()
         if self._faults:
             raise self._faults.pop(0)
+        self._refuse_while_rebuilding()
         if intent.uuid in self.table:
             raise ValueError(f"write {intent.uuid} is journalled already")
         if intent.kind is WriteKind.ADD_MEMORY and any(self._receipt(one.uuid) for one in intent.episodes):
@@ -121,6 +111,9 @@ class FakeJournal:
 
     async def fail(self, write_uuid: str, reason: str) -> None:
         self._move({write_uuid}, {"intent"}, "failed", reason)
+
+    async def set_aside(self, write_uuid: str, reason: str) -> None:
+        self._move({write_uuid}, {"intent", "written", "applied"}, "failed", reason)
 
     async def begin_attempt(self, write_uuid: str) -> int:
         self._check()
@@ -270,7 +263,7 @@ class FakeJournal:
         self._check()
         return len(_load(path, self.now())[0])
 
-    async def restore(self, path: Path) -> int:
+    async def restore(self, path: Path, *, drops_unknown: bool = False, former: str = "") -> int:
         self._check()
         rows, jobs, extractions = _load(path, self.now())
         self.extractions.load(extractions)
@@ -279,6 +272,9 @@ class FakeJournal:
         self.jobs = {job.id: job for job in jobs}
         self._last_seq = max((row.seq for row in rows), default=0)
         self._last_job = max(self.jobs, default=0)
+        self.rebuild = RebuildInProgress(
+            command="restore", began_at=self.now(), drops_unknown=drops_unknown, former=former
+        )
         return len(rows)
 
     def _check(self) -> None:

@@ -39,6 +39,9 @@ class FakeLocks:
             self.everything = False
             await self._wake()
 
+    def is_closed(self) -> bool:
+        return self.everything
+
     async def _wake(self) -> None:
         async with self._changed:
             self._changed.notify_all()

@@ -185,7 +185,7 @@ async def test_communities_are_built_found_by_graphiti_and_made_anew_by_a_rebuil
     renewed = await build(LOCAL)
     assert {community.uuid for community in renewed.communities}.isdisjoint({c.uuid for c in answer.communities})
     before = dump(endpoint(short_directory).socket)
-    await memory.recovery.rebuild(lambda _done, _total: None)
+    await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
     assert differences(before, dump(endpoint(short_directory).socket)) == []
     assert len(before.of("Community")) == 2
 

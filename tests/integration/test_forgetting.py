@@ -168,7 +168,7 @@ async def test_words_that_no_sentence_holds_leave_every_file_with_another_server
         ]
         socket = Path(endpoint(data_dir).socket)
         before = dump(socket)
-        await memory.recovery.rebuild(lambda _done, _total: None)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
         assert differences(before, dump(socket)) == []
         assert files_with(data_dir, HIDDEN) == []
 
@@ -212,7 +212,7 @@ async def test_a_rebuild_gives_the_redacted_graph(data_dir: Path) -> None:
         await forget(memory, told)
         socket = Path(endpoint(data_dir).socket)
         before = dump(socket)
-        await memory.recovery.rebuild(lambda _done, _total: None)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
         assert differences(before, dump(socket)) == []
         assert files_with(data_dir, HIDDEN) == []
 
@@ -224,7 +224,7 @@ async def test_a_rebuild_after_a_deleted_episode_tells_the_same_changes(data_dir
         socket = Path(endpoint(data_dir).socket)
         before = dump(socket)
         assert before.of("Change")
-        await memory.recovery.rebuild(lambda _done, _total: None)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
         assert differences(before, dump(socket)) == []
 
 

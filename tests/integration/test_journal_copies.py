@@ -52,6 +52,7 @@ async def test_a_backup_restores_rows_states_receipts_and_jobs(journal: SqliteJo
     assert await journal.receipt(second.episodes[0].uuid) == ("hash", {})
     assert await journal.receipt(later.episodes[0].uuid) is None
     assert (await journal.counts())["jobs_queued"] == 2
+    await journal.end_rebuild()
     assert await an_append(journal) in await intents(journal)
     await journal.close()
     assert b"planted secret" not in journal.path.read_bytes()
@@ -111,11 +112,11 @@ async def test_a_damaged_or_newer_backup_changes_nothing(journal: SqliteJournal,
     await journal.backup(tmp_path / "newer")
     await journal.backup(tmp_path / "damaged")
     with closing(sqlite3.connect(tmp_path / "newer")) as newer:
-        newer.execute("PRAGMA user_version = 9")
+        newer.execute("PRAGMA user_version = 99")
     with (tmp_path / "damaged").open("r+b") as file:
         file.seek(8192)
         file.write(b"\xff" * 40_000)
-    with pytest.raises(NewerSchema, match="version 9"):
+    with pytest.raises(NewerSchema, match="version 99"):
         await journal.restore(tmp_path / "newer")
     with pytest.raises(DamagedStore, match="Nothing was changed"):
         await journal.restore(tmp_path / "damaged")
@@ -159,6 +160,7 @@ async def test_restoring_over_a_damaged_journal_keeps_the_file_and_saves_what_is
     assert len(restored) >= 19
     [kept] = (tmp_path / "data").glob("journal.sqlite3.damaged-*")
     assert kept.stat().st_size == len(content)
+    await journal.end_rebuild()
     later = await an_append(other)
     assert (await intents(journal))[-1] == later
     await journal.close()

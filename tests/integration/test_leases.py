@@ -9,7 +9,7 @@ import pytest
 from tests.builders import an_episode, an_intent
 from tests.contracts.test_locks import Visitor, a_while
 
-from graphiti_pkm.domain.ports import GroupLocks
+from graphiti_pkm.domain.group_locks import GroupLocks
 from graphiti_pkm.domain.records import WriteIntent
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph.database import Database

@@ -99,7 +99,7 @@ async def test_rounds_of_retiring_and_restoring_come_back_from_the_journal_as_th
     listed = await changes(world, group)
     assert [one["change"] for one in listed] == ["deleted", "voided", *["restored", "retired"] * 2, "added"]
     assert not {"fact", "words", "reason"} & listed[0].keys()
-    await world.memory.recovery.rebuild(lambda *_: None)
+    await world.memory.recovery.rebuilding.rebuild(lambda *_: None)
     assert await changes(world, group) == listed
     await ask(world, "restore_fact", fact_uuid=uuid, reason="It was Tom.")
     assert await ask(world, "get_entity_edge", uuid=uuid) == before

@@ -79,7 +79,7 @@ async def test_a_cleared_group_does_not_come_back_with_a_rebuild(world: World) -
     assert "gone from the database's and the journal's files" in cleared["message"]
     later = await world.call("add_memory", episode_body="Anew.", group_id="gone")
     assert files_with(world.memory.context.settings.data_dir, hidden) == []
-    await world.memory.recovery.rebuild(lambda _done, _all: None)
+    await world.memory.recovery.rebuilding.rebuild(lambda _done, _all: None)
     for group, bodies in (("gone", ["Anew."]), ("kept", [BODY])):
         episodes = await world.call("get_episodes", group_ids=[group])
         assert [one["content"] for one in episodes["episodes"]] == bodies

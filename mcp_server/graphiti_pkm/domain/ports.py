@@ -6,12 +6,12 @@ stored ids. Readers never return an embedding. Order is part of each contract; t
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Literal, Protocol
 
 from graphiti_pkm.domain.changes import GraphChanges
+from graphiti_pkm.domain.comparing import GraphComparing, JournalComparing
 from graphiti_pkm.domain.embedding import GraphEmbedding, JournalEmbedding
 from graphiti_pkm.domain.erasing import JournalErasing
 from graphiti_pkm.domain.fact_lists import GraphFacts
@@ -28,6 +28,7 @@ from graphiti_pkm.domain.queries import (
     VectorIndex,
     Window,
 )
+from graphiti_pkm.domain.rebuilding import JournalRebuilding
 from graphiti_pkm.domain.records import (
     Entity,
     Episode,
@@ -220,7 +221,11 @@ class GraphWriter(Protocol):
         ...
 
 
-class Graph(GraphReader, GraphNeighbours, GraphSagas, GraphWalks, GraphChanges, GraphEmbedding, GraphWriter, Protocol):
+class GraphReads(GraphReader, GraphNeighbours, GraphSagas, GraphWalks, GraphChanges, GraphComparing, Protocol):
+    """All that is asked of it."""
+
+
+class Graph(GraphReads, GraphEmbedding, GraphWriter, Protocol):
     """All of them, with what status and start-up need."""
 
     async def ready(self) -> bool:
@@ -270,7 +275,7 @@ class JournalRow(Protocol):
     def vectors(self) -> Vectors: ...
 
 
-class Journal(JournalErasing, JournalEmbedding, Protocol):
+class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuilding, Protocol):
     """The second copy of every write. All methods are quick local SQLite calls, run off the event loop."""
 
     async def append(
@@ -341,8 +346,8 @@ class Journal(JournalErasing, JournalEmbedding, Protocol):
         """
         ...
 
-    async def restore(self, path: Path) -> int:
-        """Replace all rows by those of a backup, in one transaction; returns how many. Verifies it first."""
+    async def restore(self, path: Path, *, drops_unknown: bool = False, former: str = "") -> int:
+        """Replace all rows by those of a backup, checked first, and mark a rebuild, in one step; how many rows."""
         ...
 
     async def rows(self, after_seq: int, limit: int) -> Sequence[JournalRow]:
@@ -387,14 +392,4 @@ class Journal(JournalErasing, JournalEmbedding, Protocol):
 
     async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
         """Those entities with a back-link job that is not done."""
-        ...
-
-
-class GroupLocks(Protocol):
-    """Serialises a group's writes across all processes on the data directory; never held across a model call."""
-
-    def hold(self, group_id: str) -> AbstractAsyncContextManager[None]: ...
-
-    def hold_all(self) -> AbstractAsyncContextManager[None]:
-        """Excludes every writer (rebuild, restore)."""
         ...

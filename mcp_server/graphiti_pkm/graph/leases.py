@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.ports import GroupLocks
+from graphiti_pkm.domain.group_locks import GroupLocks
 from graphiti_pkm.errors import PkmError, Unavailable
 from graphiti_pkm.graph import queries_locks
 from graphiti_pkm.graph.database import Database, Refused
@@ -99,6 +99,10 @@ class LeasedGroupLocks:
         async with self._local.hold_all(), self._leased(queries_locks.ALL):
             await self._until(self._nobody_holds_a_group)
             yield
+
+    def is_closed(self) -> bool:
+        """On this host; on others nobody sets a mark in this journal."""
+        return self._local.is_closed()
 
     @asynccontextmanager
     async def _leased(self, lock: str) -> AsyncIterator[None]:

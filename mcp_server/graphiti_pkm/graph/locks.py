@@ -55,6 +55,14 @@ class FlockGroupLocks:
             for fd in held:
                 os.close(fd)
 
+    def is_closed(self) -> bool:
+        """Whether a process, be it this one, holds all groups or waits for them."""
+        gate = open_lock(self._directory / "gate.lock")
+        try:
+            return not try_lock(gate, SHARED)
+        finally:
+            os.close(gate)
+
     async def _take(self, name: str, mode: int) -> int:
         fd = open_lock(self._directory / name)
         if try_lock(fd, mode):

@@ -140,10 +140,14 @@ class Neo4jDatabase:
         return await self.recovering(partial(neo4j_schema.is_ready, self))
 
     async def clear(self) -> None:
-        """In batches: one transaction of a large graph would need all the server's memory."""
+        """In batches: one transaction of a large graph would need all the server's memory.
+
+        Markers go first, so that a graph which is half gone has none of a write that is no longer whole.
+        """
         try:
-            while (await self.write(_CLEAR))[0]["gone"]:
-                pass
+            for query in (_CLEAR_MARKERS, _CLEAR):
+                while (await self.write(query))[0]["gone"]:
+                    pass
         except Refused:
             raise Unavailable("The graph could not be cleared; a part of it may be gone.") from None
         for kind in ALL:
@@ -218,7 +222,14 @@ class Neo4jDatabase:
             raise Neo4jRefused(query.name, error) from None
 
 
-_CLEAR = Query("clear", "MATCH (n) WHERE NOT n:Lock WITH n LIMIT 5000 DETACH DELETE n RETURN count(n) AS gone", {})
+_CLEAR_MARKERS = Query("clear markers", "MATCH (n:Write) WITH n LIMIT 5000 DELETE n RETURN count(n) AS gone", {})
+_CLEAR = Query(
+    "clear",
+    """MATCH (n) WHERE NOT (n:Meta AND n.id STARTS WITH 'lock of ') WITH n LIMIT 5000
+    DETACH DELETE n RETURN count(n) AS gone""",
+    {},
+)
+"""All but the locks: another host would take one that is gone for free."""
 _CLAIM = """MERGE (m:Meta {id: 'claim ' + $key}) SET m.asked_at = datetime()
 WITH m WHERE coalesce(m.claimed_until, datetime({epochMillis: 0})) <= datetime()
 SET m.claimed_until = datetime() + duration({seconds: $seconds}) RETURN 1 AS claimed"""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph import schema
+from graphiti_pkm.graph.comparing import Comparisons
 from graphiti_pkm.graph.database import Database, OpenDatabase
 from graphiti_pkm.graph.embeddings import Embeddings
 from graphiti_pkm.graph.leases import Fences
@@ -27,7 +28,17 @@ if TYPE_CHECKING:
 
 
 class GraphStore(
-    Lookups, Traversals, ChangeReads, Embeddings, Searches, Neighbours, SagaReads, Walks, VectorKeeping, Writes
+    Lookups,
+    Traversals,
+    ChangeReads,
+    Comparisons,
+    Embeddings,
+    Searches,
+    Neighbours,
+    SagaReads,
+    Walks,
+    VectorKeeping,
+    Writes,
 ):
     """Connects on first use, and only then loads graphiti_core and the clients."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, PkmError, Unavailable
+from graphiti_pkm.journal.partial import sync_directory
 from graphiti_pkm.journal.schema import MIGRATIONS, Migration, migrate
 
 T = TypeVar("T")
@@ -23,6 +24,8 @@ _CHECKED_AT_OPEN = 64 * 2**20
 
 _LOOKED_THROUGH = 512 * 2**20
 _LOOK_AGAIN_SECONDS = 600.0
+_COARSE_NANOSECONDS = 50_000_000
+"""Longer than two changes of a file may have the same time."""
 
 _PRIMARY = 0xFF
 """SQLite's extended error codes hold the primary one in their low byte."""
@@ -90,15 +93,35 @@ class JournalFile:
         except FileNotFoundError:
             return 0
 
-    def set_aside(self) -> Path | None:
-        """Move a damaged journal out of the way, complete with its log; no connection may be open here."""
-        if not self.path.exists():
-            return None
+    def state(self) -> tuple[int, ...] | None:
+        """Changes with every commit of any process; None if one is so recent that another may follow unnoticed."""
+        found: list[int] = []
+        for suffix in ("", "-wal"):
+            try:
+                part = self.path.with_name(self.path.name + suffix).stat()
+            except FileNotFoundError:
+                continue
+            if abs(time.time_ns() - part.st_mtime_ns) < _COARSE_NANOSECONDS:
+                return None
+            found += [part.st_ino, part.st_size, part.st_mtime_ns]
+        return tuple(found)
+
+    def replace_damaged(self, whole: Path) -> Path:
+        """Put a whole file in the place of a damaged one, which is kept with its log; no connection may be open here.
+
+        The last step is one rename: until then the damaged journal stands.
+        """
         kept = self.path.with_name(f"{self.path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
-        for suffix in ("", "-wal", "-shm"):
+        try:
+            kept.hardlink_to(self.path)
+        except OSError:  # a file system without hard links
+            self.path.rename(kept)
+        for suffix in ("-wal", "-shm"):
             part = self.path.with_name(self.path.name + suffix)
             if part.exists():
                 part.rename(kept.with_name(kept.name + suffix))
+        whole.replace(self.path)
+        sync_directory(self.data_dir)
         self._is_ready = False
         return kept
 
@@ -110,11 +133,7 @@ class JournalFile:
             self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Readable by its owner only, as are the files SQLite puts beside it.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-            directory = os.open(self.data_dir, os.O_RDONLY)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)
+            sync_directory(self.data_dir)
         except OSError as error:
             raise ConfigurationError(
                 f"The data directory {self.data_dir} cannot be written ({error.strerror}). "
@@ -232,6 +251,11 @@ def _in_plain_words(error: sqlite3.Error, file: JournalFile) -> PkmError | None:
         return damaged(file)
     kind, text = _PLAIN.get(primary, (None, ""))
     return kind(text.format(data_dir=file.data_dir, seconds=_BUSY_SECONDS)) if kind else None
+
+
+def is_about_the_disk(error: sqlite3.Error) -> bool:
+    """Whether it says nothing about the content of a file: the disk is full or failing, or a file is locked."""
+    return (getattr(error, "sqlite_errorcode", 0) & _PRIMARY) in _PLAIN
 
 
 def damaged(file: JournalFile) -> DamagedStore:

@@ -1,17 +1,22 @@
 """Backups of the journal, and putting one in its place."""
 
 import contextlib
+import logging
 import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from graphiti_pkm.domain.rebuilding import RebuildInProgress
 from graphiti_pkm.errors import DamagedStore, InvalidInput, Unavailable
-from graphiti_pkm.journal import embedding, saved_graphs
-from graphiti_pkm.journal.connection import JournalFile, check, connect, plain_errors
+from graphiti_pkm.journal import embedding, rebuilds, redaction, saved_graphs
+from graphiti_pkm.journal.checking import check_whole
+from graphiti_pkm.journal.connection import JournalFile, check, connect, is_about_the_disk, plain_errors
+from graphiti_pkm.journal.partial import partial, sweep, sync_directory
 from graphiti_pkm.journal.rows import decode, encode, insert
 from graphiti_pkm.journal.schema import TABLES, copy_to, is_ours, migrate, refuse_newer, transaction, version
 
+_log = logging.getLogger(__name__)
 _EXTRACTION = (
     "job, group_id, episode_uuid, payload, state, attempts, not_before, reason, remedy, queued_at, finished_at, calls, "
     "prompt_tokens, completion_tokens"
@@ -23,30 +28,34 @@ def back_up(file: JournalFile, path: Path) -> None:
     """A consistent copy in a new file; writers go on meanwhile, on connections of their own."""
     _refuse_existing(path)
     with plain_errors(file), contextlib.closing(file.open("NORMAL")) as source:
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
-            copy_to(source, partial)
-            with contextlib.closing(connect(partial)) as copy:
-                check(copy)
-            _publish(partial, path)
+            sweep(path.parent)  # of backups that were killed there
+            with partial(path.parent, path.name) as copy:
+                copy_to(source, copy)
+                with contextlib.closing(connect(copy)) as copied:
+                    check(copied)
+                _publish(copy, path)
+                sync_directory(path.parent)
         except (OSError, sqlite3.OperationalError) as error:
             raise Unavailable(
                 f"The backup {path.name} could not be written (directory missing, read-only or full). "
                 "Nothing was left behind; the journal is unchanged."
             ) from error
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 def rows_in(path: Path, directory: Path) -> int:
     """How many writes a backup holds, after all checks that ``restore`` makes."""
-    with _checked_copy(path, directory) as copy, contextlib.closing(connect(copy)) as connection:
+    with checked_copy(path, directory) as copy, contextlib.closing(connect(copy)) as connection:
         return int(connection.execute("SELECT count(*) FROM writes").fetchone()[0])
 
 
-def restore(connection: sqlite3.Connection, path: Path, directory: Path) -> int:
-    """Replace all rows by those of a backup, in one transaction; jobs under way there are queued again."""
-    with _checked_copy(path, directory) as copy:
+def restore(connection: sqlite3.Connection, path: Path, directory: Path, rebuild: RebuildInProgress) -> int:
+    """Replace all rows by those of a backup and record the rebuild that has to follow, in one transaction.
+
+    Servers at work have the file open, so it is not replaced by another: they see all of this or nothing. Jobs that
+    were under way in the backup are queued again.
+    """
+    with checked_copy(path, directory) as copy:
         connection.execute("ATTACH DATABASE ? AS backup", (str(copy),))
         try:
             with transaction(connection):
@@ -54,12 +63,9 @@ def restore(connection: sqlite3.Connection, path: Path, directory: Path) -> int:
                     connection.execute(f"DELETE FROM main.{table}")  # noqa: S608 our own names
                 for table in TABLES:
                     connection.execute(f"INSERT INTO main.{table} SELECT * FROM backup.{table}")  # noqa: S608
-                for table in ("jobs", "extractions"):
-                    connection.execute(
-                        f"UPDATE main.{table} SET state = 'queued', owner = NULL, lease_until = NULL "  # noqa: S608
-                        "WHERE state = 'running'"
-                    )
+                _queue_again(connection)
                 _join_spending(connection, connection, "backup")
+                rebuilds.record(connection, rebuild)
                 count = int(connection.execute("SELECT count(*) FROM main.writes").fetchone()[0])
         finally:
             connection.execute("DETACH DATABASE backup")
@@ -68,7 +74,36 @@ def restore(connection: sqlite3.Connection, path: Path, directory: Path) -> int:
     return count
 
 
-def salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
+def replace_damaged(file: JournalFile, path: Path, rebuild: RebuildInProgress, at: float) -> int:
+    """Put a backup in the place of a damaged journal, with whatever of that is newer and readable.
+
+    All of it is made beside; the damaged journal stands until the new one is whole, and is kept afterwards.
+    """
+    with plain_errors(file), checked_copy(path, file.data_dir) as copy:
+        with contextlib.closing(connect(copy)) as connection:
+            count = int(connection.execute("SELECT count(*) FROM writes").fetchone()[0])
+            count += _salvage(connection, file.path, at)
+            with transaction(connection):
+                _queue_again(connection)
+                redaction.redact_again(connection)
+                rebuilds.record(connection, rebuild)
+        with copy.open("rb") as whole:
+            os.fsync(whole.fileno())
+        kept = file.replace_damaged(copy)
+    _log.warning("damaged journal kept as %s", kept.name)
+    return count
+
+
+def _queue_again(connection: sqlite3.Connection) -> None:
+    """Jobs that were under way when the copy was made."""
+    for table in ("jobs", "extractions"):
+        connection.execute(
+            f"UPDATE main.{table} SET state = 'queued', owner = NULL, lease_until = NULL "  # noqa: S608 our own names
+            "WHERE state = 'running'"
+        )
+
+
+def _salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
     """Add whatever a damaged journal holds beyond the present rows and can still be read; returns how many."""
     saved = 0
     with contextlib.closing(connect(damaged)) as source:
@@ -158,37 +193,49 @@ def _save_extraction(connection: sqlite3.Connection, source: sqlite3.Connection,
 
 
 @contextlib.contextmanager
-def _checked_copy(path: Path, directory: Path) -> Iterator[Path]:
-    """A private copy of a backup at the current schema: the backup itself is never written to."""
+def checked_copy(path: Path, directory: Path) -> Iterator[Path]:
+    """A private copy of a backup at the current schema, checked in every row: the backup is never written to.
+
+    Raises:
+        InvalidInput: there is no such file, or it is no backup of a journal.
+        DamagedStore: it is damaged.
+        NewerSchema: a newer version wrote it.
+    """
     if not path.is_file():
         raise InvalidInput(f"There is no backup file {path.name}. Nothing was changed.")
-    copy = directory / f".restore.{os.getpid()}.partial"
-    try:
+    with partial(directory, "restore") as copy:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as backup:
-            _check_backup(backup, path.name)
+            try:
+                if not is_ours(backup) or not version(backup):
+                    raise InvalidInput(f"{path.name} is no backup of a graphiti-pkm journal. Nothing was changed.")
+                refuse_newer(backup, f"The backup {path.name}")
+                check(backup)
+            except sqlite3.DatabaseError as error:
+                raise _damaged(path, error) from error
             copy_to(backup, copy)
         with contextlib.closing(connect(copy)) as connection:
-            _migrate_copy(connection, copy)
+            _check_copy(connection, copy, path)
         yield copy
-    finally:
-        for leftover in copy.parent.glob(f"{copy.name}*"):
-            leftover.unlink(missing_ok=True)
 
 
-def _check_backup(backup: sqlite3.Connection, name: str) -> None:
+def _check_copy(connection: sqlite3.Connection, copy: Path, path: Path) -> None:
     try:
-        if not is_ours(backup) or not version(backup):
-            raise InvalidInput(f"{name} is no backup of a graphiti-pkm journal. Nothing was changed.")
-        refuse_newer(backup, f"The backup {name}")
-        check(backup, thorough=True)
-    except sqlite3.DatabaseError as error:
-        raise DamagedStore(f"The backup {name} is damaged or no backup at all. Nothing was changed.") from error
+        older = migrate(connection, copy)
+        if older is not None:
+            older.unlink(missing_ok=True)
+        check_whole(connection)
+    except sqlite3.Error as error:
+        if is_about_the_disk(error):
+            raise
+        raise _damaged(path, error) from error
 
 
-def _migrate_copy(connection: sqlite3.Connection, copy: Path) -> None:
-    older = migrate(connection, copy)
-    if older is not None:
-        older.unlink(missing_ok=True)
+def _damaged(path: Path, error: sqlite3.Error) -> DamagedStore:
+    code = getattr(error, "sqlite_errorname", None)
+    why = f"SQLite says {code}" if code else str(error)
+    return DamagedStore(
+        f"The backup {path.name} is damaged or no backup at all ({why}). Nothing was changed. Take another backup."
+    )
 
 
 def _refuse_existing(path: Path) -> None:
@@ -196,13 +243,13 @@ def _refuse_existing(path: Path) -> None:
         raise InvalidInput(f"{path.name} exists already and was not overwritten. Name another file.")
 
 
-def _publish(partial: Path, path: Path) -> None:
+def _publish(copy: Path, path: Path) -> None:
     """Give the finished copy its name, unless somebody took that name meanwhile."""
     try:
-        path.hardlink_to(partial)
+        path.hardlink_to(copy)
     except FileExistsError:
         _refuse_existing(path)
         raise
     except OSError:  # a file system without hard links
         _refuse_existing(path)
-        partial.rename(path)
+        copy.rename(path)

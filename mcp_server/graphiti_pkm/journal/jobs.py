@@ -60,8 +60,13 @@ def claim(connection: sqlite3.Connection, owner: str, now: float, lease_seconds:
     if not found:
         return None
     job_id, group_id, payload = found[0]
+    return job_id, group_id, decode(job_id, payload)
+
+
+def decode(job_id: int, payload: str) -> Job:
+    """A job as a value. Raises sqlite3.DatabaseError if it is no longer what was stored."""
     try:
-        return job_id, group_id, _JOB.validate_json(payload)
+        return _JOB.validate_json(payload)
     except ValidationError:  # it holds content and is not passed on
         raise sqlite3.DatabaseError(f"job {job_id} is not what was stored") from None
 

@@ -78,6 +78,11 @@ def kept(principal: str) -> Callable[[sqlite3.Connection], list[KeptGraph]]:
     return lambda c: list(_graphs(c, "json_extract(owner, '$[0]') = ? ORDER BY owner, name", (principal,)))
 
 
+def all_graphs(connection: sqlite3.Connection) -> Iterator[KeptGraph]:
+    """Of all owners."""
+    return _graphs(connection, "true", ())
+
+
 def insert(connection: sqlite3.Connection, graph: KeptGraph) -> None:
     """Inside the caller's transaction; one of the same owner and name stays."""
     connection.execute(

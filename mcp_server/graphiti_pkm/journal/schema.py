@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphiti_pkm.errors import DamagedStore, NewerSchema
+from graphiti_pkm.journal.partial import partial, sync_directory
 
 APPLICATION_ID = 0x504B4D4A
 """Marks the file as ours: "PKMJ"."""
@@ -166,6 +167,21 @@ _SAVED_GRAPHS: Migration = (
     """,
 )
 
+# At most one row, while the graph is being made anew: until it is gone, the graph is not what the journal says.
+# ``former`` is the name of the copy that was made of a journal before another was put in its place.
+_REBUILD: Migration = (
+    """
+    CREATE TABLE rebuild (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        command TEXT NOT NULL,
+        began_at TEXT NOT NULL,
+        is_cleared INTEGER NOT NULL DEFAULT 0,
+        drops_unknown INTEGER NOT NULL DEFAULT 0,
+        former TEXT NOT NULL DEFAULT ''
+    )
+    """,
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     _FIRST,
     _EVENTS,
@@ -174,11 +190,13 @@ MIGRATIONS: tuple[Migration, ...] = (
     _EXTRACTIONS,
     _EMBEDDING,
     _SAVED_GRAPHS,
+    _REBUILD,
 )
 """The n-th turns version n into version n + 1; a published one never changes."""
 
 TABLES = ("writes", "contents", "episodes", "jobs", "extractions", "model_answers", "embedding", "saved_graphs")
-"""Each after what it refers to. What was spent, and whether the queue is paused, are no part of the memory."""
+"""Each after what it refers to. What was spent, whether the queue is paused, and a rebuild that is not finished, are no
+part of the memory."""
 
 
 @contextlib.contextmanager
@@ -197,6 +215,12 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 def version(connection: sqlite3.Connection) -> int:
     """Schema version of a file; 0 is an empty one."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def statements() -> Iterator[str]:
+    """What makes an empty file one of the current version."""
+    for migration in MIGRATIONS:
+        yield from migration
 
 
 def refuse_newer(connection: sqlite3.Connection, what: str, migrations: Sequence[Migration] = MIGRATIONS) -> None:
@@ -241,22 +265,17 @@ def _keep_older(connection: sqlite3.Connection, path: Path, found: int) -> Path:
     """A copy of the file as it was before its migration; the first copy stands."""
     kept = path.with_name(f"{path.stem}-version-{found}{path.suffix}")
     if not kept.exists():
-        partial = kept.with_name(f".{kept.name}.{os.getpid()}.partial")
-        copy_to(connection, partial)
-        partial.replace(kept)
+        with partial(kept.parent, kept.name) as copy:
+            copy_to(connection, copy)
+            copy.replace(kept)
+            sync_directory(kept.parent)
     return kept
 
 
 def copy_to(source: sqlite3.Connection, path: Path) -> None:
-    """A consistent copy in one file of its own, on disk when this returns; removed again on an error."""
-    path.unlink(missing_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-    try:
-        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as target:
-            source.backup(target)
-            target.execute("PRAGMA journal_mode = DELETE")
-        with path.open("rb") as copy:
-            os.fsync(copy.fileno())
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+    """A consistent copy in an empty file that is there, on disk when this returns."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as target:
+        source.backup(target)
+        target.execute("PRAGMA journal_mode = DELETE")
+    with path.open("rb") as copy:
+        os.fsync(copy.fileno())

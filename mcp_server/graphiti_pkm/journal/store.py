@@ -1,26 +1,37 @@
 """The journal port on SQLite: the second copy of every write, committed before a call is acknowledged."""
 
 import asyncio
-import logging
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from graphiti_pkm.domain.comparing import WrittenRow
 from graphiti_pkm.domain.embedding import RecordedEmbedding
 from graphiti_pkm.domain.erasing import KeptRow
 from graphiti_pkm.domain.metrics import Backlog
+from graphiti_pkm.domain.rebuilding import RebuildCommand, RebuildInProgress
 from graphiti_pkm.domain.records import Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.domain.saved_graphs import KeptGraph
 from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
-from graphiti_pkm.journal import backlog, copies, embedding, extractions, jobs, redaction, rows, saved_graphs
+from graphiti_pkm.journal import (
+    backlog,
+    comparing,
+    copies,
+    embedding,
+    extractions,
+    jobs,
+    rebuilds,
+    redaction,
+    rows,
+    saved_graphs,
+)
 from graphiti_pkm.journal.connection import Connection, JournalFile, Look, check, plain_errors
 from graphiti_pkm.journal.queue import SqliteExtractionQueue
 from graphiti_pkm.journal.rows import Row
 from graphiti_pkm.journal.saved_graphs import SqliteSavedGraphs
 from graphiti_pkm.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
 
-_log = logging.getLogger(__name__)
 _WRITTEN_AT_ONCE = 1000
 _STATES = ("intent", "written", "applied", "failed")
 
@@ -50,6 +61,9 @@ class SqliteJournal:
         self._look = Look(self._file)
         self.extractions = SqliteExtractionQueue(self._durable, self._quick, now)
         self.saved_graphs = SqliteSavedGraphs(self._durable, self._quick, migrations)
+        self._looked_at: tuple[int, ...] | None = None
+        self._rebuild: RebuildInProgress | None = None
+        """As found when the file was in the state that was looked at."""
         self._owners: dict[int, str] = {}
         """Who claimed a job through this journal, so that a lease taken over elsewhere is noticed."""
 
@@ -76,6 +90,7 @@ class SqliteJournal:
             with transaction(connection):
                 # A newer version may have migrated the file under a process of this one.
                 refuse_newer(connection, "The journal", self._migrations)
+                rebuilds.refuse(connection)
                 if intent.kind is WriteKind.EXTRACT and extractions.is_cancelled(connection, intent.uuid):
                     raise NotKept("Nothing was stored. The job was cancelled while its result was about to be written.")
                 seq = rows.insert(connection, intent, encoded, request_hash, at)
@@ -149,6 +164,18 @@ class SqliteJournal:
         return await self._uuids(
             "SELECT uuid FROM writes WHERE state IN ('written', 'applied') ORDER BY seq DESC LIMIT ?", limit
         )
+
+    async def written_rows(self, after_seq: int, limit: int) -> list[WrittenRow]:
+        return await self._quick.run(lambda c: comparing.written_rows(c, after_seq, limit))
+
+    async def known_writes(self, uuids: Sequence[str]) -> set[str]:
+        return await self._quick.run(lambda c: comparing.known_writes(c, uuids))
+
+    async def written_episodes(self, after_uuid: str, limit: int) -> list[str]:
+        return await self._quick.run(lambda c: comparing.written_episodes(c, after_uuid, limit))
+
+    async def known_episodes(self, uuids: Sequence[str]) -> set[str]:
+        return await self._quick.run(lambda c: comparing.known_episodes(c, uuids))
 
     async def find(self, write_uuids: Sequence[str]) -> list[Row]:
         return await self._quick.run(lambda c: rows.select_uuids(c, write_uuids))
@@ -242,32 +269,36 @@ class SqliteJournal:
     async def verify_backup(self, path: Path) -> int:
         return await asyncio.to_thread(self._verify, path)
 
-    async def restore(self, path: Path) -> int:
-        await self.verify_backup(path)
-        damaged = await self._set_damaged_aside()
-        at = self._seconds()
-
-        def work(connection: sqlite3.Connection) -> int:
-            count = copies.restore(connection, path, self._file.data_dir)
-            if damaged:
-                count += copies.salvage(connection, damaged, at)
-                with transaction(connection):
-                    redaction.redact_again(connection)
-            return count
-
-        return await self._durable.run(work)
-
-    async def _set_damaged_aside(self) -> Path | None:
-        """Keep a journal that cannot be opened or is broken, and make room for another."""
+    async def restore(self, path: Path, *, drops_unknown: bool = False, former: str = "") -> int:
+        rebuild = RebuildInProgress(command="restore", began_at=self._now(), drops_unknown=drops_unknown, former=former)
         try:
             await self.check()
         except DamagedStore:
             await self._durable.disconnect()
             await self._quick.disconnect()
-            kept = self._file.set_aside()
-            _log.warning("damaged journal kept as %s", kept.name if kept else None)
-            return kept
-        return None
+            return await asyncio.to_thread(copies.replace_damaged, self._file, path, rebuild, self._seconds())
+        return await self._durable.run(lambda c: copies.restore(c, path, self._file.data_dir, rebuild))
+
+    async def rebuild_in_progress(self) -> RebuildInProgress | None:
+        state = self._file.state()
+        if state is None or state != self._looked_at:
+            self._rebuild = await self._quick.run(rebuilds.current)
+            self._looked_at = state
+        return self._rebuild
+
+    async def begin_rebuild(self, command: RebuildCommand, *, drops_unknown: bool = False) -> RebuildInProgress:
+        rebuild = RebuildInProgress(command=command, began_at=self._now(), drops_unknown=drops_unknown)
+        await self._durable.run(lambda c: rebuilds.record(c, rebuild))
+        return rebuild
+
+    async def set_aside(self, write_uuid: str, reason: str) -> None:
+        await self._durable.run(lambda c: rebuilds.set_aside(c, write_uuid, reason))
+
+    async def rebuild_cleared(self) -> None:
+        await self._durable.run(rebuilds.cleared)
+
+    async def end_rebuild(self) -> None:
+        await self._durable.run(rebuilds.end)
 
     def _verify(self, path: Path) -> int:
         with plain_errors(self._file):

@@ -146,6 +146,8 @@ class Committer:
         rows = await self._journal.unfinished(group_id)
         if not rows:
             return 0
+        if rebuild := await self._journal.rebuild_in_progress():
+            raise Unavailable(rebuild.describe())  # which takes them in their turn
         there = await self._graph.applied([row.intent.uuid for row in rows])
         for row in rows:
             if row.intent.uuid in there or await self._was_applied(row):

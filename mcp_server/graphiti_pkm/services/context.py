@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.ports import Embedder, Graph, GroupLocks, Journal
+from graphiti_pkm.domain.group_locks import GroupLocks
+from graphiti_pkm.domain.ports import Embedder, Graph, Journal
 from graphiti_pkm.services.signing import Signer
 
 

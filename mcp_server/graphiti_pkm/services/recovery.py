@@ -1,24 +1,21 @@
-"""Journal and graph brought together again: at start, after a crash of the database, and after a restore."""
+"""Journal and graph brought together again: at start, after a crash of the database, and now and then."""
 
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from datetime import UTC
-from pathlib import Path
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Protocol
 
+from graphiti_pkm.domain.comparing import Differences
 from graphiti_pkm.domain.ports import JournalRow
-from graphiti_pkm.domain.queries import EpisodeFilter, Window
-from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
+from graphiti_pkm.errors import NotKept, PkmError, Unavailable
 from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.services.comparing import Comparing
 from graphiti_pkm.services.context import Context
+from graphiti_pkm.services.rebuilding import Rebuilding, is_unfinished
 from graphiti_pkm.services.waiting import wait_for_any
 
 _log = logging.getLogger(__name__)
-
-Progress = Callable[[int, int], None]
-"""Told how many writes are done, and of how many."""
 
 _WINDOW = 200
 """Writes looked at first when walking back; a window wholly in the graph ends the walk.
@@ -28,12 +25,15 @@ journal's order: what is missing reaches back less than a window beyond the olde
 """
 _ROWS = 100
 _MARKERS = 1000
-_EPISODES = 500
 MOST_BEFORE_A_WRITE = 100
 """Lost writes of its group that a write brings back itself; with more to come it would keep its caller waiting."""
 _TURN_SECONDS = 1.0
 _QUIET_TURNS = 5
 """Turns between two tries of a write that waits for the database."""
+PATIENCE_SECONDS = 20.0
+"""How long a call waits for a rebuild to be finished."""
+_LOOK_AGAIN_SECONDS = 0.1
+_COMPARE_AFTER_SECONDS, _COMPARE_AGAIN_SECONDS = 60.0, 6 * 3600.0
 
 
 class Damage(Protocol):
@@ -60,11 +60,25 @@ _NO_DAMAGE = _NeverDamaged()
 
 
 class Recovery:
-    """Replays what the graph lost, marks what it has for good, rebuilds it whole."""
+    """Replays what the graph lost, marks what it has for good, has it made anew where that is not enough."""
 
-    def __init__(self, context: Context, committer: Committer, damage: Damage = _NO_DAMAGE) -> None:
-        """``damage`` tells whether the database repaired its file in a way that leaves gaps anywhere."""
+    def __init__(
+        self, context: Context, committer: Committer, damage: Damage = _NO_DAMAGE, *, is_shared: bool = False
+    ) -> None:
+        """``damage`` tells whether the database repaired its file in a way that leaves gaps anywhere.
+
+        ``is_shared``: servers with journals of their own may write into the same graph.
+        """
         self._context = context
+        self.comparing = Comparing(context, is_shared=is_shared)
+        self.rebuilding = Rebuilding(context, committer, self.comparing)
+        self.rebuilding.restarts = lambda: self._restarts
+        self.patience_seconds = PATIENCE_SECONDS
+        self._trouble = ""
+        """Why a rebuild could not be finished at the last try."""
+        self._has_compared = self._is_lacking = False
+        self.differences = ""
+        """Of journal and graph, as a sentence, when they were last compared."""
         self._damage = damage
         self._journal = context.journal
         self._graph = context.graph
@@ -83,9 +97,13 @@ class Recovery:
             Unavailable: the graph cannot be reached; what was done so far stays done.
         """
         restarts = self._restarts
-        count = 0 if self._damage.is_whole() else await self._make_whole()
+        if await is_unfinished(self._context) is not None and self._locks.is_closed():
+            return 0  # whoever rebuilds is at work; the loop looks again
+        count = await self.rebuilding.finish()
+        count += 0 if self._damage.is_whole() else await self._make_whole()
+        count += await self._repair_gap()
         lost: dict[str, list[str]] = {}
-        async for row in self._rows(await self._missing()):
+        async for row in self._rows(await self._to_replay()):
             lost.setdefault(row.intent.group_id, []).append(row.intent.uuid)
         unfinished = {row.intent.group_id for row in await self._journal.unfinished(None)}
         for group_id in sorted(lost.keys() | unfinished):
@@ -134,119 +152,70 @@ class Recovery:
             await self._turn(tries_waiting=quiet == 0)
         await self._turn(tries_waiting=False)
 
-    async def rebuild(self, progress: Progress, *, force: bool = False) -> int:
-        """Make the graph anew from the journal; returns how many writes it took.
+    async def whole(self) -> None:
+        """Returns once the graph is what the journal says: at once, unless a rebuild is not finished.
 
         Raises:
-            InvalidInput: the graph holds episodes the journal does not know and ``force`` is not given.
-            DamagedStore: a row cannot be read; the graph is unchanged.
-            Unavailable: it stopped half-way; start-up or another rebuild goes on.
+            Unavailable: that takes longer than a call should wait, or cannot be done now.
         """
-        async with self._locks.hold_all():
-            known = await self._check_rows()
-            if not force and (unknown := await self._unknown_episodes(known)):
-                raise InvalidInput(
-                    f"The graph holds {unknown} episodes that are not in the journal; a rebuild would lose them. "
-                    "Nothing was changed; --force goes on without them."
-                )
-            return await self._fill(progress, await self._total())
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self.patience_seconds
+        while (rebuild := await is_unfinished(self._context)) is not None:
+            if clock() > deadline or self._trouble:
+                raise Unavailable(f"{rebuild.describe()} {self._trouble}".strip())
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)  # another process may be the one that finishes it
 
-    async def restore_backup(self, path: Path, progress: Progress, *, replace: bool = False) -> int:
-        """Put a backup in the journal's place and make the graph from it; returns how many writes it holds.
+    async def compare(self) -> Differences:
+        """All rows of journal and graph, in both directions; what the graph lacks is brought back first.
 
         Raises:
-            InvalidInput: there is something to replace and ``replace`` is not given, or no such backup.
-            DamagedStore: the backup is damaged; nothing was changed.
-            NewerSchema: a newer version wrote the backup; nothing was changed.
+            Unavailable: the graph cannot be reached.
+            DamagedStore: likewise the journal.
         """
-        await self._journal.verify_backup(path)
-        async with self._locks.hold_all():
-            if not replace and await self._holds_something():
-                raise InvalidInput(
-                    "There is a memory already. Nothing was changed. With --replace it is replaced, and a copy of its "
-                    "journal is kept in the data directory."
-                )
-            if await self._keep_copy():
-                return await self._replace(path, progress)
-            count = await self._journal.restore(path)
-            if not await self._unknown_episodes(await self._check_rows()):
-                return await self._fill(progress, count)
-        # The journal was damaged and the graph knows more than what could be saved: it stays as it is.
-        _log.warning("the graph holds episodes that neither the backup nor the damaged journal gave; they were kept")
-        await self.replay()
-        return count
+        if (await self.comparing.lost()).uuids:
+            self._is_lacking = True
+            await self.replay()
+        return await self.comparing.differences()
 
-    async def _replace(self, path: Path, progress: Progress) -> int:
-        # The graph is emptied first: dying in between leaves a journal with an empty graph, which start-up
-        # fills again. The other way round, a mixture of old and new would be left.
-        await self._clear()
-        try:
-            count = await self._journal.restore(path)
-        except PkmError:
-            await self._fill(progress, await self._total())
-            raise
-        return await self._fill(progress, count)
-
-    async def _keep_copy(self) -> bool:
-        """Back up the present journal; False if it is damaged: restoring then keeps the damaged file itself."""
-        now = self._context.now().astimezone(UTC)
-        name = f"journal-before-restore-{now:%Y%m%dT%H%M%S%f}.sqlite3"
-        try:
-            await self._journal.backup(self._context.settings.data_dir / name)
-        except DamagedStore:
-            return False
-        return True
-
-    async def _check_rows(self) -> set[str]:
-        """Read every row; returns the episodes they tell. Raises DamagedStore while nothing is changed yet."""
-        known: set[str] = set()
-        async for row in self._all_rows():
-            known.update(episode.uuid for episode in row.intent.episodes)
-        return known
-
-    async def _clear(self) -> None:
-        in_graph, recorded = await self._graph.embedding(), await self._journal.embedding()
-        await self._graph.clear()
-        if recorded is not None:  # what the rows hold decides: a backup may be of another model
-            await self._graph.record_embedding(recorded.model, recorded.dimension)
-        elif in_graph is not None:
-            await self._graph.record_embedding(*in_graph)
-
-    async def _fill(self, progress: Progress, total: int) -> int:
-        """Empty the graph and apply every row in order."""
-        await self._clear()
-        done = 0
-        async for row in self._all_rows():
+    async def keep_compared(self, stop: asyncio.Event) -> None:
+        """Compare some time after the start, and now and then."""
+        seconds = _COMPARE_AFTER_SECONDS
+        while not stop.is_set():
+            await wait_for_any(stop, seconds=seconds)
+            seconds = _COMPARE_AGAIN_SECONDS
+            if stop.is_set() or await is_unfinished(self._context) is not None:
+                continue
             try:
-                await self._committer.apply_again(row)
-            except NotKept as error:
-                raise Unavailable(
-                    f"The rebuild stopped after {done} writes. {error.message} "
-                    "The journal is unchanged; run rebuild again."
-                ) from error
-            await self._journal.written(row.intent.uuid)
-            done += 1
-            progress(done, max(done, total))
-        await self._graph.wait_durable()
-        return done
+                self.differences = (await self.compare()).describe()
+            except PkmError as error:
+                _log.debug("journal and graph could not be compared: %s", error.code)
+            if self.differences:
+                _log.warning("%s", self.differences)
 
     async def _make_whole(self) -> int:
-        """Make the graph anew after a repair, once for all processes.
+        """Make the graph anew after a repair of its file, once for all processes.
 
         A repair may have skipped single commands, also inside a write whose marker is there, so comparing
         markers is not enough.
         """
-        async with self._locks.hold_all():
-            if self._damage.is_whole():
-                return 0
-            count = 0
-            if unknown := await self._unknown_episodes(await self._check_rows()):
-                _log.warning("the repaired graph holds %d episodes the journal does not know: not made anew", unknown)
-            else:
-                count = await self._fill(lambda _done, _total: None, await self._total())
-                _log.warning("made the graph anew from %d writes after a repair of its file", count)
-            self._damage.made_whole()
+        count = await self.rebuilding.repair(lambda: not self._damage.is_whole())
+        self._damage.made_whole()
         return count
+
+    async def _repair_gap(self) -> int:
+        """Once: what came after a gap was planned without what is lost, so applying that late would not be enough."""
+        if not await self._looks_everywhere():
+            return 0
+        return await self.rebuilding.repair() if (await self.comparing.lost()).has_gap else 0
+
+    async def _to_replay(self) -> Sequence[str]:
+        """Writes to repeat: what the database lost at its end, or at the start whatever is missing anywhere."""
+        lost = (await self.comparing.lost()).uuids if await self._looks_everywhere() else await self._missing()
+        self._has_compared, self._is_lacking = True, False
+        return lost
+
+    async def _looks_everywhere(self) -> bool:
+        return self._is_lacking or (not self._has_compared and await self.comparing.may_lack())
 
     async def _missing(self) -> list[str]:
         """Uuids of the writes that the graph should hold and does not, oldest first."""
@@ -273,6 +242,8 @@ class Recovery:
     async def _catch_up(self, group_id: str, lost: Sequence[str] = ()) -> int:
         """Repeat the lost writes of a group, then finish its unfinished ones; the group's lock is held."""
         count = 0
+        if await is_unfinished(self._context) is not None:
+            raise Unavailable("A rebuild of the graph is not finished yet.")
         try:
             async for row in self._rows(await self._absent(lost)):  # another process may have been quicker
                 await self._committer.apply_again(row)
@@ -290,6 +261,9 @@ class Recovery:
     async def _turn(self, *, tries_waiting: bool) -> None:
         """One turn of the loop, which nothing may end: whatever fails is tried again by the next."""
         try:
+            if await is_unfinished(self._context) is not None:
+                await self._finish_rebuild()
+                return
             if self._restarted.is_set():
                 self._restarted.clear()
                 await self.replay()
@@ -303,6 +277,16 @@ class Recovery:
         except Exception as error:  # noqa: BLE001 a boundary: a background loop has no caller
             _log.error("keeping the journal failed: %s", type(error).__name__)
 
+    async def _finish_rebuild(self) -> None:
+        if self._locks.is_closed():
+            return
+        try:
+            await self.replay()
+        except PkmError as error:
+            self._trouble = error.message
+            raise
+        self._trouble = ""
+
     async def _mark_durable(self) -> None:
         written = await self._journal.written_until_now()
         if not written or not await self._graph.wait_durable():
@@ -311,41 +295,6 @@ class Recovery:
         await self._journal.applied([uuid for uuid in written if uuid not in absent])
         if absent:  # the database came back without its last second
             await self.replay()
-
-    async def _all_rows(self) -> AsyncIterator[JournalRow]:
-        after = 0
-        while rows := await self._journal.rows(after, _ROWS):
-            for row in rows:
-                yield row
-            after = rows[-1].seq
-
-    async def _unknown_episodes(self, known: set[str]) -> int:
-        """How many episodes of the graph the journal never wrote."""
-        groups = tuple(await self._graph.groups())
-        if not groups:
-            return 0
-        unknown = 0
-        after: tuple[str | int, ...] | None = None
-        while True:
-            page = await self._graph.recent_episodes(
-                EpisodeFilter(group_ids=groups), Window(limit=_EPISODES, after=after)
-            )
-            unknown += sum(episode.uuid not in known for episode in page.episodes)
-            if len(page.episodes) < _EPISODES:
-                return unknown
-            after = page.keys[-1]
-
-    async def _total(self) -> int:
-        counts = await self._journal.counts()
-        return sum(counts[state] for state in ("intent", "written", "applied"))
-
-    async def _holds_something(self) -> bool:
-        if await self._graph.groups():
-            return True
-        try:
-            return bool(await self._journal.rows(0, 1))
-        except DamagedStore:
-            return True
 
 
 def _chunks(items: Iterable[str], size: int) -> Iterable[list[str]]:

@@ -1,6 +1,6 @@
 """The use cases as one value: what the MCP edge is given."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
     from graphiti_pkm.services.status import Status
     from graphiti_pkm.services.triplets import Triplets
     from graphiti_pkm.services.writing import Writing
+
+
+async def _whole() -> None:
+    """Of a graph that nobody rebuilds."""
 
 
 @dataclass(frozen=True)
@@ -44,5 +48,7 @@ class Services:
     figures: "Figures"
     stop_waiting: Callable[[], None] = lambda: None
     """Calls that wait for a model are answered now."""
+    whole: Callable[[], Awaitable[None]] = _whole
+    """Returns once the graph is what the journal says; raises Unavailable while a rebuild is not finished."""
     reasoning: "Reasoning | None" = None
     """Only where the toolset reasoning is switched on."""

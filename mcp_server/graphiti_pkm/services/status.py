@@ -11,7 +11,9 @@ from graphiti_pkm.domain.status_answers import StatusResponse
 from graphiti_pkm.errors import NotFound, PkmError, Unavailable
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.services.rebuilding import is_unfinished
 from graphiti_pkm.services.receipts import Receipts, in_words
+from graphiti_pkm.services.recovery import Recovery
 from graphiti_pkm.services.views import size_in_words
 
 _DISTRIBUTION = "graphiti-pkm"
@@ -42,6 +44,7 @@ class Status:
         repairs: Callable[[], Sequence[str]] = tuple,
         backend: str = "embedded FalkorDB",
         receipts: Receipts | None = None,
+        recovery: Recovery | None = None,
         *,
         is_shared: bool = False,
     ) -> None:
@@ -49,6 +52,7 @@ class Status:
 
         ``is_shared``: servers with journals of their own may write into the same graph.
         """
+        self._recovery = recovery
         self._is_shared = is_shared
         self._receipts = receipts
         self._context = context
@@ -78,7 +82,10 @@ class Status:
             failures.append(f"{counts['failed']} write(s) were refused by the database and set aside; see the log.")
         if jobs.get("failed"):
             failures.append(f"{jobs['failed']} job(s) failed repeatedly and were given up; see the log.")
-        if caller.is_local:
+        rebuild = await is_unfinished(self._context)
+        if rebuild is not None:
+            failures.append(rebuild.describe())
+        elif caller.is_local:
             await self._compare(sizes or {}, counts.get("intent", 0), failures)
         failures.extend(self._repairs())
         embedder = self._context.embedder
@@ -176,6 +183,7 @@ class Status:
             if damage not in failures:
                 failures.append(damage)
             return
+        await self._compare_writes(failures)
         held = _episodes(sizes)
         if self._is_shared or held <= known or waiting:  # a deletion that waits is in the journal, not yet in the graph
             return
@@ -183,6 +191,15 @@ class Status:
             held = min(held, _episodes(await self._context.graph.group_sizes(list(sizes))))
             if held > known:
                 failures.append(_UNKNOWN.format(known=known, held=held))
+
+    async def _compare_writes(self, failures: list[str]) -> None:
+        """By their number now, and by what was found when all of them were last compared."""
+        if self._recovery is None:
+            return
+        with contextlib.suppress(PkmError):
+            found = await self._recovery.comparing.counts_differ() or self._recovery.differences
+            if found:
+                failures.append(found)
 
 
 def _episodes(sizes: Mapping[str, GroupSize]) -> int:

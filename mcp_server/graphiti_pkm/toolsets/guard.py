@@ -29,6 +29,8 @@ from graphiti_pkm.toolsets.schema import Json, answer_schema, tidy_input
 
 logger = logging.getLogger(__name__)
 
+STATUS = "get_status"
+"""Answers whatever state the memory is in."""
 _MOST_PROBLEMS = 5
 _LONGEST_NAME = 40
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -126,6 +128,8 @@ class GuardedTool(Tool):
             values = self.validated(arguments)
             try:
                 services = await backend.services()
+                if self.name != STATUS:
+                    await services.whole()
             except PkmError as error:
                 return error_result(error.message, error.code)
             return result_of(await self.fn(call=Call(services, caller, progress), **values))

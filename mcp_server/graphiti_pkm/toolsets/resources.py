@@ -30,6 +30,7 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
             backend = backend_of(context)
             backend.limits.check(caller, {}, writes=False)
             services = await backend.services()
+            await services.whole()
             answer = await get(Call(services, caller))
         except NotFound as error:
             raise ResourceNotFoundError(error.message) from None

@@ -25,15 +25,15 @@ class DamagedJournal(FakeJournal):
             raise DamagedStore("The journal is damaged.")
         await super().backup(path)
 
-    async def restore(self, path: Path) -> int:
+    async def restore(self, path: Path, *, drops_unknown: bool = False, former: str = "") -> int:
         self.is_damaged = False
-        return await super().restore(path)
+        return await super().restore(path, drops_unknown=drops_unknown, former=former)
 
 
 class FullDiskJournal(FakeJournal):
     """A journal that takes no backup in."""
 
-    async def restore(self, path: Path) -> int:
+    async def restore(self, path: Path, *, drops_unknown: bool = False, former: str = "") -> int:  # noqa: ARG002
         raise Unavailable(f"The disk is full; {path.name} was not restored.")
 
 
@@ -212,7 +212,7 @@ async def test_a_rebuild_gives_the_same_graph_by_content_and_uuid(world: World) 
     await world.committer.catch_up(OTHER_GROUP)
     whole = content(world.graph)
 
-    assert await world.recovery.rebuild(world.show) == len(writes)
+    assert await world.recovery.rebuilding.rebuild(world.show) == len(writes)
 
     assert content(world.graph) == whole
     assert world.progress == [(n, len(writes)) for n in range(1, len(writes) + 1)]
@@ -222,7 +222,7 @@ async def test_a_rebuild_gives_the_same_graph_by_content_and_uuid(world: World) 
 async def test_a_rebuild_takes_unfinished_writes_with_it(world: World) -> None:
     [write] = some_writes(1)
     await world.journal.append(write, {}, "", {})
-    assert await world.recovery.rebuild(world.show) == 1
+    assert await world.recovery.rebuilding.rebuild(world.show) == 1
     assert (await world.journal.counts())["intent"] == 0
 
 
@@ -232,9 +232,9 @@ async def test_a_rebuild_that_would_lose_episodes_is_refused_unless_forced(world
     for write in foreign:
         await world.graph.apply(write, {})
     with pytest.raises(InvalidInput, match="3 episodes"):
-        await world.recovery.rebuild(world.show)
+        await world.recovery.rebuilding.rebuild(world.show)
     assert len(world.graph.tables.episodes) == 5
-    assert await world.recovery.rebuild(world.show, force=True) == 2
+    assert await world.recovery.rebuilding.rebuild(world.show, force=True) == 2
     assert len(world.graph.tables.episodes) == 2
 
 
@@ -243,7 +243,7 @@ async def test_a_rebuild_that_stops_half_way_is_continued_by_start_up(world: Wor
     await world.write(*writes)
     world.graph.refused.add(writes[2].uuid)
     with pytest.raises(Unavailable, match="after 2 writes"):
-        await world.recovery.rebuild(world.show)
+        await world.recovery.rebuilding.rebuild(world.show)
     world.graph.refused.clear()
     assert await world.recovery.replay() == 3
     assert len(world.graph.tables.episodes) == 5
@@ -259,20 +259,20 @@ async def test_a_restore_brings_the_backups_memory_and_keeps_a_copy_of_the_prese
     await world.write(*later)
 
     with pytest.raises(InvalidInput, match="--replace"):
-        await world.recovery.restore_backup(tmp_path / "backup", world.show)
+        await world.recovery.rebuilding.restore_backup(tmp_path / "backup", world.show)
     assert len(world.graph.tables.writes) == 5
-    assert await world.recovery.restore_backup(tmp_path / "backup", world.show, replace=True) == 3
+    assert await world.recovery.rebuilding.restore_backup(tmp_path / "backup", world.show, replace=True) == 3
 
     assert content(world.graph) == whole
     [kept] = list_copies(tmp_path)
-    assert await world.recovery.restore_backup(kept, world.show, replace=True) == 5
+    assert await world.recovery.rebuilding.restore_backup(kept, world.show, replace=True) == 5
 
 
 async def test_a_restore_into_an_empty_memory_needs_no_permission(world: World, tmp_path: Path) -> None:
     await world.write(*a_story())
     await world.journal.backup(tmp_path / "backup")
     fresh = World(tmp_path)
-    assert await fresh.recovery.restore_backup(tmp_path / "backup", fresh.show) == 3
+    assert await fresh.recovery.rebuilding.restore_backup(tmp_path / "backup", fresh.show) == 3
     assert content(fresh.graph) == content(world.graph)
 
 
@@ -281,7 +281,7 @@ async def test_a_backup_that_cannot_be_read_changes_nothing(world: World, tmp_pa
     whole = content(world.graph)
     (tmp_path / "backup").write_text("no backup")
     with pytest.raises((DamagedStore, InvalidInput)):
-        await world.recovery.restore_backup(tmp_path / "backup", world.show, replace=True)
+        await world.recovery.rebuilding.restore_backup(tmp_path / "backup", world.show, replace=True)
     assert content(world.graph) == whole
     assert list_copies(tmp_path) == []
 
@@ -292,7 +292,7 @@ async def test_a_restore_that_fails_half_way_leaves_the_old_memory(tmp_path: Pat
     whole = content(world.graph)
     await world.journal.backup(tmp_path / "backup")
     with pytest.raises(Unavailable, match="disk is full"):
-        await world.recovery.restore_backup(tmp_path / "backup", world.show, replace=True)
+        await world.recovery.rebuilding.restore_backup(tmp_path / "backup", world.show, replace=True)
     assert content(world.graph) == whole
 
 
@@ -304,7 +304,7 @@ async def test_over_a_damaged_journal_nothing_the_graph_alone_knows_is_lost(tmp_
     await world.write(*newer)
     whole = content(world.graph)
 
-    assert await world.recovery.restore_backup(tmp_path / "backup", world.show, replace=True) == 3
+    assert await world.recovery.rebuilding.restore_backup(tmp_path / "backup", world.show, replace=True) == 3
 
     assert content(world.graph) == whole
     assert newer[0].episodes[0].uuid in world.graph.tables.episodes

@@ -108,7 +108,7 @@ class Server:
             }
             if db.vectors != {uuid: self.embedder._vector(text) for uuid, text in texts.items()}:
                 return False
-            await Recovery(self.context, self.committer).rebuild(lambda _done, _total: None)
+            await Recovery(self.context, self.committer).rebuilding.rebuild(lambda _done, _total: None)
         return True
 
 

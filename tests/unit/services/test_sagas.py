@@ -60,7 +60,7 @@ class World(WritingWorld):
         return db.sagas, sorted(db.saga_steps), sorted(db.episode_links), db.communities
 
     async def rebuilt(self) -> object:
-        await self.recovery.rebuild(lambda _done, _total: None)
+        await self.recovery.rebuilding.rebuild(lambda _done, _total: None)
         return self.state()
 
 

@@ -1,0 +1,102 @@
+"""What journal and graph hold of the same memory, in pages, so that they can be compared whole.
+
+A write leaves a marker with its uuid in the graph. What the journal calls written has its marker there; what the graph
+holds and the journal does not know was written by somebody else, or the journal was replaced.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from graphiti_pkm.domain.record import Record
+
+
+class WrittenRow(NamedTuple):
+    """A write that the graph should hold."""
+
+    seq: int
+    uuid: str
+    group_id: str
+
+
+class Lost(Record):
+    """Writes that the graph should hold and does not, oldest first."""
+
+    uuids: tuple[str, ...] = ()
+    has_gap: bool = False
+    """A later write of the same group is there: it was planned and applied without them."""
+
+
+class Differences(Record):
+    """How many records one side has and the other lacks."""
+
+    lost_writes: int = 0
+    lost_episodes: int = 0
+    """Of writes whose marker is there."""
+    unknown_writes: int = 0
+    unknown_episodes: int = 0
+
+    def describe(self) -> str:
+        """A sentence with the remedy; empty if there are none."""
+        found = [
+            f"{count} {what}"
+            for count, what in (
+                (self.lost_writes, "write(s) of the journal are not in the graph"),
+                (self.lost_episodes, "episode(s) of the journal are not in the graph"),
+                (self.unknown_writes, "write(s) in the graph are not in the journal"),
+                (self.unknown_episodes, "episode(s) in the graph are not in the journal"),
+            )
+            if count
+        ]
+        if not found:
+            return ""
+        is_unknown = self.unknown_writes or self.unknown_episodes
+        remedy = (
+            "Make a copy of the data directory, then put the right journal back (see DOCS/operations.md)."
+            if is_unknown
+            else "`graphiti-pkm rebuild` makes the graph anew from the journal."
+        )
+        return f"Journal and graph differ: {'; '.join(found)}. {remedy}"
+
+
+class GraphComparing(Protocol):
+    """The graph's side, of all groups."""
+
+    async def write_count(self) -> int:
+        """How many markers there are."""
+        ...
+
+    async def writes_after(self, uuid: str, limit: int) -> list[str]:
+        """The next markers in order of their uuids."""
+        ...
+
+    async def episode_count(self) -> int:
+        """How many episodes there are."""
+        ...
+
+    async def episodes_after(self, uuid: str, limit: int) -> list[str]:
+        """The next episodes in order of their uuids."""
+        ...
+
+    async def held_episodes(self, uuids: Sequence[str]) -> set[str]:
+        """Those that are there."""
+        ...
+
+
+class JournalComparing(Protocol):
+    """The journal's side."""
+
+    async def written_rows(self, after_seq: int, limit: int) -> list[WrittenRow]:
+        """The next writes that the graph should hold (``written`` or ``applied``), in order."""
+        ...
+
+    async def known_writes(self, uuids: Sequence[str]) -> set[str]:
+        """Those that there is a row of, in whatever state."""
+        ...
+
+    async def written_episodes(self, after_uuid: str, limit: int) -> list[str]:
+        """The next episodes that the graph should hold, in order of their uuids."""
+        ...
+
+    async def known_episodes(self, uuids: Sequence[str]) -> set[str]:
+        """Those that were ever added, deleted ones too."""
+        ...

@@ -1,0 +1,18 @@
+"""The port that keeps writers apart."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+
+class GroupLocks(Protocol):
+    """Serialises a group's writes across all processes on the data directory; never held across a model call."""
+
+    def hold(self, group_id: str) -> AbstractAsyncContextManager[None]: ...
+
+    def hold_all(self) -> AbstractAsyncContextManager[None]:
+        """Excludes every writer (rebuild, restore)."""
+        ...
+
+    def is_closed(self) -> bool:
+        """Whether a process on this data directory holds all groups, or waits for them."""
+        ...

@@ -1,0 +1,37 @@
+"""The part of the store that tells all it holds, by uuid."""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.graph.reading import Connected
+
+_WRITE_COUNT = Query("count markers", "MATCH (w:Write) RETURN count(w) AS count", {})
+_EPISODE_COUNT = Query("count episodes", "MATCH (e:Episodic) RETURN count(e) AS count", {})
+_WRITES = "MATCH (w:Write) WHERE w.uuid > $after RETURN w.uuid AS uuid ORDER BY uuid LIMIT $limit"
+_EPISODES = "MATCH (e:Episodic) WHERE e.uuid > $after RETURN e.uuid AS uuid ORDER BY uuid LIMIT $limit"
+_HELD_EPISODES = "UNWIND $uuids AS u MATCH (e:Episodic {uuid: u}) RETURN DISTINCT e.uuid AS uuid"
+
+
+class Comparisons(Connected):
+    """The port ``GraphComparing``."""
+
+    async def write_count(self) -> int:
+        (found,) = await (await self._db()).read(_WRITE_COUNT)
+        return int(found[0]["count"])
+
+    async def episode_count(self) -> int:
+        (found,) = await (await self._db()).read(_EPISODE_COUNT)
+        return int(found[0]["count"])
+
+    async def writes_after(self, uuid: str, limit: int) -> list[str]:
+        return await self._uuids(Query("markers after", _WRITES, {"after": uuid, "limit": limit}))
+
+    async def episodes_after(self, uuid: str, limit: int) -> list[str]:
+        return await self._uuids(Query("episodes after", _EPISODES, {"after": uuid, "limit": limit}))
+
+    async def held_episodes(self, uuids: Sequence[str]) -> set[str]:
+        return set(await self._uuids(Query("held episodes", _HELD_EPISODES, {"uuids": list(uuids)})))
+
+    async def _uuids(self, query: Query) -> list[str]:
+        (found,) = await (await self._db()).read(query)
+        return [row["uuid"] for row in found]

@@ -1,0 +1,61 @@
+"""The mark of a rebuild that is not finished, which every process on the journal sees."""
+
+import sqlite3
+from datetime import datetime
+
+from graphiti_pkm.domain.rebuilding import RebuildInProgress
+from graphiti_pkm.domain.times import iso
+from graphiti_pkm.errors import NotKept
+from graphiti_pkm.journal.rows import undelete
+from graphiti_pkm.journal.schema import transaction, version
+
+_FIRST_VERSION = 8
+
+
+def current(connection: sqlite3.Connection) -> RebuildInProgress | None:
+    """None while the graph is what the journal says; files of earlier versions have no mark."""
+    if version(connection) < _FIRST_VERSION:
+        return None
+    found = connection.execute("SELECT command, began_at, is_cleared, drops_unknown, former FROM rebuild").fetchone()
+    if found is None:
+        return None
+    command, began_at, is_cleared, drops_unknown, former = found
+    return RebuildInProgress(
+        command=command,
+        began_at=datetime.fromisoformat(began_at),
+        is_cleared=bool(is_cleared),
+        drops_unknown=bool(drops_unknown),
+        former=former,
+    )
+
+
+def record(connection: sqlite3.Connection, rebuild: RebuildInProgress) -> None:
+    """In the place of one that there may be."""
+    connection.execute(
+        "INSERT OR REPLACE INTO rebuild VALUES (1, ?, ?, ?, ?, ?)",
+        (rebuild.command, iso(rebuild.began_at), rebuild.is_cleared, rebuild.drops_unknown, rebuild.former),
+    )
+
+
+def cleared(connection: sqlite3.Connection) -> None:
+    """From now on it goes on where it stopped."""
+    connection.execute("UPDATE rebuild SET is_cleared = 1")
+
+
+def end(connection: sqlite3.Connection) -> None:
+    """The graph is what the journal says."""
+    connection.execute("DELETE FROM rebuild")
+
+
+def set_aside(connection: sqlite3.Connection, write_uuid: str, reason: str) -> None:
+    """A row that the graph takes no more, in whatever state it was."""
+    with transaction(connection):
+        undelete(connection, write_uuid)
+        connection.execute("UPDATE writes SET state = 'failed', reason = ? WHERE uuid = ?", (reason, write_uuid))
+
+
+def refuse(connection: sqlite3.Connection) -> None:
+    """Raise NotKept while there is one: what was planned on half a graph must not be stored."""
+    rebuild = current(connection)
+    if rebuild is not None:
+        raise NotKept(f"Nothing was stored. {rebuild.describe()} Send this again later.")
