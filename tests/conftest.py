@@ -1,5 +1,6 @@
 """What several suites need: a real FalkorDB for the whole run, and an empty graph in it for each test."""
 
+import functools
 import logging
 import re
 import sys
@@ -9,6 +10,7 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from uuid import uuid4
 
+import httpcore2
 import pytest
 import redis
 from pydantic import SecretStr
@@ -22,6 +24,10 @@ from graphiti_pkm.graph.database import Database
 from graphiti_pkm.graph.opening import OpenFalkor, opening
 from graphiti_pkm.graph.queries_values import Query
 from graphiti_pkm.graph.store import GraphStore
+
+# Every HTTP client loads the certificates of the system: 40 ms of a processor for each time that a test looks whether a
+# server listens. Here they share them.
+httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 
 # Read before any test runs: each has the settings taken out of its environment.
 _GIVEN_NEO4J = given_address()

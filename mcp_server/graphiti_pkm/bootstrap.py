@@ -64,6 +64,9 @@ from graphiti_pkm.services.writing import Writing
 
 _log = logging.getLogger(__name__)
 
+_FINISH_SECONDS = 6.0
+"""Longer than the wait for a database to have everything on disk."""
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -271,7 +274,11 @@ def _assemble(
 
 
 async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:
+    """Let the background work end; what waits for a database that stands still is left to the next start."""
     stop.set()
+    _, late = await asyncio.wait(work, timeout=_FINISH_SECONDS)
+    for task in late:
+        task.cancel()
     for task, outcome in zip(work, await asyncio.gather(*work, return_exceptions=True), strict=True):
         if isinstance(outcome, BaseException):
             _log.error("background work ended early: %s", task.get_name(), exc_info=outcome)

@@ -1,6 +1,8 @@
 """How a server ends: calls under way are answered and new ones refused; a second signal ends it at once."""
 
 import asyncio
+import faulthandler
+import logging
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -11,7 +13,11 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
 from graphiti_pkm.toolsets.backend import Backend
 
+_log = logging.getLogger(__name__)
+
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
+CLOSING_SECONDS = 10.0
+"""What a process may take to close once its calls have had their time: longer only if something in it is stuck."""
 _QUIET_SECONDS = 0.3
 """Without a call for so long nobody is about to send the next one over a connection that is still open."""
 _STANDING = frozenset({"subscriptions/listen"})
@@ -48,6 +54,8 @@ class Draining:
 
     def begin(self) -> None:
         """Refuse new calls from here on. To be called on the event loop."""
+        if not self.begun.is_set():
+            _log.info("stopping")
         self.begun.set()
         self.on_begin()
 
@@ -89,12 +97,22 @@ class Draining:
             call.end()
 
 
+def end_within(drain_seconds: float) -> None:
+    """From now on the process ends in bounded time, even if its event loop or a thread is stuck.
+
+    It then prints where each thread stands, and ends with exit code 1. Nothing acknowledged is lost: every write is
+    committed to the journal, whose file is whole without being closed.
+    """
+    faulthandler.dump_traceback_later(drain_seconds + CLOSING_SECONDS, exit=True)
+
+
 @contextmanager
-def on_signal(begin: Callable[[], None]) -> Iterator[None]:
+def on_signal(begin: Callable[[], None], drain_seconds: float) -> Iterator[None]:
     """Call ``begin`` on the event loop when told to stop; told again, the process ends as if nobody listened."""
     loop = asyncio.get_running_loop()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
+        end_within(drain_seconds)
         for each in SIGNALS:
             signal.signal(each, signal.SIG_DFL)
         loop.call_soon_threadsafe(begin)

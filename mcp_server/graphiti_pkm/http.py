@@ -69,7 +69,7 @@ async def serve_http(
     # Held here for the whole time: SSE would otherwise start and stop the services with each connection.
     async with backend.open():
         web = Web(app, settings)
-        with on_signal(draining.begin):
+        with on_signal(draining.begin, settings.drain_seconds):
             async with ended_by(draining, web.stop, settings.drain_seconds):
                 await web.serve(sockets=[listening])
 

@@ -45,7 +45,7 @@ class Probes:
 
 
 class Readiness:
-    """Whether the memory answers. Anybody may ask, so the database is asked once a second at most."""
+    """Whether the memory answers and takes writes. Anybody may ask, so the database is asked once a second at most."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Readiness:
         self._begun = self._ended = 0.0
 
     async def reason(self) -> str | None:
-        """Why it does not answer: one of three fixed words; None if it does. ``get_status`` has the details."""
+        """Why it is not ready: one of four fixed words; None if it is. ``get_status`` has the details."""
         if self._draining.begun.is_set():
             return "stopping"
         looking = self._look()
@@ -83,7 +83,7 @@ class Readiness:
             if not self._backend.begin().done():
                 return "starting"
             services = await self._backend.services()
-            return None if await services.status.ready() else "unavailable"
+            return await services.status.unready()
         except PkmError:
             return "unavailable"
         finally:

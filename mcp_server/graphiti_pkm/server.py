@@ -15,7 +15,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 
 from graphiti_pkm.config import APP, Settings
 from graphiti_pkm.domain.metrics import UNCOUNTED, Counted
-from graphiti_pkm.draining import Draining, on_signal
+from graphiti_pkm.draining import CLOSING_SECONDS, Draining, end_within, on_signal
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, NotAllowed
 from graphiti_pkm.logs import configure_logging
 from graphiti_pkm.services.services import Services
@@ -38,8 +38,8 @@ Parts: TypeAlias = Callable[[], tuple[Start, Counted | None]]
 
 TOOLSETS_HEADER = "x-mcp-toolsets"
 _LONGEST_NAME = 64
-_CLOSING_SECONDS = 15.0
-"""What a worker may take to close, once its calls are answered."""
+_WORKER_SECONDS = CLOSING_SECONDS + 5.0
+"""What a worker may take to close, once its calls are answered: longer than it gives itself."""
 
 
 class MemoryServer(MCPServer[Backend]):
@@ -79,7 +79,7 @@ class MemoryServer(MCPServer[Backend]):
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout, until either side ends it."""
-        with on_signal(self.draining.begin):
+        with on_signal(self.draining.begin, self._drain_seconds):
             await serve_stdio(self._lowlevel_server, self.draining, self._drain_seconds)
 
     async def call_tool(
@@ -232,7 +232,7 @@ def run(settings: Settings, parts: Parts) -> None:
             server.backend.owners = None if each is None else replace(each, slot=slot)
             _serve_http(server, settings, listening, parent)
 
-        Workers(settings.workers, serve, settings.drain_seconds + _CLOSING_SECONDS, forget_worker).run()
+        Workers(settings.workers, serve, settings.drain_seconds + _WORKER_SECONDS, forget_worker).run()
 
 
 def _nothing() -> AbstractAsyncContextManager[Services]:
@@ -247,7 +247,12 @@ def _serve_http(server: MemoryServer, settings: Settings, listening: socket.sock
     async def serve() -> None:
         if parent is not None:
             loop = asyncio.get_running_loop()
-            when_ended(parent, lambda: loop.call_soon_threadsafe(server.draining.begin))
+
+            def end() -> None:
+                end_within(settings.drain_seconds)
+                loop.call_soon_threadsafe(server.draining.begin)
+
+            when_ended(parent, end)
         others = server.backend.owners
         async with server.backend.open(), nullcontext() if others is None else others.serving(server.answer):
             await serve_http(server, settings, server.draining, server.backend, listening)

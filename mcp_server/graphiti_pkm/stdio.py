@@ -26,7 +26,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from graphiti_pkm.draining import CallUnderWay, Draining
+from graphiti_pkm.draining import CallUnderWay, Draining, end_within
 from graphiti_pkm.toolsets.backend import Backend
 
 _CHUNK = 65_536
@@ -50,7 +50,7 @@ async def serve_stdio(
     stdout: anyio.AsyncFile[str] | None = None,
 ) -> None:
     """Serve one client until it closes its side, or ``draining`` begins; then answer what is under way."""
-    lines = _Stdin(draining) if stdin is None else stdin
+    lines = _Stdin(draining, drain_seconds) if stdin is None else stdin
     # The SDK only iterates over it, and its own reading could not be ended by a signal.
     source = cast("anyio.AsyncFile[str]", lines)
     async with (
@@ -64,8 +64,9 @@ async def serve_stdio(
 class _Stdin:
     """Lines of stdin, until it ends or ``draining`` begins; descriptor 0 is left empty for whatever else reads it."""
 
-    def __init__(self, draining: Draining) -> None:
+    def __init__(self, draining: Draining, drain_seconds: float) -> None:
         self._draining = draining
+        self._drain_seconds = drain_seconds
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._private = os.dup(0)
@@ -85,6 +86,7 @@ class _Stdin:
                     line.cancel()
                     return
                 if (text := line.result()) is None:
+                    end_within(self._drain_seconds)
                     return
                 yield text
         finally:

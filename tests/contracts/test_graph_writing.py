@@ -395,3 +395,9 @@ async def test_the_embedding_model_is_recorded_once(graph: Graph) -> None:
 
 async def test_a_graph_that_answers_is_ready(graph: Graph) -> None:
     assert await graph.ready()
+
+
+async def test_a_graph_that_takes_writes_has_no_reason_not_to(graph: Graph) -> None:
+    assert await graph.refusal() is None
+    await graph.apply(a_write(an_episode()), {})
+    assert await graph.refusal() is None

@@ -254,3 +254,9 @@ async def test_attempts_that_never_ended_are_counted_until_one_ends(journal: Jou
     await journal.end_attempt(write.uuid)
     assert await journal.begin_attempt(write.uuid) == 1
     assert await journal.begin_attempt("nothing") == 0
+
+
+async def test_a_journal_that_takes_writes_has_no_reason_not_to(journal: Journal) -> None:
+    assert await journal.refusal() is None
+    await appended(journal)
+    assert await journal.refusal() is None

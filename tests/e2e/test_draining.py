@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -185,6 +186,39 @@ async def test_what_outlasts_the_bound_does_not_keep_the_server(data_dir: Path) 
             assert await asyncio.to_thread(server.process.wait) == 0
             await under_way
         assert (len(writer.told), len(writer.cut)) == (0, 1)
+
+
+STUCK = """
+import asyncio, sys, threading, time
+from graphiti_pkm import draining
+
+draining.CLOSING_SECONDS = 0.1
+
+async def serve():
+    ended = draining.Draining()
+    with draining.on_signal(ended.begin, drain_seconds=0.1):
+        print("ready", flush=True)
+        if sys.argv[1] == "loop":
+            while True:
+                time.sleep(0.01)
+        await ended.begun.wait()
+        await asyncio.to_thread(threading.Event().wait)
+
+asyncio.run(serve())
+"""
+
+
+@pytest.mark.parametrize("stuck", ["loop", "thread"])
+def test_a_server_with_something_stuck_in_it_ends_and_prints_where(stuck: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STUCK, stuck], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(DEADLINE_SECONDS) == 1
+        assert "most recent call first" in process.stderr.read()
 
 
 @pytest.mark.parametrize("transport", ["http", "sse"])

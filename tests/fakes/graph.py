@@ -47,6 +47,8 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
         """How often its own file was made anew."""
         self.is_ready = True
         self.is_closed = False
+        self.refuses: str | None = None
+        """What ``refusal`` answers."""
         self.indexes: tuple[VectorIndex, ...] = ()
         self.refused: set[str] = set()
         """Uuids of writes that ``apply`` refuses with NotKept every time."""
@@ -101,6 +103,9 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
 
     async def held_episodes(self, uuids: Sequence[str]) -> set[str]:
         return set(uuids) & (await self._db()).episodes.keys()
+
+    async def refusal(self) -> str | None:
+        return self.refuses
 
     async def wait_durable(self) -> bool:
         await self._db()

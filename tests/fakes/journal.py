@@ -62,6 +62,8 @@ class FakeJournal(Rebuilds, Compared):
         self.saved_graphs = FakeSavedGraphs()
         self.found: str | None = None
         """What ``damage`` answers."""
+        self.refuses: str | None = None
+        """What ``refusal`` answers."""
         self.recorded: RecordedEmbedding | None = None
         """Of which model its vectors are."""
         self._faults: list[PkmError] = []
@@ -160,6 +162,9 @@ class FakeJournal(Rebuilds, Compared):
         self._check()
         told = {one.uuid for row in self.table.values() for one in row.intent.episodes}
         return sum(self._receipt(uuid) is not None for uuid in told)
+
+    async def refusal(self) -> str | None:
+        return self.refuses
 
     async def damage(self) -> str | None:
         self._check()

@@ -123,3 +123,18 @@ async def test_another_store_finds_everything_after_a_clean_close(mortal: Mortal
     assert await second.get_episodes([episode.uuid], [GROUP]) == [episode]
     await second.close()
     assert mortal.recoveries == 0
+
+
+async def test_a_server_that_takes_no_more_says_why_until_it_takes_a_write(store: GraphStore, mortal: Mortal) -> None:
+    await store.apply(a_write(an_episode()), {})
+    with mortal.server.client() as client:
+        client.config_set("maxmemory", 1)
+        write = a_write(an_episode())
+        with pytest.raises(Unavailable, match="cannot store anything"):
+            await store.apply(write, {})
+        assert "cannot store anything" in (await store.refusal() or "")
+        store._last_write._fresh_until = 0.0  # tried again, as after a while
+        assert "cannot store anything" in (await store.refusal() or "")
+        client.config_set("maxmemory", 0)
+    await store.apply(write, {})
+    assert await store.refusal() is None

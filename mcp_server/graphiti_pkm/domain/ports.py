@@ -1,8 +1,7 @@
 """What the services need from the outside: graph, journal, embedder, locks.
 
-Every method is bounded: it takes a limit, or a list the service has already bounded. Group ids here are
-stored ids. Readers never return an embedding. Order is part of each contract; the contract suite in
-``tests/contracts`` runs on the fake and on the real database.
+Every method is bounded: it takes a limit, or a list the service has already bounded. Group ids here are stored ids.
+Readers return no embedding. Order is part of each contract; ``tests/contracts`` run on the fake and the real database.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from graphiti_pkm.domain.comparing import GraphComparing, JournalComparing
 from graphiti_pkm.domain.embedding import GraphEmbedding, JournalEmbedding
 from graphiti_pkm.domain.erasing import JournalErasing
 from graphiti_pkm.domain.fact_lists import GraphFacts
+from graphiti_pkm.domain.health import TakesWrites
 from graphiti_pkm.domain.neighbours import GraphNeighbours
 from graphiti_pkm.domain.queries import (
     EntityFilter,
@@ -184,7 +184,7 @@ class GraphReader(GraphFacts, Protocol):
         ...
 
 
-class GraphWriter(Protocol):
+class GraphWriter(TakesWrites, Protocol):
     """Applies whole intents."""
 
     async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
@@ -275,7 +275,7 @@ class JournalRow(Protocol):
     def vectors(self) -> Vectors: ...
 
 
-class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuilding, Protocol):
+class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuilding, TakesWrites, Protocol):
     """The second copy of every write. All methods are quick local SQLite calls, run off the event loop."""
 
     async def append(

@@ -15,7 +15,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph.falkor_address import Address
 from graphiti_pkm.graph.falkor_connection import CONNECT_SECONDS, LOST, comes_of, open_redis
-from graphiti_pkm.graph.watch import Watch
+from graphiti_pkm.graph.watch import Absence, Watch
 
 _log = logging.getLogger(__name__)
 
@@ -52,11 +52,8 @@ class FalkorLink:
         self._connections = connections
         self._on_restart = on_restart
         self._prepare: Callable[[], Awaitable[None]] | None = None
-        self._recovery = asyncio.Lock()
-        self._recoveries = 0
-        self._failures = 0
-        self._is_lost = False
         self._watch = Watch(self._feel_pulse)
+        self._absence = Absence(self._recover_now)
         self._expected: str | None = None
         self._run: str | None = None
         self._open()
@@ -75,6 +72,10 @@ class FalkorLink:
         return open_redis(self.address, self._connections, self._on_connect)
 
     async def close(self) -> None:
+        await self._absence.close()
+        await self._disconnect()
+
+    async def _disconnect(self) -> None:
         for client in {id(client): client for client in (self.writer, self.waiter, self.reader)}.values():
             await client.aclose()
             await client.connection_pool.disconnect()
@@ -85,31 +86,27 @@ class FalkorLink:
 
     async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
         """The answer, after one recovery if the connection is lost; ``send`` must be repeatable. Raises Unavailable."""
-        seen = self._recoveries
-        if not self._is_lost:
+        began = asyncio.get_running_loop().time()
+        if self._absence.is_over:
             try:
-                return await self._watched(send)
+                return await self._watch.answer(send, SILENT_SECONDS)
             except LOST as error:
                 _log.warning("the connection to the database is lost (%s); recovering", type(error).__name__)
+                self._absence.begin(began)
         try:
-            await self._recover_once(seen)
-            return await send()
+            await self._absence.end()
+            return await self._watch.answer(send, SILENT_SECONDS)
         except LOST as error:
             if comes_of(error, AuthenticationError):
                 raise Unavailable(f"The FalkorDB server at {self.address.shown} refuses user or password.") from None
             raise Unavailable(self.away) from None
 
-    async def _watched(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """The answer. A server elsewhere that is silent meanwhile has to show that it lives: it may be gone unheard."""
-        if self.address.is_ours:
-            return await send()
-        return await self._watch.answer(send, SILENT_SECONDS)
-
     async def _feel_pulse(self) -> None:
-        """On a connection more: FalkorDB answers while it works on queries. Raises RedisError."""
+        """On a connection more: FalkorDB answers while it works on queries. Raises OSError, RedisError."""
         client = open_redis(self.address, 1, self._on_connect)
         try:
-            await client.ping()
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await client.ping()
         finally:
             await client.aclose()
             await client.connection_pool.disconnect()
@@ -118,28 +115,12 @@ class FalkorLink:
     def away(self) -> str:
         """What a caller is told while the server does not answer."""
         if self.address.is_ours:
-            return "The database does not answer; it is being restarted. Try again."
+            return "The database does not answer; it stands still or is being restarted. Try again."
         return f"The FalkorDB server at {self.address.shown} does not answer. Try again when it runs."
 
-    async def _recover_once(self, seen: int) -> None:
-        """One recovery for all callers that lost the same connection; they share its failure too."""
-        failures = self._failures
-        async with self._recovery:
-            if self._recoveries != seen:
-                return
-            if self._failures != failures:
-                raise RedisConnectionError
-            try:
-                await self._recover_now()
-            except BaseException:
-                self._failures += 1
-                raise
-            self._is_lost = False
-            self._recoveries += 1
-
     async def _recover_now(self) -> None:
-        self._is_lost = True  # who comes now waits: until it is prepared, the server may find nothing
-        await self.close()
+        """Who comes meanwhile waits: until it is prepared, the server may find nothing."""
+        await self._disconnect()
         self.address = await self._recover() or self.address
         self._open()
         await self.writer.ping()
@@ -149,7 +130,7 @@ class FalkorLink:
     async def _on_connect(self, connection: AbstractConnection) -> None:
         """Log in and see whom we have reached. Raises RedisError."""
         try:
-            async with asyncio.timeout(None if self.address.is_ours else CONNECT_SECONDS):
+            async with asyncio.timeout(CONNECT_SECONDS):
                 await connection.on_connect()
                 run = await _run_of(connection)
         except TimeoutError:

@@ -1,7 +1,9 @@
-"""A database whose queries are counted, whichever it is."""
+"""A database whose queries are counted and end in bounded time, whichever it is."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from graphiti_pkm.domain.metrics import DATABASE_ERRORS, DATABASE_SECONDS, DATABASE_UNDER_WAY, Metrics
@@ -16,6 +18,18 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 _Kind: TypeAlias = Literal["read", "write", "other"]
 
+READ_SECONDS = 20.0
+WRITE_SECONDS = 150.0
+"""More than a database itself gives a write, of which a text of two million characters needs much."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds after which a query counts as not answered, whatever keeps it."""
+
+    read: float = READ_SECONDS
+    write: float = WRITE_SECONDS
+
 
 def measured(open_database: OpenDatabase, metrics: Metrics) -> OpenDatabase:
     """Opens the same database, and counts."""
@@ -29,12 +43,14 @@ def measured(open_database: OpenDatabase, metrics: Metrics) -> OpenDatabase:
 class MeasuredDatabase:
     """The protocol ``Database`` before another one, which does it all.
 
-    What Graphiti's own code asks through ``driver`` has connections of its own and is not counted.
+    The database itself finds out sooner that its server is silent; the limits hold for whatever else may keep a query.
+    What Graphiti's own code asks through ``driver`` has connections of its own and is neither counted nor limited.
     """
 
-    def __init__(self, inner: Database, metrics: Metrics) -> None:
+    def __init__(self, inner: Database, metrics: Metrics, limits: Limits = Limits()) -> None:
         self._inner = inner
         self._metrics = metrics
+        self._limits = {"read": limits.read, "write": limits.write}
 
     async def read(self, *queries: Query) -> list[list[Row]]:
         """Counted as one read, since its queries are sent together."""
@@ -77,8 +93,8 @@ class MeasuredDatabase:
         return await self._inner.examine()
 
     async def is_ready(self) -> bool:
-        """As the database's."""
-        return await self._counted("other", self._inner.is_ready())
+        """Counted apart."""
+        return await self._counted("other", self._bounded("read", self._inner.is_ready()))
 
     async def clear(self) -> None:
         """As the database's."""
@@ -90,7 +106,7 @@ class MeasuredDatabase:
 
     async def vector_states(self) -> dict[Embedded, Built]:
         """As the database's."""
-        return await self._counted("other", self._inner.vector_states())
+        return await self._counted("other", self._bounded("read", self._inner.vector_states()))
 
     async def create_vector_index(self, kind: Embedded, dimension: int) -> bool:
         """As the database's."""
@@ -102,13 +118,13 @@ class MeasuredDatabase:
 
     async def claim(self, key: str, seconds: int) -> bool:
         """As the database's."""
-        return await self._counted("other", self._inner.claim(key, seconds))
+        return await self._counted("other", self._bounded("read", self._inner.claim(key, seconds)))
 
     async def _counted(self, kind: _Kind, asked: Awaitable[_Answer]) -> _Answer:
         self._metrics.add(DATABASE_UNDER_WAY, 1)
         began = time.perf_counter()
         try:
-            return await asked
+            return await self._bounded(kind, asked)
         except Unavailable:
             self._metrics.add(DATABASE_ERRORS, 1, kind, "unavailable")
             raise
@@ -121,3 +137,14 @@ class MeasuredDatabase:
         finally:
             self._metrics.add(DATABASE_UNDER_WAY, -1)
             self._metrics.observe(DATABASE_SECONDS, time.perf_counter() - began, kind)
+
+    async def _bounded(self, kind: _Kind, asked: Awaitable[_Answer]) -> _Answer:
+        """Raises Unavailable; what takes as long as the graph is large (clearing, indexes) has no limit."""
+        seconds = self._limits.get(kind)
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                return await asked
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise Unavailable(f"The database has not answered for {seconds:g} s. Try again.") from None

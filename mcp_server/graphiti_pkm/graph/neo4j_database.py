@@ -120,6 +120,7 @@ class Neo4jDatabase:
         return OneGraphNeo4jDriver(self._writer, self._name)
 
     async def close(self) -> None:
+        await self._pulse.close()
         await self._writer.close()
         if self._reader is not self._writer:
             await self._reader.close()

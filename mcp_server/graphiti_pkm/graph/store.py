@@ -2,13 +2,15 @@
 
 import asyncio
 import importlib
+import logging
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
+from graphiti_pkm.domain.health import LastWrite
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.graph import schema
 from graphiti_pkm.graph.comparing import Comparisons
-from graphiti_pkm.graph.database import Database, OpenDatabase
+from graphiti_pkm.graph.database import Database, OpenDatabase, Refused
 from graphiti_pkm.graph.embeddings import Embeddings
 from graphiti_pkm.graph.leases import Fences
 from graphiti_pkm.graph.reading import Lookups
@@ -21,10 +23,14 @@ from graphiti_pkm.graph.search import Searches
 from graphiti_pkm.graph.shared_readings import GraphReadings
 from graphiti_pkm.graph.vector_keeping import VectorKeeping
 from graphiti_pkm.graph.vectors import VectorIndexes
-from graphiti_pkm.graph.writing import Writes
+from graphiti_pkm.graph.writing import NOT_NOW, Writes
 
 if TYPE_CHECKING:
     from graphiti_core.driver.driver import GraphDriver
+
+_log = logging.getLogger(__name__)
+
+_PROBE = "write probe"
 
 
 class GraphStore(
@@ -61,6 +67,7 @@ class GraphStore(
         self._connecting = asyncio.Lock()
         self._vectors = VectorIndexes(vector_index_threshold)
         self._known_dimension = None
+        self._last_write = LastWrite(self._try_to_write, NOT_NOW)
         self._server = server
         self._fences = Fences() if fences is None else fences
 
@@ -106,6 +113,19 @@ class GraphStore(
             return await (await self._db()).is_ready()
         except Unavailable:
             return False
+
+    async def refusal(self) -> str | None:
+        return await self._last_write.refusal()
+
+    async def _try_to_write(self, _was_refused: bool) -> str | None:
+        try:
+            await (await self._db()).claim(_PROBE, 1)
+        except Refused as refused:
+            _log.warning("%s", refused)
+            return NOT_NOW
+        except Unavailable as error:
+            return error.message
+        return None
 
     async def clear(self) -> None:
         db = await self._db()

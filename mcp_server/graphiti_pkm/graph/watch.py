@@ -1,10 +1,23 @@
-"""Waiting for a database server that may fall silent: it may be gone without a word."""
+"""Waiting for a database that may fall silent or go away: nobody waits for ever, and one brings it back for all."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 _Answer = TypeVar("_Answer")
+
+RETURN_SECONDS = 18.0
+"""How long calls wait, at most, for a database that has gone away: clients give up after 60 s, and a write waits for
+those before it."""
+_TRY_SECONDS = 5.0
+"""How long they wait for a new attempt once others have waited for so long in vain."""
+_GLANCE_SECONDS = 0.3
+"""How long for one that others have waited for in vain."""
+_REST_SECONDS = 1.0
+"""How long after a failed attempt there is no other, if it took as long: writes of a group come one after the other,
+and each would wait."""
+_ATTEMPT_SECONDS = 150.0
+"""After which an attempt is given up: what it asked may be lost without a word."""
 
 
 class Watch:
@@ -30,3 +43,75 @@ class Watch:
 
     async def _ask(self) -> None:
         await self._feel()
+
+
+class Absence:
+    """A database that has gone away: one attempt at a time brings it back, and goes on when its callers have left."""
+
+    def __init__(
+        self,
+        bring_back: Callable[[], Awaitable[None]],
+        seconds: float = RETURN_SECONDS,
+        rest_seconds: float = _REST_SECONDS,
+    ) -> None:
+        """``bring_back`` raises if that failed; ``seconds``: how long after it went away anybody waits for it."""
+        self._bring_back = bring_back
+        self._seconds = seconds
+        self._rest_seconds = rest_seconds
+        self._since: float | None = None
+        self._returned = self._began = self._rests_until = 0.0
+        self._attempt: asyncio.Task[None] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the database is in use."""
+        return self._since is None
+
+    def begin(self, since: float) -> None:
+        """Note that a call made at ``since``, by the clock of the event loop, has lost the database."""
+        if self._since is None and since >= self._returned:  # or what it lost has been replaced meanwhile
+            self._since = since
+
+    async def end(self) -> None:
+        """Return once the database is in use again.
+
+        Raises:
+            TimeoutError: it takes too long; the attempt goes on.
+            Exception: what ``bring_back`` raised.
+        """
+        if self._since is None:
+            return
+        now = asyncio.get_running_loop().time()
+        if self._attempt is None or (self._attempt.done() and now >= self._rests_until):
+            self._began = now
+            self._attempt = asyncio.create_task(self._return(), name="return of the database")
+            self._attempt.add_done_callback(_seen)
+        attempt = self._attempt
+        until = max(self._since + self._seconds, self._began + min(_TRY_SECONDS, self._seconds))
+        await asyncio.wait({attempt}, timeout=max(until - now, _GLANCE_SECONDS))
+        if not attempt.done() or attempt.cancelled():
+            raise TimeoutError
+        attempt.result()
+
+    async def close(self) -> None:
+        """Give up."""
+        if self._attempt is not None and not self._attempt.done():
+            self._attempt.cancel()
+            await asyncio.wait({self._attempt})
+
+    async def _return(self) -> None:
+        clock = asyncio.get_running_loop().time
+        try:
+            async with asyncio.timeout(_ATTEMPT_SECONDS):
+                await self._bring_back()
+        except BaseException:
+            if clock() - self._began >= self._rest_seconds:
+                self._rests_until = clock() + self._rest_seconds
+            raise
+        self._since, self._returned = None, clock()
+
+
+def _seen(attempt: "asyncio.Task[None]") -> None:
+    """Its callers may all have left."""
+    if not attempt.cancelled():
+        attempt.exception()

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from graphiti_pkm.domain.health import LastWrite
 from graphiti_pkm.domain.records import Entity, Name, NamesLeft, Vector, Vectors, WriteIntent
 from graphiti_pkm.domain.redaction import FORGOTTEN
 from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
@@ -26,6 +27,7 @@ _log = logging.getLogger(__name__)
 
 _SPELLING = "\x1f"
 
+NOT_NOW = "The database cannot store anything right now; its disk may be full. Its own log says more."
 DURABLE_TIMEOUT_MS = 5_000
 """Under ``appendfsync everysec`` the answer takes up to a second."""
 
@@ -36,6 +38,7 @@ class Writes(Connected):
     _server: str | None = None
     """Who we are to other servers of this database; None if there are none."""
     _fences: Fences
+    _last_write: LastWrite
 
     @abstractmethod
     async def _dimension(self, *, is_new: bool = False) -> int | None:
@@ -50,12 +53,14 @@ class Writes(Connected):
             done = await db.write(_write(intent, vectors, outdated, new_dimension, self._server, fence))
             if fence is not None and not done and not await self.applied([intent.uuid]):
                 raise Unavailable("Another server took over the writes of this group while this one stood still.")
+            self._last_write.ended(None)
         except InvalidInput as error:
             raise NotKept(f"Nothing was stored. {error.message}") from None
         except Refused as refused:
             _log.warning("%s; transient: %s", refused, refused.is_transient)
             if refused.is_transient:
-                raise Unavailable("The database cannot store anything right now.") from None
+                self._last_write.ended(NOT_NOW)
+                raise Unavailable(NOT_NOW) from None
             raise NotKept("The database refused the write; nothing of it is kept.") from None
 
     async def applied(self, write_uuids: Sequence[str]) -> set[str]:

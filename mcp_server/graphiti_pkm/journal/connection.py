@@ -31,14 +31,13 @@ _PRIMARY = 0xFF
 """SQLite's extended error codes hold the primary one in their low byte."""
 
 
-_FULL = (Unavailable, "The disk of the data directory {data_dir} is full. Free some space, then try again.")
-_FAILING = (
-    Unavailable,
-    (
-        "The journal in {data_dir} could not be read or written: the disk is full or failing. "
-        "Check the disk, then try again."
-    ),
+FULL = "The disk of the data directory {data_dir} is full. Free some space, then try again."
+FAILING = (
+    "The journal in {data_dir} could not be read or written: the disk is full or failing. "
+    "Check the disk, then try again."
 )
+_FULL = (Unavailable, FULL)
+_FAILING = (Unavailable, FAILING)
 _LOCKED = (Unavailable, "Another process kept the journal locked for {seconds:g} s. Try again.")
 _CLOSED = (
     ConfigurationError,

@@ -13,7 +13,7 @@ from graphiti_pkm.domain.metrics import Backlog
 from graphiti_pkm.domain.rebuilding import RebuildCommand, RebuildInProgress
 from graphiti_pkm.domain.records import Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.domain.saved_graphs import KeptGraph
-from graphiti_pkm.errors import DamagedStore, NotKept, Unavailable
+from graphiti_pkm.errors import ConfigurationError, DamagedStore, NotKept, Unavailable
 from graphiti_pkm.journal import (
     backlog,
     comparing,
@@ -28,6 +28,7 @@ from graphiti_pkm.journal import (
 )
 from graphiti_pkm.journal.connection import Connection, JournalFile, Look, check, plain_errors
 from graphiti_pkm.journal.queue import SqliteExtractionQueue
+from graphiti_pkm.journal.room import last_write
 from graphiti_pkm.journal.rows import Row
 from graphiti_pkm.journal.saved_graphs import SqliteSavedGraphs
 from graphiti_pkm.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
@@ -59,6 +60,7 @@ class SqliteJournal:
         self._durable = Connection(self._file, "FULL")
         self._quick = Connection(self._file, "NORMAL")
         self._look = Look(self._file)
+        self._last_write = last_write(self._file, self._durable)
         self.extractions = SqliteExtractionQueue(self._durable, self._quick, now)
         self.saved_graphs = SqliteSavedGraphs(self._durable, self._quick, migrations)
         self._looked_at: tuple[int, ...] | None = None
@@ -101,13 +103,22 @@ class SqliteJournal:
                 return seq
 
         try:
-            return await self._durable.run(work)
+            seq = await self._durable.run(work)
+        except ConfigurationError as error:
+            self._last_write.ended(error.message)
+            raise
         except Unavailable as error:
+            self._last_write.ended(error.message)
             raise NotKept(f"Nothing was stored. {error.message}") from error
         except DamagedStore as error:
             raise DamagedStore(f"Nothing was stored. {error.message}") from error
         except sqlite3.IntegrityError as error:
             raise ValueError(f"write {intent.uuid} is journalled already") from error
+        self._last_write.ended(None)
+        return seq
+
+    async def refusal(self) -> str | None:
+        return await self._last_write.refusal()
 
     async def written(self, write_uuid: str) -> None:
         await self._mark([write_uuid], "written", "intent")

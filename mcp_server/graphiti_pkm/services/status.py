@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
 
 from graphiti_pkm.domain.access import Caller
 from graphiti_pkm.domain.queries import GroupSize
@@ -25,6 +25,7 @@ _BOTH = "full text and meaning"
 _BUILDING = "indexes for meaning are being built ({}): searches are exact and slower until then, writes may wait"
 _WAITING = "{} texts still get their vectors, until then words find them"
 _WORDS = "full text only"
+_ASK_KEEPER = "Whoever runs the server can see why with get_status; try again later."
 
 _UNKNOWN = (
     "The journal knows {known} episode(s) but the graph holds {held}: journal.sqlite3 was lost or replaced. What it "
@@ -61,9 +62,15 @@ class Status:
         self._backend = backend
         self._started = context.now()
 
-    async def ready(self) -> bool:
-        """Whether the database answers; costs one short query."""
-        return await self._context.graph.ready()
+    async def unready(self) -> Literal["unavailable", "not_writable"] | None:
+        """Why the memory is not ready; costs one short query, and now and then a small write."""
+        if not await self._context.graph.ready():
+            return "unavailable"
+        return None if await self._refusal() is None else "not_writable"
+
+    async def _refusal(self) -> str | None:
+        """Why nothing can be written now."""
+        return await self._context.journal.refusal() or await self._context.graph.refusal()
 
     async def get_status(self, caller: Caller, receipt: str | None = None) -> StatusResponse:
         """State of database, search, writes and jobs, and the sizes of the caller's groups.
@@ -88,13 +95,17 @@ class Status:
         elif caller.is_local:
             await self._compare(sizes or {}, counts.get("intent", 0), failures)
         failures.extend(self._repairs())
+        refusal = None if sizes is None else await self._refusal()
+        if refusal is not None:
+            # The reason names directories of the machine.
+            failures.insert(0, f"Nothing can be written now. {refusal if caller.is_local else _ASK_KEEPER}")
         embedder = self._context.embedder
         has_model, problem = await embedder.available(), await embedder.problem()
         extractions = await self._extractions(caller, list(sizes or {}), failures)
         state = "unavailable" if sizes is None else "ok" if not (problem or failures) else "degraded"
         return StatusResponse(
             status=state,
-            message=_message(failures, is_there=sizes is not None, has_model=not problem),
+            message=_message(failures, is_there=sizes is not None, is_writable=refusal is None, has_model=not problem),
             version=version(_DISTRIBUTION),
             backend=self._backend,
             search=f"{_WORDS}: {problem}"
@@ -206,9 +217,11 @@ def _episodes(sizes: Mapping[str, GroupSize]) -> int:
     return sum(size.episodes for size in sizes.values())
 
 
-def _message(failures: Sequence[str], *, is_there: bool, has_model: bool) -> str:
+def _message(failures: Sequence[str], *, is_there: bool, is_writable: bool, has_model: bool) -> str:
     if not is_there:
         return "The memory is not available: the database does not answer. Try again shortly."
+    if not is_writable:
+        return "The memory can be read, but nothing can be written now: see failures."
     if failures:
         return "The memory works, with something to look at: see failures."
     return "The memory works." if has_model else "The memory works; search is by full text only."

@@ -135,3 +135,23 @@ async def test_what_still_gets_its_vector_is_counted_and_a_service_that_fails_is
     world.embedder.trouble = "The embedding service does not answer."
     answer = await world.status.get_status(world.caller)
     assert (answer.status, answer.search) == ("degraded", "full text only: The embedding service does not answer.")
+
+
+async def test_a_store_that_takes_no_writes_is_told_to_everybody_and_why_only_to_its_keeper() -> None:
+    for refuse in ("graph", "journal"):
+        world = World()
+        await kept(world, a_write(an_episode()))
+        assert await world.status.unready() is None
+        getattr(world, refuse).refuses = "The disk of /data is full."
+        answer = await world.status.get_status(world.caller)
+        assert answer.status == "degraded"
+        assert answer.message == "The memory can be read, but nothing can be written now: see failures."
+        assert answer.failures == ["Nothing can be written now. The disk of /data is full."]
+        (told,) = (await world.status.get_status(Caller(principal="anna"))).failures
+        assert told.startswith("Nothing can be written now.")
+        assert "/data" not in told
+        assert await world.status.unready() == "not_writable"
+        getattr(world, refuse).refuses = None
+        assert (await world.status.get_status(world.caller)).status == "ok"
+        world.graph.is_down = True
+        assert await world.status.unready() == "unavailable"
