@@ -53,6 +53,13 @@ class ServingSettings(BaseModel):
         ge=1,
         description="Likewise, to send the body; and how long it may read nothing of an answer that waits for it.",
     )
+    sessions: int = Field(
+        default=1_000, ge=1, description="Most sessions over http at once; beyond that the one unused longest ends."
+    )
+    sessions_per_token: int = Field(default=250, ge=1, description="Likewise, those of one token.")
+    session_idle_seconds: float = Field(
+        default=1_800.0, gt=0, description="A session over http that has not been used for so long ends, in seconds."
+    )
     calls_per_minute: int = Field(
         default=300, ge=1, description="Most calls a minute of one principal, the local one excepted."
     )

@@ -21,6 +21,7 @@ from graphiti_pkm.http_connections import Bounds, Connection, Connections, raise
 from graphiti_pkm.http_draining import Drained
 from graphiti_pkm.http_metrics import MetricsPage
 from graphiti_pkm.http_probes import Probes, Readiness
+from graphiti_pkm.http_sessions import Sessions
 from graphiti_pkm.toolsets.backend import Backend
 
 SSE_PATH = "/sse"
@@ -50,11 +51,14 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
         app = server.streamable_http_app(
             streamable_http_path="/" + settings.path.strip("/"),
             stateless_http=settings.workers > 1,  # a session would be known to one of them only
+            session_idle_timeout=settings.session_idle_seconds,
+            max_sessions=None,  # Sessions ends those that are over, and keeps nobody out
             transport_security=security,
             host=settings.host,
         )
     door = Door(backend.counted or UNCOUNTED)
-    served: ASGIApp = Authenticated(WithAndWithoutSlash(app) if settings.transport == "http" else app, tokens, door)
+    endpoint = WithAndWithoutSlash(app) if settings.transport == "http" else app
+    served: ASGIApp = Authenticated(Sessions(endpoint, settings, backend.limits, door), tokens, door)
     if backend.counted is not None:
         served = MetricsPage(served, backend.counted, backend, tokens, door, settings)
     # Whatever the probes do not answer themselves is checked: no path is exempt.

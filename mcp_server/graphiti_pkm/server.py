@@ -28,6 +28,7 @@ from graphiti_pkm.toolsets.calls import CallLog, tell_faults
 from graphiti_pkm.toolsets.catalog import TOOLSETS, ToolLine, known_tools, narrowed, permitted, select
 from graphiti_pkm.toolsets.guard import error_result
 from graphiti_pkm.toolsets.instructions import build_instructions
+from graphiti_pkm.toolsets.openings import Openings
 from graphiti_pkm.toolsets.owners import PassedOn, owners
 from graphiti_pkm.toolsets.prompts import build_prompts
 from graphiti_pkm.toolsets.resources import add_resources
@@ -69,6 +70,7 @@ class MemoryServer(MCPServer[Backend]):
             middleware=[
                 tell_faults,
                 CallLog(known_tools(), backend.counted or UNCOUNTED),
+                Openings(backend.limits, counts=settings.workers > 1),
                 self.draining,
                 self._narrow,
             ],

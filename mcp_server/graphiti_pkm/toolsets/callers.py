@@ -14,6 +14,8 @@ TOKEN = "graphiti_pkm.token"  # noqa: S105  (the name of a place)
 """Where the scope of a request holds its ``Token``, or None where none is asked for."""
 
 _USER_HEADER = "x-user-id"
+_NOBODY = "-"
+"""Who names a user where there are no tokens. No principal is called so."""
 
 
 def caller_of(request: Any, *, read_only: bool) -> Caller:
@@ -27,6 +29,15 @@ def caller_of(request: Any, *, read_only: bool) -> Caller:
     if TOKEN not in request.scope:  # an application that was put together without the check must not serve anybody
         raise NotAllowed("This request was not checked by the server, so it is refused.")
     return caller_by(request.scope[TOKEN], request.headers.getlist(_USER_HEADER), read_only=read_only)
+
+
+def opener_of(request: Any) -> Caller:
+    """Who opens a session: a service may do so before it has a user, and then it counts for the service."""
+    try:
+        return caller_of(request, read_only=True)
+    except NotAllowed:
+        token = token_of(request)
+        return Caller(principal=_NOBODY if token is None else token.principal, read_only=True)
 
 
 def token_of(request: Any) -> Token | None:

@@ -1,0 +1,38 @@
+"""``initialize``, which every transport has: bounded, because what it says is kept as long as its session is."""
+
+import json
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
+
+from graphiti_pkm.errors import TooManyCalls
+from graphiti_pkm.toolsets.backend import Backend
+from graphiti_pkm.toolsets.callers import Limits, opener_of
+
+LONGEST_OPENING = 65_536
+"""Bytes. Clients send their name and what they can do: 300 bytes, with an icon some thousands."""
+TOO_MANY = -32_000
+"""JSON-RPC leaves this code to servers."""
+
+
+class Openings:
+    """Middleware that refuses an ``initialize`` that is too long, or one too many."""
+
+    def __init__(self, limits: Limits, *, counts: bool) -> None:
+        """``counts``: where HTTP has no sessions, nothing else counts them."""
+        self._limits = limits
+        self._counts = counts
+
+    async def __call__(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.method == "initialize":
+            if len(json.dumps(ctx.params, ensure_ascii=False)) > LONGEST_OPENING:
+                message = f"What opens a session may have {LONGEST_OPENING:,} bytes."
+                raise MCPError(code=INVALID_PARAMS, message=message)
+            if self._counts and ctx.request is not None:
+                try:
+                    self._limits.check(opener_of(ctx.request), {}, writes=False)
+                except TooManyCalls as error:
+                    raise MCPError(code=TOO_MANY, message=error.message) from None
+        return await call_next(ctx)
