@@ -20,14 +20,10 @@ CLOSING_SECONDS = 10.0
 """What a process may take to close once its calls have had their time: longer only if something in it is stuck."""
 _QUIET_SECONDS = 0.3
 """Without a call for so long nobody is about to send the next one over a connection that is still open."""
-_STANDING = frozenset({"subscriptions/listen"})
-"""Requests whose answer never ends."""
-CALL = "graphiti_pkm.call"
-"""Where the scope of a request holds its ``CallUnderWay``."""
 
 
 class CallUnderWay:
-    """One request that is waited for, until it is over or turns out to stand for good."""
+    """One request that is waited for until it is over."""
 
     def __init__(self, draining: "Draining") -> None:
         self._draining = draining
@@ -86,10 +82,6 @@ class Draining:
 
     async def __call__(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
         """As middleware of the MCP server: its requests count, over any transport."""
-        if ctx.method in _STANDING:
-            if ctx.request is not None and CALL in ctx.request.scope:
-                ctx.request.scope[CALL].end()
-            return await call_next(ctx)
         call = self.start()
         try:
             return await call_next(ctx)

@@ -16,7 +16,7 @@ from graphiti_pkm.config import Settings
 from graphiti_pkm.domain.metrics import UNCOUNTED
 from graphiti_pkm.draining import Draining, ended_by, on_signal
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.http_access import Authenticated, Door, KnownNames, check_host, tokens_of
+from graphiti_pkm.http_access import Authenticated, Door, KnownNames, NoSignIn, check_host, tokens_of
 from graphiti_pkm.http_connections import Bounds, Connection, Connections, raise_file_limit
 from graphiti_pkm.http_draining import Drained
 from graphiti_pkm.http_metrics import MetricsPage
@@ -62,7 +62,7 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
     if backend.counted is not None:
         served = MetricsPage(served, backend.counted, backend, tokens, door, settings)
     # Whatever the probes do not answer themselves is checked: no path is exempt.
-    return Probes(Drained(KnownNames(served, settings, door), draining), Readiness(backend, draining))
+    return Probes(Drained(KnownNames(NoSignIn(served), settings, door), draining), Readiness(backend, draining))
 
 
 async def serve_http(

@@ -23,9 +23,11 @@ from graphiti_pkm.toolsets.callers import TOKEN
 
 CONNECTION = "graphiti_pkm.connection"
 """Where the scope of a request holds its connection, a ``Visitor``, if somebody counts connections."""
+_WELL_KNOWN, _REGISTER = "/.well-known/", "/register"
 _SCHEME = "bearer "
 _SESSION = "mcp-session-id"
 _UNAUTHENTICATED = "A valid token is needed: send it as `Authorization: Bearer TOKEN`."
+_NO_SIGN_IN = "There is no sign-in here. " + _UNAUTHENTICATED
 
 
 def tokens_of(settings: Settings) -> Tokens:
@@ -96,6 +98,22 @@ class KnownNames:
             self._door.refused("foreign_origin")
             return PlainTextResponse("Foreign origin; the setting allowed_hosts names more.", status_code=403)
         return None
+
+
+class NoSignIn:
+    """Answers 404 where OAuth clients look for a sign-in, which this server does not have.
+
+    A 401 would say that one needs a token to learn how to get one. mcp-remote prints the text as the reason it ends.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (_WELL_KNOWN in scope["path"] or scope["path"].rstrip("/") == _REGISTER):
+            await PlainTextResponse(_NO_SIGN_IN, status_code=HTTPStatus.NOT_FOUND)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 class Authenticated:

@@ -5,7 +5,7 @@ import asyncio
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graphiti_pkm.draining import CALL, Draining
+from graphiti_pkm.draining import Draining
 
 STOPPING = "The server is stopping. Nothing was done; call again in a moment."
 
@@ -35,7 +35,7 @@ class Drained:
         else:
             call = self._draining.start()
             try:
-                await self._app({**scope, CALL: call}, self._until_over(receive), self._closing(send))
+                await self._app(scope, self._until_over(receive), self._closing(send))
             finally:
                 call.end()
 

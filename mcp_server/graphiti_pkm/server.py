@@ -67,6 +67,7 @@ class MemoryServer(MCPServer[Backend]):
             instructions=build_instructions(names),
             tools=list(self._built.values()),
             lifespan=lifespan,
+            subscriptions=False,  # nothing is sent to those who listen, so nobody is promised that it is
             middleware=[
                 tell_faults,
                 CallLog(known_tools(), backend.counted or UNCOUNTED),

@@ -1,6 +1,7 @@
 """MCP clients of another make: npm's SDK, as LibreChat uses it, and the Inspector's lint."""
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.npm_clients import NpmClient, installed
-from tests.e2e.support import COMMAND, Served, environment
+from tests.e2e.support import COMMAND, Served, environment, run, serving
 from tests.protocol.support import DEFAULT_TOOLS
 from tests.requirements import requirement
 
@@ -131,3 +132,24 @@ def test_the_inspectors_strict_lint_passes(node: Path, target: list[str], shared
     assert linted.returncode == 0, linted.stderr[-2000:]
     assert "0 errors" in linted.stderr
     assert len(json.loads(linted.stdout)["tools"]) == DEFAULT_TOOLS
+
+
+@pytest.mark.parametrize("headers", [[], ["--header", "Authorization:Bearer wrong"]])
+def test_a_bridge_that_is_refused_says_what_is_needed(
+    headers: list[str], node: Path, data_dir: Path, tmp_path: Path
+) -> None:
+    """mcp-remote answers every 401 by looking for a sign-in, and prints what it finds as its last words."""
+    run("tokens", "create", "anna", data_dir=data_dir)
+    with serving(data_dir) as served:
+        ended = subprocess.run(
+            [node / "node_modules" / ".bin" / "mcp-remote", served.endpoint, *headers],
+            env={**os.environ, "MCP_REMOTE_CONFIG_DIR": str(tmp_path)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert ended.returncode == 1
+    assert "(HTTP 404): There is no sign-in here. A valid token is needed" in ended.stderr
+    assert "(HTTP 401)" not in ended.stderr

@@ -48,6 +48,35 @@ async def test_without_a_valid_token_the_answer_is_always_the_same(doors: Doors)
             assert (await web.get(f"{url}/health")).status_code == 200
 
 
+SIGN_IN = [
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/mcp",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/openid-configuration/mcp",
+    "/mcp/.well-known/openid-configuration",
+    "/register",
+]
+"""Where a client that was refused looks for a sign-in, which there is not."""
+NO_SIGN_IN = "There is no sign-in here. A valid token is needed: send it as `Authorization: Bearer TOKEN`."
+
+
+@pytest.mark.parametrize("transport", ["http", "sse"])
+@pytest.mark.parametrize("path", SIGN_IN)
+async def test_there_is_no_sign_in_and_clients_are_told_so_with_and_without_a_token(
+    path: str, transport: str, doors: Doors
+) -> None:
+    anna = doors.add("anna")
+    settings = doors.settings.model_copy(update={"transport": transport, "metrics": True})
+    async with served(settings, a_world(doors).start) as url, httpx2.AsyncClient() as web:
+        for headers in ({}, anna, {"Authorization": "Bearer wrong"}):
+            for method in ("GET", "POST"):
+                answer = await web.request(method, f"{url}{path}", headers=headers)
+                assert (answer.status_code, answer.text) == (404, NO_SIGN_IN)
+                assert "www-authenticate" not in answer.headers
+        strange = await web.get(f"{url}{path}", headers={"host": "evil.example"})
+        assert strange.status_code == 421
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_each_token_opens_its_own_memory(mode: Mode, doors: Doors) -> None:
     anna, ben = doors.add("anna"), doors.add("ben")
