@@ -182,7 +182,7 @@ async def test_by_librechats_configuration_in_containers_each_user_has_a_memory(
             async with over_http(server["url"], **headers_of(server, **filled), host=host) as client:
                 if user == FIRST:
                     await call(client, "add_memory", episode_body="The kayak is in the boathouse.")
-                found[user] = (await call(client, "search_episodes", query="kayak"))["total"]
+                found[user] = (await call(client, "search_episodes", query="kayak"))["returned"]
         assert found == {FIRST: 1, SECOND: 0}
 
         # So it asks for the tools as it starts, before there is a user.

@@ -72,7 +72,7 @@ async def test_two_servers_on_one_directory_see_each_others_writes_at_once(serve
     async with over_stdio(shared_dir) as one, over_http(server.endpoint) as other:
         stored = await call(one, "add_memory", group_id="shared", **DJANGO)
         django = await found(other, "Django", "shared")
-        assert (await call(other, "search_episodes", query="booking", group_ids="shared"))["total"] == 1
+        assert (await call(other, "search_episodes", query="booking", group_ids="shared"))["returned"] == 1
 
         linked = await call(other, "add_memory", group_id="shared", episode_body="Django was upgraded on Monday.")
         assert linked["entities"] == [{"uuid": django, "name": "Django", "outcome": "linked"}]

@@ -209,7 +209,8 @@ async def test_what_a_bounded_page_leaves_out_comes_on_the_next_ones(world: Worl
         cursor = answer["next_cursor"]
         if cursor is None:
             break
-    assert len(seen) == len(set(seen)) == answer["total"]
+    assert len(seen) == len(set(seen))
+    assert answer["total"] in (None, len(seen))  # none for a query
 
 
 @requirement("B-05")
@@ -218,7 +219,7 @@ async def test_pages_at_default_limits_follow_each_other(world: World, tool: str
     asked = arguments(tool, group, "defaults")
     first = await world.call(tool, **asked)
     if first["next_cursor"] is None:
-        assert first["returned"] == first["total"]
+        assert first["total"] in (None, first["returned"])
         return
     second = await world.client.call_tool(tool, {**asked, "cursor": first["next_cursor"]})
     assert len(text(second)) <= CHARS["defaults"]

@@ -9,7 +9,7 @@ import pytest
 from tests.corpus import HUB, fixed_uuid, hub, load
 from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
-from tests.protocol.support import EVERYTHING, World
+from tests.protocol.support import EVERYTHING, World, text, told
 
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.toolsets.catalog import TOOLSETS, ToolLine
@@ -111,4 +111,16 @@ async def answer(line: ToolLine, arguments: dict[str, Any]) -> str:
         await client.call_tool("save_graph", {})
         result = await client.call_tool(line.name, arguments)
     assert result.is_error == (line.name in REFUSED), result.content
+    if result.is_error:
+        return text(result)
+    assert not list(empty_fields(told(result)))
     return _MADE.sub("", result.model_dump_json())
+
+
+def empty_fields(value: object) -> Iterator[object]:
+    """What a text leaves out, where it is in one all the same."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        if part is None or part in ("", [], {}):
+            yield value
+        yield from empty_fields(part)

@@ -123,7 +123,7 @@ class Page(Answer):
     """What every list answer has."""
 
     message: str
-    total: int
+    total: int | None  # none where nobody knows: a query ranks whatever is near in meaning
     returned: int
     truncated: bool
     next_cursor: str | None = None

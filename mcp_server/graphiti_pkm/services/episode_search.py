@@ -83,8 +83,8 @@ class EpisodeSearch(Reader):
         )
         next_cursor = page.cursor([view.uuid for view in views], page.uuids(limit))
         return EpisodeSearchResponse(
-            message=told("episode", len(views), page.total, is_cut=found.is_cut),
-            total=page.total,
+            message=told("episode", len(views), page.hits, is_cut=found.is_cut),
+            total=page.hits,
             returned=len(views),
             truncated=next_cursor is not None,
             next_cursor=next_cursor,

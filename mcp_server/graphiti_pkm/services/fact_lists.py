@@ -111,9 +111,10 @@ def series_of(facts: Sequence[Fact]) -> tuple[str, str] | None:
     return found.pop() if is_one else None
 
 
-def series_told(count: int, total: int, measure: str) -> str:
+def series_told(count: int, total: int | None, measure: str) -> str:
     """Says the order, which is not that of other answers."""
-    return f"Found {count} of {total} reading(s) of {clipped(measure, _NAME)}, oldest first"
+    of = "" if total is None else f"of {total} "
+    return f"Found {count} {of}reading(s) of {clipped(measure, _NAME)}, oldest first"
 
 
 def joined(*notes: str | None) -> str | None:

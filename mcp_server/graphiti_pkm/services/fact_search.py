@@ -124,14 +124,14 @@ class FactSearch(FactLists):
         views = await self._shown(facts, asked, shown_scores)
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit))
-        message = told("fact", kept, page.total, is_cut=found.is_cut)
+        message = told("fact", kept, page.hits, is_cut=found.is_cut)
         if measure is not None and kept:
-            message = series_told(kept, page.total, measure)
+            message = series_told(kept, page.hits, measure)
         if not page.total:
             message += await self._evidence(asked.entity, groups, asked.wanted.relations)
         return FactSearchResponse(
             message=message,
-            total=page.total,
+            total=page.hits,
             returned=kept,
             truncated=next_cursor is not None,
             next_cursor=next_cursor,
@@ -157,7 +157,7 @@ class FactSearch(FactLists):
         if listed.measure is not None and kept:
             message = series_told(kept, page.total, listed.measure)
         if not kept:
-            message = told("fact", 0, page.total, is_cut=False)
+            message = told("fact", 0, page.total)
         if not page.total:
             message += await self._evidence(asked.entity, groups, wanted.relations)
         note = joined(asked.note, _NO_RANKING if asked.centre else None)

@@ -69,9 +69,10 @@ class Searching(FactSearch):
         views = await self._node_views(await self._graph.get_entities(uuids, groups), wanted, page.scores())
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
         next_cursor = page.cursor([view.uuid for view in views[:kept]], uuids)
+        total = page.total if query is None else page.hits
         return NodeSearchResponse(
-            message=told("node", kept, page.total, is_cut=is_cut),
-            total=page.total,
+            message=told("node", kept, total, is_cut=is_cut),
+            total=total,
             returned=kept,
             truncated=next_cursor is not None,
             next_cursor=next_cursor,
@@ -86,7 +87,7 @@ class Searching(FactSearch):
         views = await self._node_views(found[:limit], wanted, {})
         kept = fit(item_sizes(views, wanted.group_ids), budget((NODES, limit)))
         last = found[kept - 1] if kept < len(found) else None
-        message = f"Found {kept} of {total} node(s), by name" if kept else told("node", 0, total, is_cut=False)
+        message = f"Found {kept} of {total} node(s), by name" if kept else told("node", 0, total)
         return NodeSearchResponse(
             message=message,
             total=total,

@@ -18,7 +18,13 @@ class Slice:
 
     rest: list[tuple[str, float]]
     total: int
+    """How many were ranked."""
     start: Start
+
+    @property
+    def hits(self) -> int | None:
+        """How many fit a query: none, or nobody knows, as whatever is near in meaning is ranked as well."""
+        return None if self.total else 0
 
     def uuids(self, limit: int) -> list[str]:
         return [uuid for uuid, _ in self.rest[:limit]]
@@ -46,10 +52,9 @@ def filters_of(tool: str, caller: Caller, *given: object) -> dict[str, object]:
     return {"tool": tool, "caller": caller.sight, "given": given}
 
 
-def told(what: str, count: int, total: int, *, is_cut: bool) -> str:
-    """``total`` counts the candidates that were ranked, of which there are never more than the pool holds."""
-    if count and is_cut:
-        return f"Found {count} {what}(s), best first, of the {total} ranked; there may be more that fit"
+def told(what: str, count: int, total: int | None, *, is_cut: bool = False) -> str:
+    """``total``: how many there are, if that is known; ``is_cut``: whether there may be more than the pages bring."""
     if count:
-        return f"Found {count} {what}(s), best first, of {total} found"
-    return f"Found no more {what}s" if total else f"Found no {what} that fits"
+        of = "" if total is None else f" of {total}"
+        return f"Found {count} {what}(s){of}, best first{'; there may be more that fit' if is_cut else ''}"
+    return f"Found no {what} that fits" if total == 0 else f"Found no more {what}s"

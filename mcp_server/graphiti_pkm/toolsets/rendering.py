@@ -35,7 +35,8 @@ _SMALL = 0.1
 def result_of(answer: Answer) -> CallToolResult:
     """The MCP result of an answer."""
     data = answer.model_dump(mode="json")
-    told = _compact(data) if isinstance(answer, ExportGraphResponse) else text_of(data)  # half a file is none
+    is_file = isinstance(answer, ExportGraphResponse)  # half a file is none
+    told = _compact(_pruned(data)) if is_file else text_of(data)
     return CallToolResult(content=[TextContent(type="text", text=told)], structured_content=data)
 
 

@@ -17,7 +17,7 @@ async def test_a_word_for_the_user_is_taken_where_a_uuid_of_an_entity_is(word: s
     assert (page.entity, page.total) == ("Anna", 1)
     assert (await world.exploring.get_entity_timeline(world.caller, word)).entity == "Anna"
     assert (await world.searching.search_memory_facts(world.caller, entity_uuid=word)).total == 1
-    assert (await world.searching.search_nodes(world.caller, "Anna", center_node_uuid=word)).total == 1
+    assert (await world.searching.search_nodes(world.caller, "Anna", center_node_uuid=word)).returned == 1
     elsewhere = await world.exploring.get_entity_connections(world.caller, word, group_ids=["t2"])
     assert (elsewhere.entity, elsewhere.total) == ("me", 0)
 
