@@ -69,7 +69,9 @@ class Status:
         return None if await self._refusal() is None else "not_writable"
 
     async def _refusal(self) -> str | None:
-        """Why nothing can be written now."""
+        """Why nothing can be written now, where anything may be."""
+        if self._context.settings.read_only:
+            return None
         return await self._context.journal.refusal() or await self._context.graph.refusal()
 
     async def get_status(self, caller: Caller, receipt: str | None = None) -> StatusResponse:

@@ -155,3 +155,10 @@ async def test_a_store_that_takes_no_writes_is_told_to_everybody_and_why_only_to
         assert (await world.status.get_status(world.caller)).status == "ok"
         world.graph.is_down = True
         assert await world.status.unready() == "unavailable"
+
+
+async def test_a_server_that_only_reads_does_not_mind_that_nothing_can_be_written() -> None:
+    world = World(read_only=True)
+    world.journal.refuses = "The disk of /data is full."
+    assert await world.status.unready() is None
+    assert (await world.status.get_status(world.caller)).status == "ok"
