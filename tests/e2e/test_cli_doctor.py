@@ -21,6 +21,7 @@ CHECKS = [
     "library libgomp.so.1",
     "library libssl.so.3",
     "data directory",
+    "directory access",
     "disk space",
     "socket path",
     "journal",

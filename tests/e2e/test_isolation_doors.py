@@ -38,8 +38,47 @@ NAMES_NOBODY = [
     [b"\xff\xfe"],
     ["-anna"],
     [ROOM],
+    ["\u0430nna".encode()],  # a Cyrillic letter
+    ["аnnа".encode()],
+    ["anna\u00ad".encode()],
+    ["ａnna".encode()],
+    ["anna\u202e".encode()],
+    ["anna\u0301".encode()],
+    ["\u2060anna".encode()],
+    [b"anna\xa0"],
+    ["anna\tben"],
+    ["anna ben"],
+    ["anna:ben"],
+    [":anna"],
+    ["anna/../ben"],
+    ["anna'--"],
+    ['"anna"'],
+    ["${7*7}"],
+    ["anna#ben"],
+    ["anna?"],
+    ["@anna"],
+    [".anna"],
+    ["nan"],
+    ["NULL"],
+    ["[object Object]"],
+    ["anna", "undefined"],
+    ["anna"] * 50,
 ]
-NOT_ANNA = ["Anna", "ANNA", "anna.", "anna@x", "nna", "anna1", "vera", "local"]
+NOT_ANNA = [
+    "Anna",
+    "ANNA",
+    "anna.",
+    "anna@x",
+    "nna",
+    "anna1",
+    "vera",
+    "local",
+    "anna-",
+    "anna+x",
+    "a.nna",
+    "an-na",
+    "4nna",
+]
 """Well-formed, and so users of their own."""
 BAD_TOKENS: list[list[str]] = [
     [],
@@ -58,7 +97,51 @@ BAD_TOKENS: list[list[str]] = [
     ["Bearer wrong", "Bearer {secret}"],
     ['Bearer "{secret}"'],
     ["Bearer {hash}"],
+    ["Bearer\u00a0{secret}"],
+    ["Bearer:{secret}"],
+    ["Bearer={secret}"],
+    ["Token {secret}"],
+    ["Digest {secret}"],
+    ["Negotiate {secret}"],
+    ["ApiKey {secret}"],
+    ["Bearer {secret};"],
+    ["Bearer {secret}\tx"],
+    ["Bearer {upper}"],
+    ["Bearer {short}"],
+    ["Bearer " + "a" * 8_000],
+    ["bearer bearer {secret}"],
+    ["Bearer {secret}", "", ""],
+    ["", "Bearer {secret}"],
+    ["null", "Bearer {secret}"],
 ]
+OTHER_PLACES = [
+    [("x-api-key", "{secret}")],
+    [("cookie", "authorization=Bearer {secret}; token={secret}")],
+    [("proxy-authorization", "Bearer {secret}")],
+    [("x-authorization", "Bearer {secret}")],
+    [("x-forwarded-authorization", "Bearer {secret}")],
+    [("x-original-authorization", "Bearer {secret}")],
+    [("x-forwarded-for", "127.0.0.1"), ("x-real-ip", "127.0.0.1")],
+    [("forwarded", "for=127.0.0.1;host=localhost")],
+    [("x-user-id", "vera")],
+    [("x-remote-user", "vera"), ("remote-user", "vera")],
+    [("x-original-url", "/health"), ("x-rewrite-url", "/health")],
+    [("x-http-method-override", "GET")],
+    [("connection", "authorization, upgrade"), ("upgrade", "websocket")],
+]
+"""Headers that open something elsewhere, none of which is asked here."""
+PLACES = ["/mcp?token={secret}", "/mcp?access_token={secret}", "/mcp?authorization=Bearer%20{secret}", "/mcp/{secret}"]
+ROUNDABOUT = [
+    "/health/../mcp",
+    "/health/..%2fmcp",
+    "//mcp",
+    "/mcp;/health",
+    "/mcp%00",
+    "/ready/mcp",
+    "/health?/mcp",
+    "/MCP",
+]
+"""Paths by which a check of the path might be led astray."""
 BODY = "Anna keeps a heron."
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bare", "version": "1"}}
 
@@ -138,11 +221,13 @@ async def test_every_request_without_exactly_one_good_token_is_answered_alike(ta
         opened = await session(own)
         for values in BAD_TOKENS:
             sent = [
-                value.format(secret=secret, hash=target.story.tokens["vera"].hash)
+                value.format(
+                    secret=secret, hash=target.story.tokens["vera"].hash, upper=secret.upper(), short=secret[:-1]
+                )
                 for value in values
                 if "$" not in value
             ]
-            headers = [("authorization", value) for value in sent or values]
+            headers: list[tuple[str, Any]] = [("authorization", value.encode()) for value in sent or values]
             for body in (
                 rpc("initialize", **HELLO),
                 tool("get_episodes"),
@@ -160,6 +245,26 @@ async def test_every_request_without_exactly_one_good_token_is_answered_alike(ta
         assert (await post(own, tool("get_status"), opened)).status_code == 200
 
 
+async def test_a_token_counts_in_one_place_and_a_path_leads_around_nothing(target: Target) -> None:
+    secret = target.story.headers["vera"].removeprefix("Bearer ")
+    async with target.web("vera") as own, target.web(None) as web:
+        opened = await session(own)
+        for more in ([], opened):
+            for headers in OTHER_PLACES:
+                sent = [(name, value.format(secret=secret)) for name, value in headers]
+                answer = await post(web, tool("get_episodes", group_ids=VERAS), [*sent, *more])
+                assert answer.status_code == 401, headers
+            for path in PLACES:
+                answer = await web.post(path.format(secret=secret), json=tool("get_status"), headers=more)
+                assert answer.status_code == 401, path
+        for path in ROUNDABOUT:
+            url = httpx2.URL(target.server.url).copy_with(raw_path=path.encode())
+            for headers in ([], [("host", "evil.example")]):
+                answer = await web.post(url, json=rpc("initialize", **HELLO), headers=headers)
+                assert answer.status_code in {401, 405, 421}, path
+                assert "result" not in answer.text
+
+
 async def test_the_session_of_another_is_like_none(target: Target) -> None:
     async with target.web("vera") as vera, target.web("eve") as eve:
         hers, nobodys = await session(vera), [("mcp-session-id", "0" * 32)]
@@ -173,6 +278,19 @@ async def test_the_session_of_another_is_like_none(target: Target) -> None:
             assert found[0][0] == 404
         told = message(await post(vera, tool("get_episodes", group_ids=VERAS), hers))
         assert told["result"]["structuredContent"]["total"] == 3  # it is still open
+
+
+async def test_neither_many_nor_large_openings_of_one_take_anything_from_another(target: Target) -> None:
+    async with target.web("vera") as vera, target.web("eve") as eve:
+        hers = await session(vera)
+        filled = {**HELLO, "capabilities": {"experimental": {"x": {"y": "z" * 3_900_000}}}}
+        for _ in range(20):
+            assert (await post(eve, rpc("initialize", **filled))).status_code == 413
+        for _ in range(300):
+            last = await session(eve)
+        assert (await post(eve, tool("get_status"), last)).status_code == 200
+        told = message(await post(vera, tool("get_episodes", group_ids=VERAS), hers))
+        assert told["result"]["structuredContent"]["total"] == 3
 
 
 async def test_a_batch_is_not_taken_apart(target: Target) -> None:

@@ -1,9 +1,12 @@
 """What a memory needs of the data directory, and the embedded database of the platform, checked before a start."""
 
 import ctypes
+import logging
 import os
 import platform
+import shlex
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -14,6 +17,8 @@ from pathlib import Path
 from graphiti_pkm.errors import ConfigurationError, UnsupportedPlatform
 from graphiti_pkm.graph.flock import EXCLUSIVE, try_lock
 from graphiti_pkm.graph.redis_socket import candidate_directories, fits, socket_name
+
+_log = logging.getLogger(__name__)
 
 DIRECTORY_REMEDY = "make it writable for this user, or choose another with --data-dir"
 ELSEWHERE = "run FalkorDB or this server in Docker, or use Neo4j"
@@ -57,7 +62,7 @@ class Host:
 def preflight(data_dir: Path, *, is_embedded: bool = True) -> list[Check]:
     """Everything ``doctor`` tells about this machine, more where the database is to run on it; changes nothing."""
     if not is_embedded:
-        return [directory_check(data_dir), space_check(free_bytes(data_dir))]
+        return [directory_check(data_dir), access_check(data_dir), space_check(free_bytes(data_dir))]
     checks = platform_checks(Host.here())
     if any(not check.ok for check in checks):
         return checks
@@ -66,6 +71,7 @@ def preflight(data_dir: Path, *, is_embedded: bool = True) -> list[Check]:
         binaries_check(),
         *library_checks(LINUX_LIBRARIES if sys.platform == "linux" else MACOS_LIBRARIES, _loads),
         directory_check(data_dir),
+        access_check(data_dir),
         space_check(free_bytes(data_dir)),
         socket_check(data_dir),
     ]
@@ -91,6 +97,9 @@ def require(data_dir: Path, *, is_embedded: bool = True) -> None:
     for check in (directory, socket_check(data_dir)) if is_embedded else (directory,):
         if not check.ok:
             raise ConfigurationError(f"The data directory cannot be used: {check.detail}. To do: {check.remedy}.")
+    access = access_check(data_dir)
+    if not access.ok:
+        _log.warning("%s. To do: %s.", access.detail, access.remedy)
 
 
 def platform_checks(host: Host) -> list[Check]:
@@ -191,6 +200,20 @@ def directory_check(data_dir: Path) -> Check:
     except OSError as error:
         return Check(name, ok=False, detail=f"{data_dir}: {error.strerror}", remedy=remedy)
     return Check(name, ok=True, detail=str(data_dir))
+
+
+def access_check(data_dir: Path) -> Check:
+    """Whether nobody but its owner may put files there: whoever may can replace the journal, the tokens or both."""
+    name = "directory access"
+    try:
+        mode = data_dir.stat().st_mode if os.name == "posix" else 0
+    except OSError:
+        mode = 0  # not there yet, or out of reach: directory_check says so
+    who = "any user of this machine" if mode & stat.S_IWOTH else "its group" if mode & stat.S_IWGRP else None
+    if who is None:
+        return Check(name, ok=True, detail="nobody but its owner may write to the data directory")
+    detail = f"{who} may write to the data directory {data_dir}, and so replace what is kept there"
+    return Check(name, ok=False, detail=detail, remedy=f"chmod go-w {shlex.quote(str(data_dir))}", stops=False)
 
 
 def _write_and_lock(directory: Path) -> None:

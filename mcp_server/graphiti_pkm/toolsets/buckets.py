@@ -1,5 +1,6 @@
 """Calls that may be made at once, which fill up again over a minute: counted in this process."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +8,8 @@ from typing import Protocol
 
 MINUTE = 60.0
 _MOST_KNOWN = 10_000
+_BETWEEN_SWEEPS = 1.0
+"""Seconds: a service that names ever new users must not have each of its calls look through all of them."""
 
 
 @dataclass
@@ -42,6 +45,7 @@ class OwnBuckets:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._known: dict[tuple[str, str], Bucket] = {}
+        self._swept = -math.inf
 
     def __len__(self) -> int:
         return len(self._known)
@@ -53,5 +57,6 @@ class OwnBuckets:
 
     def _forget_idle(self, now: float) -> None:
         """Whoever has not called for a minute has all calls left, which need not be kept."""
-        if len(self._known) >= _MOST_KNOWN:
+        if len(self._known) >= _MOST_KNOWN and now - self._swept >= _BETWEEN_SWEEPS:
+            self._swept = now
             self._known = {key: one for key, one in self._known.items() if now - one.at < MINUTE}

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import math
 import sqlite3
 import time
 from collections.abc import Callable
@@ -26,6 +27,8 @@ class SharedBuckets:
         self._clock = clock
         self._own = OwnBuckets(clock)
         self._connection: sqlite3.Connection | None = None
+        self._swept = -math.inf
+        """When those that have been idle were removed."""
 
     def take(self, principal: str, what: str, most: int) -> float:
         try:
@@ -46,7 +49,7 @@ class SharedBuckets:
                 "CREATE TABLE IF NOT EXISTS buckets (principal TEXT, what TEXT, left_ REAL NOT NULL, at REAL NOT NULL, "
                 "PRIMARY KEY (principal, what)) WITHOUT ROWID"
             )
-            connection.execute("DELETE FROM buckets WHERE at < ?", (self._clock() - MINUTE,))
+            self._swept = -math.inf
             self._connection = connection
         return self._connection
 
@@ -55,6 +58,9 @@ class SharedBuckets:
             connection.execute("BEGIN IMMEDIATE")
             stack.callback(connection.execute, "COMMIT")
             now = self._clock()
+            if abs(now - self._swept) >= MINUTE:  # the clock may be set back
+                connection.execute("DELETE FROM buckets WHERE at < ?", (now - MINUTE,))
+                self._swept = now
             found = connection.execute(
                 "SELECT left_, at FROM buckets WHERE principal = ? AND what = ?", (principal, what)
             ).fetchone()

@@ -11,8 +11,11 @@ from graphiti_pkm.graph.preflight import (
     LINUX_LIBRARIES,
     MIN_FREE_BYTES,
     Host,
+    access_check,
     library_checks,
     platform_checks,
+    preflight,
+    require,
     space_check,
 )
 from graphiti_pkm.graph.redis_process import LINE_CHARACTERS, scrub
@@ -54,6 +57,36 @@ def test_unsupported_platforms_are_named_and_pointed_elsewhere(host: Host, detai
     assert detail in failed.detail
     assert "Docker" in failed.remedy
     assert "Neo4j" in failed.remedy
+
+
+@pytest.mark.parametrize(
+    ("mode", "who"), [(0o777, "any user"), (0o1777, "any user"), (0o722, "any user"), (0o775, "its group")]
+)
+def test_a_data_directory_that_others_may_write_to_is_warned_of(
+    mode: int, who: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory = tmp_path / "my data"
+    directory.mkdir()
+    directory.chmod(mode)
+    (found,) = [check for check in preflight(directory) if not check.ok]
+    assert (found.name, found.stops) == ("directory access", False)
+    assert found.detail.startswith(f"{who}")
+    assert found.remedy == f"chmod go-w '{directory}'"
+    require(directory, is_embedded=False)
+    assert found.detail in caplog.text
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o755, 0o750, None])
+def test_one_that_is_the_owners_or_is_not_there_yet_is_not(
+    mode: int | None, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory = tmp_path / "data"
+    if mode is not None:
+        directory.mkdir()
+        directory.chmod(mode)
+    assert access_check(directory).ok
+    require(directory, is_embedded=False)
+    assert caplog.text == ""
 
 
 def test_missing_libraries_are_named_with_their_packages() -> None:

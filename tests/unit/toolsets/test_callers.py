@@ -1,5 +1,7 @@
 """How often and how much one principal may call."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,17 @@ def test_processes_that_share_a_file_count_together(tmp_path: Path) -> None:
     theirs.check(ANNA, {}, writes=False)
     with pytest.raises(TooManyCalls):
         ours.check(ANNA, {}, writes=False)
+
+
+def test_whoever_is_idle_is_not_kept_in_the_file_either(tmp_path: Path) -> None:
+    clock = Clock()
+    path = tmp_path / "limits.sqlite3"
+    limits = Limits(SETTINGS, SharedBuckets(path, clock))
+    for number in range(300):
+        clock.now += 1
+        limits.check(Caller(principal=f"librechat:{number}"), {}, writes=False)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM buckets").fetchone()[0] <= 130
 
 
 def test_a_clock_that_was_set_back_neither_gives_nor_takes_calls(tmp_path: Path) -> None:
