@@ -12,6 +12,7 @@ _QUICK = 0.000_4
 """Seconds that are too few to tell anything."""
 _FACTOR = 4.0
 """By how much the time of a unit may grow over four doublings; where it is linear it stays, else it is 16 or more."""
+_BEYOND_DOUBT = 25
 _DOUBLINGS = 4
 
 Prepare = Callable[[int], Callable[[], object]]
@@ -27,13 +28,13 @@ def growth(prepare: Prepare, sizes: Iterable[int] = (*SMALL, *DOUBLING)) -> str 
     for size in sizes:
         work = prepare(size)
         seconds[size] = took = _least(work, 1)
-        before = [other for other in seconds if other * 2**_DOUBLINGS <= size] or list(seconds)[:-3]
+        before = [other for other in seconds if other * 2**_DOUBLINGS <= size] or list(seconds)[:-2]
         if took < _QUICK or not before:
             continue
         reference = max(before)
         seconds[reference] = least = max(_least(prepare(reference), _RUNS), _QUICK / 2**_DOUBLINGS)
         allowed = _FACTOR * least * size / reference
-        if took > allowed and (took := _least(work, _RUNS)) > allowed:
+        if took > allowed and (took > _BEYOND_DOUBT * allowed or (took := _least(work, _RUNS)) > allowed):
             return f"{least * 1e6:,.0f} us at {reference:,}, {took * 1e6:,.0f} us at {size:,}"
     return None
 

@@ -149,7 +149,7 @@ def _joined(text: str, found: list[_Found], today: date) -> Iterator[tuple[_Days
 
 _HEAD = re.compile(_IN, re.IGNORECASE)
 _LEAD = re.compile(r"(?<!\w)(?P<word>between|from|since|after|before|until|till)\s+(?:the\s+)?$", re.IGNORECASE)
-_AND = re.compile(r"\s*(?:,|and|to|until|till|-|–)?\s*(?:the\s+)?", re.IGNORECASE)
+_AND = re.compile(r"\s*+(?:,|and|to|until|till|-|–)?\s*+(?:the\s+)?", re.IGNORECASE)
 _AND_HEAD = re.compile(r"(?:and|to|until|till)\s", re.IGNORECASE)
 
 

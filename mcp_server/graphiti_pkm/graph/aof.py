@@ -166,7 +166,7 @@ def sweep(data_dir: Path) -> bool:
 
 def _is_being_written(part: Path) -> bool:
     """By the process whose number is in its name."""
-    number = re.search(r"(\d+)\.", part.name)
+    number = re.search(r"(?<!\d)(\d+)\.", part.name)
     try:
         os.kill(int(number[1]) if number else 0, 0)
     except ProcessLookupError:

@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.02
 
-_PROGRESS = re.compile(r"(\d+)/(\d+)")
+_PROGRESS = re.compile(r"(?<!\d)(\d+)/(\d+)")
 _ALL_BUILT = 100
 
 _OWN_INDEXES = (

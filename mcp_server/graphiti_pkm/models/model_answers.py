@@ -11,7 +11,7 @@ _THOUGHT = r"(?:think|thinking|reasoning)"
 _THOUGHTS = re.compile(rf"\A(?![\s]*[{{\[`]).*?</{_THOUGHT}>", re.DOTALL)
 """Up to their end: some servers leave out how they begin."""
 _ONLY_THOUGHTS = re.compile(rf"\A\s*<{_THOUGHT}>")
-_FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
+_FENCE = re.compile(r"```[A-Za-z0-9_-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
 _NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _MOST_PROBLEMS = 5
 

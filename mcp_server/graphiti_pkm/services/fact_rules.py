@@ -16,7 +16,7 @@ LONG_BEFORE = timedelta(days=31)
 """What happens earlier than this before its planned time may be something else than what was planned."""
 
 _PLAIN_QUOTES = str.maketrans("‘’‚‛“”„‟«»", "'" * 4 + '"' * 6)
-_AROUND_SLASH = re.compile(r"\s*/\s*")
+_AROUND_SLASH = re.compile(r"(?<!\s)\s*/\s*")
 _SENTENCE_ENDS = ".,;:!…。！ "
 
 

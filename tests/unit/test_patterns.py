@@ -1,0 +1,91 @@
+"""No regular expression takes longer for each character of a longer text, whatever the text."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.patterns import METHODS, Found, modules_of, patterns_of, weakness
+
+import graphiti_pkm
+from graphiti_pkm.config import Settings
+from graphiti_pkm.domain import periods
+from graphiti_pkm.graph import neo4j_cypher
+
+BUILT: dict[str, tuple[str, Iterable[str]]] = {
+    "graphiti_pkm.config": ("search", [rf"\b{name}\b" for name in list(Settings.model_fields)[:5]]),
+    "graphiti_pkm.domain.periods": ("finditer", [rule.pattern for rule, _ in periods._RULES]),
+    "graphiti_pkm.graph.neo4j_cypher": ("sub", [theirs for theirs, _ in neo4j_cypher._DIFFERENCES]),
+    "graphiti_pkm.toolsets.texts": ("search", [r"\b(?:add_memory|add_node|find_node)\b"]),
+}
+"""What is built where the code runs: how it is used, and what comes of it."""
+
+
+def ours() -> tuple[list[Found], list[str]]:
+    modules = modules_of(graphiti_pkm)
+    return patterns_of(
+        [(one.__name__, Path(one.__file__ or "").read_text(encoding="utf-8"), vars(one)) for one in modules], BUILT
+    )
+
+
+@pytest.mark.timeout(600)  # fifteen seconds of the processor
+def test_every_pattern_of_the_package_is_linear() -> None:
+    found, untold = ours()
+    assert untold == [], "add examples to BUILT of what is built there"
+    assert len(found) > 100
+    assert [weak for one in found if (weak := weakness(one)) is not None] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "pattern"),
+    [
+        ("fullmatch", r"[0-9a-f]{8}(?:-?[0-9a-f]+)*-?"),
+        ("match", r"(?:a|a)*b"),
+        ("match", r"(?:[a-z]+ ?)+;"),
+        ("fullmatch", r"(?:[^\W_]|[\u0900-\u0dff])+!"),
+        ("search", r"\s+$"),
+        ("search", r".*x"),
+        ("sub", r"\s*/\s*"),
+        ("finditer", r"<[^>]*>"),
+        ("findall", r"[0-9]+[a-f]"),
+        ("fullmatch", r"\s*,?\s*x"),
+        ("split", r"\n\s*;"),
+        ("search", r"(?P<first>\d+)-\d+-(?P=first)"),
+    ],
+)
+def test_what_is_exponential_or_quadratic_is_found(method: str, pattern: str) -> None:
+    assert weakness(Found("planted", re.compile(pattern), frozenset({method}))) is not None
+
+
+@pytest.mark.parametrize("pattern", [r"[a-z]+", r"(?:a|b)*+c?", r"\d{1,9}-\d{1,9}", r"[^\s]++(?:\s|\Z)", r"x|y"])
+def test_what_is_linear_is_let_through(pattern: str) -> None:
+    assert weakness(Found("planted", re.compile(pattern), METHODS)) is None
+
+
+PLANTED = """
+import re
+from elsewhere import SHARED
+_HELD = re.compile("a+", re.IGNORECASE)
+_TABLE = (re.compile("b+"),)
+def use(text, built):
+    _HELD.sub("", text)
+    re.search(r"c+$", text, flags=re.MULTILINE)
+    return re.split(built, text)
+"""
+
+
+def test_patterns_are_found_wherever_they_stand_with_how_they_are_used() -> None:
+    namespace: dict[str, Any] = {"re": re, "made": {"one": [re.compile("d+")]}}
+    found, untold = patterns_of([("planted", PLANTED, namespace)], {})
+    assert {(one.pattern.pattern, one.methods) for one in found} == {
+        ("a+", frozenset({"sub"})),
+        ("b+", METHODS),
+        ("c+$", frozenset({"search"})),
+        ("d+", METHODS),
+    }
+    assert {one.pattern.flags & ~re.UNICODE for one in found} == {0, re.IGNORECASE, re.MULTILINE}
+    assert untold == ["planted:9"]
+    found, untold = patterns_of([("planted", PLANTED, namespace)], {"planted": ("split", ["e+"])})
+    assert [one.methods for one in found if one.pattern.pattern == "e+"] == [frozenset({"split"})]
+    assert untold == []
