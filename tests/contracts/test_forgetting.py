@@ -114,7 +114,7 @@ class Story:
 async def what_is_left(graph: Graph, story: Story) -> list[object]:
     groups = (GROUP,)
     found = await graph.search_episodes([HIDDEN], EpisodeFilter(group_ids=groups), 5)
-    wanted = ChangeFilter(group_ids=groups, now=at(2030), since=at(2000))
+    wanted = ChangeFilter(group_ids=groups, recorded_until=at(2030), since=at(2000))
     passages = await graph.passages(story.episode.uuid, without_vector=False, limit=9)
     return [
         await graph.get_episodes([story.episode.uuid], groups),

@@ -27,7 +27,7 @@ PAGE = Window(limit=100)
 
 
 def wanted(**fields: Any) -> ChangeFilter:
-    return ChangeFilter(**{"group_ids": (GROUP,), "now": at(2027), "since": at(2020), **fields})
+    return ChangeFilter(**{"group_ids": (GROUP,), "recorded_until": at(2027), "since": at(2020), **fields})
 
 
 def told(page: ChangePage) -> list[tuple[str, str]]:
@@ -183,7 +183,7 @@ async def test_pages_over_many_years_meet_with_months_between(graph: Graph) -> N
         ({"since": at(2026, 1, 2, 0, 1)}, [5, 4, 3]),
         ({"until": at(2026, 1, 3)}, [2, 1]),
         ({"until": at(2026, 1, 3, 0, 1)}, [3, 2, 1]),
-        ({"now": at(2026, 1, 3)}, [3, 2, 1]),
+        ({"recorded_until": at(2026, 1, 3)}, [3, 2, 1]),
         ({"since": at(2026, 1, 2), "until": at(2026, 1, 4)}, [3, 2]),
         ({"since": at(2026, 1, 4), "until": at(2026, 1, 2)}, []),
         ({"group_ids": (OTHER_GROUP,)}, []),

@@ -172,7 +172,7 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
     )
 
     async def found(word: str, limit: int = 10, **fields: Any) -> list[str]:
-        asked = EntityFilter(group_ids=("t1",), status=((word,), LATER), **fields)
+        asked = EntityFilter(group_ids=("t1",), status=((word,), LATER), recorded_until=LATER, **fields)
         entities, total = await graph.entity_page(asked, Window(limit=limit))
         hits = await graph.search_entities(["d1", "d2", "d3", "d4", "d5"], asked, 10)
         assert set(hits) == {entity.uuid for entity in entities} or limit < total

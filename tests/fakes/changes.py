@@ -64,7 +64,7 @@ def _addition(fact: Fact) -> RecordedChange:
 def _fits(change: RecordedChange, ends: tuple[str, ...], wanted: ChangeFilter) -> bool:
     return (
         change.group_id in wanted.group_ids
-        and wanted.since <= change.recorded_at <= wanted.now
+        and wanted.since <= change.recorded_at <= wanted.recorded_until
         and (wanted.until is None or change.recorded_at < wanted.until)
         and (wanted.entity_uuid is None or wanted.entity_uuid in ends)
         and (not wanted.kinds or change.kind in wanted.kinds)

@@ -81,6 +81,7 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
             if self.server is not None:
                 share(db, intent, self.server)
             _delete(db, intent.deletions)
+            db.recorded[intent.group_id] = max(intent.recorded_at, db.recorded.get(intent.group_id, intent.recorded_at))
             db.writes.append(intent.uuid)
         if error is not None:
             raise error

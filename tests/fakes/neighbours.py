@@ -20,10 +20,12 @@ class Neighbours(Reads):
         return {episode.uuid: _place(episode) for episode in found if episode.group_id in group_ids}
 
     async def places_in(
-        self, stretches: Sequence[Stretch], recorded_until: datetime, limit_each: int
+        self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
     ) -> list[list[Place]]:
         db = await self._db()
-        places = [_place(one) for one in db.episodes.values() if one.created_at <= recorded_until]
+        places = [
+            _place(one) for one in db.episodes.values() if recorded_until is None or one.created_at <= recorded_until
+        ]
         places.sort(key=lambda place: place.order)
         return [
             [one for one in places if one.group_id == each.group_id and each.start <= one.valid_at < each.end][

@@ -48,6 +48,8 @@ class Tables:
     writes: list[str] = field(default_factory=list)
     """Markers in the order in which the writes were applied."""
     book_versions: dict[str, int] = field(default_factory=dict)
+    recorded: dict[str, datetime] = field(default_factory=dict)
+    """By group: the time of its newest write."""
     embedding: tuple[str, int] | None = None
     readings: dict[str, SharedReading] = field(default_factory=dict)
     """By job, in the order in which they were queued."""
@@ -126,8 +128,8 @@ class Tables:
             for fact in self.facts.values()
             if fact.relation == "HAS_STATUS"
             and (fact.value or self.entities[fact.target_uuid].name).lower() in words
-            and fact.created_at <= now
-            and is_current(fact, now)
+            and (wanted.recorded_until is None or fact.created_at <= wanted.recorded_until)
+            and is_current(fact, now, wanted.recorded_until)
         }
         return [entity for entity in found if entity.uuid in so]
 
@@ -143,12 +145,13 @@ class Tables:
         )
 
 
-def is_current(fact: Fact, now: datetime) -> bool:
-    """A state that holds at ``now``; what was ended or voided after ``now`` still held then."""
+def is_current(fact: Fact, now: datetime, recorded_until: datetime | None = None) -> bool:
+    """A state that holds at ``now``; what was ended or voided after ``recorded_until`` still held then."""
     if fact.kind != "state":
         return False
     if fact.expired_at is not None:
-        return fact.expired_at > now
+        begun = fact.valid_at is None or fact.valid_at <= now
+        return begun and recorded_until is not None and fact.expired_at > recorded_until
     return not fact.voided and held_at(fact, now)
 
 
@@ -161,7 +164,7 @@ def held_at(fact: Fact, instant: datetime) -> bool:
 def is_current_for(fact: Fact, wanted: FactFilter) -> bool:
     """At ``known_at``, whose values are given, else at ``now``."""
     if wanted.known_at is None:
-        return is_current(fact, wanted.now)
+        return is_current(fact, wanted.now, wanted.recorded_until)
     is_retired = fact.expired_at is not None and fact.invalid_at is None
     return is_current(fact.model_copy(update={"expired_at": None}), wanted.known_at) and not is_retired
 
@@ -180,7 +183,7 @@ def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
     start = fact.valid_at or fact.reference_time
     return (
         fact.group_id in wanted.group_ids
-        and fact.created_at <= wanted.now
+        and (wanted.recorded_until is None or fact.created_at <= wanted.recorded_until)
         and _held_for(fact, wanted)
         and _within(start, wanted.valid_after, wanted.valid_before)
         and _within(fact.invalid_at, wanted.invalid_after, wanted.invalid_before)
@@ -197,7 +200,9 @@ def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
 def status(fact: Fact, wanted: FactFilter) -> FactStatus:
     """What a fact is at the instant asked about; of what is known at an instant, its end tells."""
     at = wanted.as_of or wanted.known_at or wanted.now
-    is_retired = fact.expired_at is not None and (wanted.known_at is not None or fact.expired_at <= at)
+    is_asked_of_now = wanted.as_of is None and wanted.known_at is None
+    recorded = (wanted.recorded_until or datetime.max.replace(tzinfo=UTC)) if is_asked_of_now else at
+    is_retired = fact.expired_at is not None and (wanted.known_at is not None or fact.expired_at <= recorded)
     if fact.voided:
         return "voided"
     if fact.kind != "state":
@@ -205,7 +210,6 @@ def status(fact: Fact, wanted: FactFilter) -> FactStatus:
         return "ended" if is_retired else unlike
     if fact.invalid_at is not None and fact.invalid_at <= at:
         return "ended"
-    is_asked_of_now = wanted.as_of is None and wanted.known_at is None
     if is_retired and (is_asked_of_now or fact.invalid_at is None):
         return "ended"
     if fact.valid_at is not None:

@@ -51,7 +51,7 @@ NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)
 EPISODES = EpisodeFilter(group_ids=(GROUP,))
 ENTITIES = EntityFilter(group_ids=(GROUP,))
-CHANGES = ChangeFilter(group_ids=(GROUP,), now=NOW, since=at(2026))
+CHANGES = ChangeFilter(group_ids=(GROUP,), recorded_until=NOW, since=at(2026))
 PAGE = Window(limit=100)
 
 

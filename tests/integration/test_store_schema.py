@@ -106,7 +106,7 @@ async def test_facts_and_changes_from_before_version_three_are_found_by_when_the
     ):
         await database.write(Query("test", text, {}))
     newer = another_store(falkor_graph)
-    wanted = ChangeFilter(group_ids=(GROUP,), since=at(1999, 12, 31), now=at(2027))
+    wanted = ChangeFilter(group_ids=(GROUP,), since=at(1999, 12, 31), recorded_until=at(2027))
     page = await newer.changes(wanted, Window(limit=10))
     assert [change.uuid for change in page.changes] == [ended.uuid, of_nothing.uuid, fact.uuid]
     of_tom = await newer.changes(wanted.model_copy(update={"entity_uuid": tom.uuid}), Window(limit=10))

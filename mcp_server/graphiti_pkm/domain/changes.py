@@ -12,8 +12,8 @@ class ChangeFilter(Record):
     """Which changes of facts, by when they were recorded."""
 
     group_ids: tuple[str, ...]
-    now: datetime
-    """Only what was recorded at or before: page one's now."""
+    recorded_until: datetime
+    """Only what was recorded at or before: the newest record at page one, or its now if that is later."""
     since: datetime
     """At or after."""
     until: datetime | None = None

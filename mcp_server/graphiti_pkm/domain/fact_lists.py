@@ -36,6 +36,10 @@ class GraphFacts(Protocol):
         """When the first episode of these groups was recorded."""
         ...
 
+    async def newest_record(self, group_ids: Sequence[str]) -> datetime | None:
+        """The time of the newest write into these groups; ahead of the clock if that was set back since."""
+        ...
+
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         """Facts a neighbour under the same filter, most first, then name; counts sum to the page's total."""
         ...

@@ -44,7 +44,7 @@ class GraphNeighbours(Protocol):
         ...
 
     async def places_in(
-        self, stretches: Sequence[Stretch], recorded_until: datetime, limit_each: int
+        self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
     ) -> list[list[Place]]:
         """The episodes of each stretch in order, the first ``limit_each``."""
         ...

@@ -25,7 +25,10 @@ class FactFilter(Record):
 
     group_ids: tuple[str, ...]
     now: datetime
-    """What "current" means; taken from page one and kept in the cursor. Facts recorded after it are left out."""
+    """What "current" means; taken from page one and kept in the cursor. It limits nothing that was recorded: the clock
+    may have been set back since."""
+    recorded_until: datetime | None = None
+    """Only what was recorded at or before, and as it was then: a fact ended or voided later still held. None: all."""
     as_of: datetime | None = None
     """Only states that held at this instant, or may have (unknown start). Voided ones never held, nor did events,
     plans and readings; of a state retired without an end nobody knows when it held."""
@@ -44,9 +47,7 @@ class FactFilter(Record):
     invalid_after: datetime | None = None
     invalid_before: datetime | None = None
     only_current: bool = False
-    """Only states that hold at ``now``: not plans, events or readings, not ended, not voided.
-
-    What was ended or voided after ``now`` still held then, so that all pages of one cursor agree."""
+    """Only states that hold at ``now``: not plans, events or readings, not ended, not voided."""
     direction: Direction = "both"
     relations: tuple[str, ...] = ()
     """Relation names as stored; a service maps a caller's spelling to them with ``GraphReader.relations``."""
@@ -64,7 +65,7 @@ class EpisodeFilter(Record):
 
     group_ids: tuple[str, ...]
     recorded_until: datetime | None = None
-    """created_at at or before this instant (page one's now)."""
+    """created_at at or before this instant: on later pages, the newest record at page one."""
     valid_after: datetime | None = None
     """valid_at at or after."""
     valid_before: datetime | None = None
@@ -79,7 +80,8 @@ class EntityFilter(Record):
     labels: tuple[str, ...] = ()
     recorded_until: datetime | None = None
     status: tuple[tuple[str, ...], datetime] | None = None
-    """Only those with a HAS_STATUS of one of these values, in lower case, that is current at this instant."""
+    """Only those with a HAS_STATUS of one of these values, in lower case, that is current at this instant, as recorded
+    until ``recorded_until``."""
     uuids: tuple[str, ...] | None = None
     """Only these."""
 

@@ -89,10 +89,12 @@ STARTS = "coalesce(e.valid_at, $dawn)"
 RECORDED = "coalesce(e.created_at, $dawn)"
 KNOWN_FROM = "coalesce(e.valid_at, e.reference_time)"
 
-IS_CURRENT = """CASE WHEN coalesce(e.expired_at, e.invalid_at) <= $now THEN 0 WHEN e.valid_at > $now THEN 0
+IS_CURRENT = """CASE WHEN e.expired_at <= $recorded_until THEN 0
+  WHEN e.expired_at IS NULL AND e.invalid_at <= $now THEN 0 WHEN e.valid_at > $now THEN 0
   WHEN e.kind IN ['event', 'plan', 'reading'] THEN 0
-  WHEN e.voided THEN CASE WHEN e.expired_at > $now THEN 1 ELSE 0 END ELSE 1 END"""
-"""1 or 0. What was ended or voided after ``$now`` still held then: pages of one cursor agree.
+  WHEN e.voided THEN CASE WHEN e.expired_at > $recorded_until THEN 1 ELSE 0 END ELSE 1 END"""
+"""1 or 0, in the world at ``$now``. What was ended or voided after ``$recorded_until`` still held then: pages of one
+cursor agree, and an end recorded before the clock was set back counts.
 
 Each comparison costs a millisecond at 10,000 facts, so what is unknown (null, which no WHEN takes) falls through.
 Only in CASE: in a WHERE of their own these comparisons would go to the index.
@@ -138,19 +140,24 @@ def entities_matched(found: str, wanted: EntityFilter, kept: str = "n") -> Condi
     conditions, values = entity_conditions(wanted)
     if wanted.status is None:
         return f"{found} {conditions}", values
-    is_so, more = status_conditions(wanted.status)
+    is_so, more = status_conditions(wanted.status, wanted.recorded_until)
     return f"{found} {conditions} MATCH (n)-[e:RELATES_TO]->(w) WHERE {is_so} WITH DISTINCT {kept}", {**values, **more}
 
 
-def status_conditions(status: tuple[Sequence[str], datetime]) -> Conditions:
+def status_conditions(status: tuple[Sequence[str], datetime], recorded_until: datetime | None) -> Conditions:
     """That the fact ``e`` to ``w`` is a status of such a value which holds; an older one is the name of its target."""
     parts = (
         "coalesce(e.name, '') = 'HAS_STATUS'",
         "toLower(coalesce(e.value, w.name, '')) IN $status",
         f"{IS_CURRENT} = 1",
-        f"{RECORDED} <= $now",
+        f"{RECORDED} <= $recorded_until",
     )
-    return all_of(parts), {"status": status[0], "now": Instant.of(status[1])}
+    values: dict[str, object] = {
+        "status": status[0],
+        "now": Instant.of(status[1]),
+        "recorded_until": Instant.until(recorded_until),
+    }
+    return all_of(parts), values
 
 
 def all_of(parts: Iterable[str]) -> str:

@@ -141,8 +141,8 @@ def changes(wanted: ChangeFilter, window: Window) -> list[tuple[Query, Query]]:
 
 def recent(wanted: ChangeFilter, window: Window) -> ChangeFilter:
     """The same for the newest month that the page can reach: what is found there is newer than all the rest."""
-    reached = [wanted.now, *([wanted.until] if wanted.until else []), *([_last_seen(window)] if window.after else [])]
-    first = min(reached)
+    bounds = (wanted.recorded_until, wanted.until, _last_seen(window) if window.after else None)
+    first = min(bound for bound in bounds if bound is not None)
     is_far = first - wanted.since > _MONTH
     return wanted.model_copy(update={"since": first - _MONTH}) if is_far else wanted
 
@@ -175,18 +175,18 @@ def _recorded(wanted: ChangeFilter, record: str, at: str) -> Conditions:
     """Groups and period of a record; the texts are kept away from their index, the days are not."""
     parts = [f"coalesce({record}.group_id, '') IN $groups"] if wanted.entity_uuid is not None else []
     parts.append(f"coalesce({at}, $dawn) >= $since")
-    parts.append(f"coalesce({at}, $dawn) <= $now")
+    parts.append(f"coalesce({at}, $dawn) <= $recorded_until")
     values: dict[str, object] = {
         "groups": wanted.group_ids,
         "since": Instant.of(wanted.since),
-        "now": Instant.of(wanted.now),
+        "recorded_until": Instant.of(wanted.recorded_until),
         "first_day": day_number(wanted.since),
-        "last_day": day_number(wanted.now),
+        "last_day": day_number(wanted.recorded_until),
         "entity": wanted.entity_uuid,
     }
     if wanted.until is not None:
         parts.append(f"coalesce({at}, $dawn) < $until")
-        values |= {"until": Instant.of(wanted.until), "last_day": day_number(min(wanted.until, wanted.now))}
+        values |= {"until": Instant.of(wanted.until), "last_day": day_number(min(wanted.until, wanted.recorded_until))}
     return " AND ".join(parts), values
 
 

@@ -120,8 +120,12 @@ _WAS_CURRENT = f"""CASE WHEN {BELIEVED.expired_at} IS NOT NULL AND {BELIEVED.inv
 
 def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
     """What no change of a fact changes, over an edge ``e``."""
-    parts = ["coalesce(e.group_id, '') IN $groups", f"{RECORDED} <= $now"]
-    values: dict[str, object] = {"groups": wanted.group_ids, "now": Instant.of(wanted.now)}
+    parts = ["coalesce(e.group_id, '') IN $groups", f"{RECORDED} <= $recorded_until"]
+    values: dict[str, object] = {
+        "groups": wanted.group_ids,
+        "now": Instant.of(wanted.now),
+        "recorded_until": Instant.until(wanted.recorded_until),
+    }
     if wanted.known_at is not None:
         values["known_at"] = Instant.of(wanted.known_at)
         if not wanted.by_reference_time:
@@ -175,8 +179,9 @@ def _held_conditions(wanted: FactFilter, held: Held) -> tuple[list[str], dict[st
 def _status(wanted: FactFilter, held: Held) -> str:
     """As ``services.views.status_of`` says it."""
     at = "$as_of" if wanted.as_of else "$known_at" if wanted.known_at else "$now"
-    is_retired = f"{held.expired_at} <= {at}" if wanted.known_at is None else f"{held.expired_at} IS NOT NULL"
     is_asked_of_now = wanted.as_of is None and wanted.known_at is None
+    recorded = "$recorded_until" if is_asked_of_now else at
+    is_retired = f"{held.expired_at} <= {recorded}" if wanted.known_at is None else f"{held.expired_at} IS NOT NULL"
     ends_now = is_retired if is_asked_of_now else f"{is_retired} AND {held.invalid_at} IS NULL"
     unsure = f"WHEN coalesce({held.reference_time}, e.created_at) > {at} THEN 'possible'" if wanted.as_of else ""
     return f"""CASE WHEN {held.voided} THEN 'voided'

@@ -22,7 +22,7 @@ def places(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
     )
 
 
-def places_in(stretch: Stretch, recorded_until: datetime, limit: int) -> Query:
+def places_in(stretch: Stretch, recorded_until: datetime | None, limit: int) -> Query:
     """By the index on ``valid_at``, which both bounds must be on; the second look at the end is for the answer.
 
     An upper bound alone on an indexed string matches everything.
@@ -36,7 +36,7 @@ def places_in(stretch: Stretch, recorded_until: datetime, limit: int) -> Query:
             "group": stretch.group_id,
             "start": Instant.of(stretch.start),
             "end": Instant.of(stretch.end),
-            "recorded_until": Instant.of(recorded_until),
+            "recorded_until": Instant.until(recorded_until),
             "limit": limit,
         },
     )

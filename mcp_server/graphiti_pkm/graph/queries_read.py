@@ -238,7 +238,7 @@ def entity_page(wanted: EntityFilter, window: Window) -> tuple[Query, Query]:
     conditions, values = entity_conditions(wanted)
     matched = f"MATCH (n:Entity) WHERE n.group_id IN $groups AND {conditions}"
     if wanted.status is not None:
-        is_so, more = status_conditions(wanted.status)
+        is_so, more = status_conditions(wanted.status, wanted.recorded_until)
         matched = f"""MATCH (n)-[e:RELATES_TO]->(w) WHERE e.name = 'HAS_STATUS' AND {is_so}
         WITH DISTINCT n WHERE 'Entity' IN labels(n) AND {conditions}"""
         values |= more
@@ -275,6 +275,15 @@ def record_began(group_ids: Sequence[str]) -> Query:
     return Query(
         "record began",
         "MATCH (e:Episodic) WHERE e.group_id IN $groups RETURN min(e.created_at) AS began",
+        {"groups": group_ids},
+    )
+
+
+def newest_record(group_ids: Sequence[str]) -> Query:
+    """The time of the newest write into any of them."""
+    return Query(
+        "newest record",
+        "UNWIND $groups AS u MATCH (g:Group {id: u}) RETURN max(g.recorded_at) AS newest",
         {"groups": group_ids},
     )
 

@@ -134,6 +134,9 @@ CLEAR_GROUP = (
 """Graphiti's own labels too, which it may have written. Markers stay: they keep an earlier write from coming back."""
 
 GROUPS_HOLD = "MERGE (g:Group {id: r}) SET g.holds = true"
+GROUP_RECORDED = """MERGE (g:Group {id: r})
+SET g.recorded_at = CASE WHEN coalesce(g.recorded_at, $dawn) < $recorded_at THEN $recorded_at ELSE g.recorded_at END"""
+"""The newest time: a clock that is set back does not move it."""
 NAMES_CHANGED = """MERGE (g:Group {id: r})
 SET g.names_version = CASE WHEN coalesce(g.names_version, 0) < $stamp THEN $stamp ELSE g.names_version + 1 END"""
 GROUP_STILL_HOLDS = """OPTIONAL MATCH (e:Episodic {group_id: r}) WITH r, e LIMIT 1

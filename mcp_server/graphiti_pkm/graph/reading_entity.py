@@ -66,6 +66,10 @@ class Traversals(Connected):
         (found,) = await (await self._db()).read(queries_read.record_began(group_ids))
         return found[0]["began"] and _instant(found[0]["began"])
 
+    async def newest_record(self, group_ids: Sequence[str]) -> datetime | None:
+        (found,) = await (await self._db()).read(queries_read.newest_record(group_ids))
+        return found[0]["newest"] and _instant(found[0]["newest"])
+
     async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
         page, total = await (await self._db()).read_apart(*queries_read.entity_page(wanted, window))
         return list(map(mapping.entity, page)), total[0]["total"]

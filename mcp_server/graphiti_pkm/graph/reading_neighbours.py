@@ -20,7 +20,7 @@ class Neighbours(Connected):
         return {row["uuid"]: _place(row) for row in found}
 
     async def places_in(
-        self, stretches: Sequence[Stretch], recorded_until: datetime, limit_each: int
+        self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
     ) -> list[list[Place]]:
         wanted = [queries_neighbours.places_in(stretch, recorded_until, limit_each) for stretch in stretches]
         return [list(map(_place, rows)) for rows in await (await self._db()).read(*wanted)]

@@ -10,8 +10,9 @@ from graphiti_pkm.errors import NewerSchema, Unavailable
 from graphiti_pkm.graph.database import Database, Refused
 from graphiti_pkm.graph.queries_values import Query, Row
 
-SCHEMA_VERSION = 4
-"""1 had no index of changes by what caused them, 2 none by when and between what they were, 3 none of communities."""
+SCHEMA_VERSION = 5
+"""1 had no index of changes by what caused them, 2 none by when and between what they were, 3 none of communities,
+4 no time of each group's newest write."""
 READY_SECONDS = 600.0
 """How long indexes may take to come back after a start; 210,000 vectors without HNSW take seconds."""
 CANARY_SCOPE = "canary0"
@@ -53,7 +54,20 @@ _FILL = (
     ),
 )
 """Of what Graphiti or an older version wrote."""
-FILLING = (*_ADOPT_GROUPS, *_FILL, _BUILT)
+_NEWEST = tuple(
+    Query(
+        "newest record of groups",
+        f"""MATCH {found} WITH r.group_id AS id, max(r.{at}) AS at WHERE at IS NOT NULL MATCH (g:Group {{id: id}})
+        SET g.recorded_at = CASE WHEN coalesce(g.recorded_at, $dawn) < at THEN at ELSE g.recorded_at END""",
+        {},
+    )
+    for found, at in (
+        ("(r:Episodic)", "created_at"),
+        ("()-[r:RELATES_TO]->()", "created_at"),
+        ("(r:Change)", "recorded_at"),
+    )
+)
+FILLING = (*_ADOPT_GROUPS, *_FILL, *_NEWEST, _BUILT)
 """Written last, once the indexes are being built; may be repeated."""
 
 

@@ -6,13 +6,14 @@ instant.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from graphiti_pkm.domain.times import iso
 
 DAWN, DUSK = "dawn", "dusk"
 """Parameters that a database adds to a query whose text names them."""
+_LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 class Instant(str):
@@ -24,6 +25,11 @@ class Instant(str):
     def of(cls, moment: datetime) -> "Instant":
         """A naive datetime is taken as UTC."""
         return cls(iso(moment))
+
+    @classmethod
+    def until(cls, moment: datetime | None) -> "Instant":
+        """The end of a period; of one without an end, an instant after all others."""
+        return cls.of(moment or _LATEST)
 
     @classmethod
     def known(cls, moment: datetime | None) -> "Instant | None":

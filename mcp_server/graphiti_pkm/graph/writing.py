@@ -144,8 +144,11 @@ def _write(
         (queries_write.GROUPS_HOLD, sorted(groups)),
         *_deletions(intent),
         (queries_write.NAMES_CHANGED, sorted(renamed)),
+        (queries_write.GROUP_RECORDED, [intent.group_id]),
     ]
-    values = {"stamp": time.time_ns() // 1_000} if renamed else {}
+    values: dict[str, object] = {"recorded_at": Instant.of(intent.recorded_at)}
+    if renamed:
+        values["stamp"] = time.time_ns() // 1_000
     return queries_write.write(intent.uuid, sections, values, fence_values(fence.lock, fence.number) if fence else None)
 
 

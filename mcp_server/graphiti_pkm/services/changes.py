@@ -59,9 +59,10 @@ class Changes(Reader):
             "kinds": sorted(kinds or ()),
         }
         start = self._start(cursor, filters)
+        newest = None if start.recorded_until else await self._graph.newest_record(groups)
         wanted = ChangeFilter(
             group_ids=groups,
-            now=start.now,
+            recorded_until=start.recorded_until or max(start.now, newest or start.now),
             since=after,
             until=before,
             entity_uuid=anchor and anchor.uuid,
@@ -78,7 +79,7 @@ class Changes(Reader):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
+            next_cursor=await self._next(start, page.keys[kept - 1] if more else None, groups),
             scope=await self._scope(
                 caller, groups, empty=not page.total, note=await self._by_record(groups, after, page.total)
             ),

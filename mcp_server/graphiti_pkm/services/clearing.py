@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.domain.access import Caller
@@ -59,7 +60,7 @@ class Clearing:
                 )
             saved = ""
             for group in wanted:
-                intent = self._intent(group)
+                intent = self._intent(group, await self._committer.time(group))
                 saved += await saved_told(self._context, caller, intent)
                 await self._committer.commit(intent, {})
         is_erased = await self._erasing.erase_now()
@@ -105,12 +106,12 @@ class Clearing:
             confirm=token,
         )
 
-    def _intent(self, group_id: str) -> WriteIntent:
+    def _intent(self, group_id: str, recorded_at: datetime) -> WriteIntent:
         return WriteIntent(
             uuid=str(uuid4()),
             group_id=group_id,
             kind=WriteKind.CLEAR_GROUP,
-            recorded_at=self._context.now(),
+            recorded_at=recorded_at,
             deletions=Deletions(groups=(group_id,)),
             forgets=Forgetting(),
             jobs=(EraseJob(),),

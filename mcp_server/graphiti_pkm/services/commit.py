@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -35,6 +36,7 @@ class Committer:
     """Puts decided writes into journal and graph; every method expects the group's lock to be held."""
 
     def __init__(self, context: Context) -> None:
+        self._context = context
         self._journal = context.journal
         self._graph = context.graph
         self._embedder = context.embedder
@@ -47,6 +49,15 @@ class Committer:
         """Called when a write has put jobs into the queue."""
         self.on_extractions: Callable[[], None] = lambda: None
         """Likewise, of a model that reads episodes."""
+
+    async def time(self, group_id: str, now: datetime | None = None) -> datetime:
+        """When the next write of a group is recorded: now, but after all that is there, whatever the clock does.
+
+        So the order of the record is that in which it was written, and its intervals never end before they begin.
+        Raises Unavailable.
+        """
+        now, newest = now or self._context.now(), await self._graph.newest_record([group_id])
+        return now if newest is None or newest <= now else newest + timedelta(microseconds=1)
 
     async def commit(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str = "", answer: Mapping[str, object] = _NO_ANSWER

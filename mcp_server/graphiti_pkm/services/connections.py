@@ -63,6 +63,7 @@ class Connections(FactLists):
         wanted = FactFilter(
             group_ids=anchor.group_ids,
             now=start.now,
+            recorded_until=start.recorded_until,
             as_of=instant,
             known_at=known.at,
             by_reference_time=known.by_reference_time,
@@ -100,7 +101,7 @@ class Connections(FactLists):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
+            next_cursor=await self._next(start, page.keys[kept - 1] if more else None, anchor.group_ids),
             scope=await self._scope(
                 caller,
                 anchor.group_ids,

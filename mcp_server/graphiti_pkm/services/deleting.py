@@ -107,6 +107,7 @@ class Deleting:
         vectors = await self._requoted(whole, visible)
         async with self._context.locks.hold(group):
             await self._committer.catch_up(group)
+            now = await self._committer.time(group)
             episode = await self._episode(whole, visible)  # another caller may have deleted it meanwhile
             facts = await self._graph.episode_facts(whole, visible, _MOST)
             lost = [fact for fact in facts if set(fact.episodes) <= {whole}]
@@ -132,13 +133,13 @@ class Deleting:
                 uuid=str(uuid4()),
                 group_id=group,
                 kind=WriteKind.DELETE_EPISODE,
-                recorded_at=self._context.now(),
+                recorded_at=now,
                 entities=left_as,
                 facts=tuple(_without_quote(fact, whole) for fact in requoted),
                 fact_updates=tuple(
                     _without_episode(fact, whole, known_without(fact, {whole}, times)) for fact in shared
                 ),
-                changes=self._deleted(lost, caller),
+                changes=self._deleted(lost, caller, now),
                 deletions=Deletions(
                     episodes=(whole,),
                     entities=(*(entity.uuid for entity in removed), *rest.entities),
@@ -225,6 +226,7 @@ class Deleting:
         group = (await self._fact(whole, visible)).group_id
         async with self._context.locks.hold(group):
             await self._committer.catch_up(group)
+            now = await self._committer.time(group)
             fact = await self._fact(whole, visible)  # another caller may have deleted it meanwhile
             ends = list(dict.fromkeys((fact.source_uuid, fact.target_uuid)))
             retired = await self._graph.retired_by_fact(whole, visible, _TOLD + 1)
@@ -233,8 +235,8 @@ class Deleting:
                 uuid=str(uuid4()),
                 group_id=group,
                 kind=WriteKind.DELETE_FACT,
-                recorded_at=self._context.now(),
-                changes=self._deleted([fact], caller),
+                recorded_at=now,
+                changes=self._deleted([fact], caller, now),
                 deletions=Deletions(facts=(whole,)),
             )
             await self._committer.commit(intent, {})
@@ -255,9 +257,9 @@ class Deleting:
             ],
         )
 
-    def _deleted(self, facts: Sequence[Fact], caller: Caller) -> tuple[FactChange, ...]:
+    @staticmethod
+    def _deleted(facts: Sequence[Fact], caller: Caller, now: datetime) -> tuple[FactChange, ...]:
         """That they were, and when: what_changed goes on telling it, without their words."""
-        now = self._context.now()
         return tuple(change_of(str(uuid4()), fact, "deleted", now, caller=caller.principal) for fact in facts)
 
     async def _writable(self, caller: Caller) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ class Digesting:
 
     async def _summarize(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
         saga = await self._saga(group_id, job.episode_uuid)
+        newest = await self._graph.newest_record([group_id])
         for _ in range(MOST_ROUNDS):
             further = await self._digester.summarize(saga, ledger)
             if further is None:
@@ -61,10 +62,13 @@ class Digesting:
             saga = further
         names = ("summary", "last_summarized_at", "last_summarized_episode_valid_at")
         told = {name: getattr(saga, name) for name in names}
+        if newest is not None and saga.last_summarized_at is not None:
+            # By the record, not by a clock that may be set back: what is told next is recorded after this.
+            told["last_summarized_at"] = min(saga.last_summarized_at, newest)
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
             now = await self._saga(group_id, job.episode_uuid)  # it may have gone on meanwhile
-            await self._write(self._intent(group_id, job, sagas=(now.model_copy(update=told),)), {}, may_write)
+            await self._write(await self._intent(group_id, job, sagas=(now.model_copy(update=told),)), {}, may_write)
 
     async def _saga(self, group_id: str, uuid: str) -> Saga:
         found = await self._graph.find_sagas(group_id, uuid, "")
@@ -83,7 +87,7 @@ class Digesting:
         by_uuid = {one.uuid: vectors[one.name] for one in communities if one.name in vectors}
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
-            intent = self._intent(group_id, job, communities=tuple(communities))
+            intent = await self._intent(group_id, job, communities=tuple(communities))
             await self._write(intent, by_uuid, may_write)
 
     async def _community(self, group_id: str, members: Sequence[str], ledger: ModelLedger) -> Community:
@@ -109,10 +113,16 @@ class Digesting:
             for one in entities
         ]
 
-    def _intent(self, group_id: str, job: ExtractJob, **fields: object) -> WriteIntent:
+    async def _intent(self, group_id: str, job: ExtractJob, **fields: object) -> WriteIntent:
         kind = WriteKind.SUMMARIZE_SAGA if job.task == "saga" else WriteKind.BUILD_COMMUNITIES
         return WriteIntent.model_validate(
-            {"uuid": job.uuid, "group_id": group_id, "kind": kind, "recorded_at": self._context.now(), **fields}
+            {
+                "uuid": job.uuid,
+                "group_id": group_id,
+                "kind": kind,
+                "recorded_at": await self._committer.time(group_id),
+                **fields,
+            }
         )
 
     async def _write(self, intent: WriteIntent, vectors: Vectors, may_write: MayWrite) -> None:

@@ -124,11 +124,14 @@ class Digests:
         """Built a moment ago, and nothing became of any fact since: what a call that waited too long asks for again."""
         now = self._context.now()
         latest = next(iter(await self._queue.of_episodes([communities_uuid(group_id)])), None)
-        if latest is None or latest.finished_at is None or latest.state != "done" or now - latest.finished_at > _FRESH:
+        if latest is None or latest.finished_at is None or latest.state != "done":
+            return False
+        if not timedelta() <= now - latest.finished_at <= _FRESH:  # less than nothing: the clock was set back
             return False
         if not await self._graph.communities([group_id], 1):
             return False
-        since = ChangeFilter(group_ids=(group_id,), now=now, since=latest.queued_at)
+        until = max(now, await self._graph.newest_record([group_id]) or now)
+        since = ChangeFilter(group_ids=(group_id,), recorded_until=until, since=latest.queued_at)
         return not (await self._graph.changes(since, Window(limit=1))).changes
 
     def _must_write(self, caller: Caller) -> None:

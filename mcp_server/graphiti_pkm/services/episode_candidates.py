@@ -81,7 +81,7 @@ class EpisodeCandidates:
         self._weights = context.settings.episode_weights
         self._candidates = candidates
 
-    async def find(self, text: str, query: Query, wanted: EpisodeFilter, reference: datetime, now: datetime) -> Found:
+    async def find(self, text: str, query: Query, wanted: EpisodeFilter, reference: datetime) -> Found:
         """Everything in the filter that has the words, is near in meaning, or is of a date that the query names."""
         periods = periods_in(text, reference, self._zone)
         worded, near, named = await asyncio.gather(
@@ -114,7 +114,7 @@ class EpisodeCandidates:
         possible = possible_score(
             self._weights, meaning=query.vector is not None, dates=bool(periods), entities=bool(named)
         )
-        around = await self._surroundings(own, places, wanted, now)
+        around = await self._surroundings(own, places, wanted)
         shown = {uuid: hit for uuid, hit in hits.items() if hit.end}
         return Found(with_surroundings(own, around, self._weights, possible), is_cut, shown)
 
@@ -184,13 +184,13 @@ class EpisodeCandidates:
         }
 
     async def _surroundings(
-        self, own: Mapping[str, float], places: Mapping[str, Place], wanted: EpisodeFilter, now: datetime
+        self, own: Mapping[str, float], places: Mapping[str, Place], wanted: EpisodeFilter
     ) -> Surroundings:
         """Of the days of the best episodes."""
         best = best_of(own, _SURROUNDED)
         stretches = list(dict.fromkeys(self._day(places[uuid]) for uuid in best))
         steps, orders = await asyncio.gather(
-            self._graph.saga_steps(best, wanted.group_ids), self._graph.places_in(stretches, now, DAY)
+            self._graph.saga_steps(best, wanted.group_ids), self._graph.places_in(stretches, wanted.recorded_until, DAY)
         )
         found = {uuid: step for order in orders for uuid, step in steps_in([place.uuid for place in order]).items()}
         days = {place.uuid: day for day, order in zip(stretches, orders, strict=True) for place in order}

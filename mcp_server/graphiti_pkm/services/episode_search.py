@@ -67,12 +67,12 @@ class EpisodeSearch(Reader):
         words = await self._candidates.query(query)
         wanted = EpisodeFilter(
             group_ids=groups,
-            recorded_until=start.now,
+            recorded_until=start.recorded_until,
             valid_after=after,
             valid_before=before,
             entity_uuid=entity_uuid,
         )
-        found = await self._episodes.find(query, words, wanted, reference or start.now, start.now)
+        found = await self._episodes.find(query, words, wanted, reference or start.now)
         page = slice_of(found.by_uuid, start)
         episodes = await self._graph.get_episodes(page.uuids(limit), groups)
         room = budget((EPISODES, limit))
@@ -81,7 +81,8 @@ class EpisodeSearch(Reader):
         views = await asyncio.to_thread(
             self._shown, episodes, found.hits, nearby, words.terms, page.scores(), groups, room
         )
-        next_cursor = page.cursor([view.uuid for view in views], page.uuids(limit))
+        next_key = page.next_key([view.uuid for view in views], page.uuids(limit))
+        next_cursor = await self._next(start, next_key, groups)
         return EpisodeSearchResponse(
             message=told("episode", len(views), page.hits, is_cut=found.is_cut),
             total=page.hits,
@@ -100,7 +101,7 @@ class EpisodeSearch(Reader):
         ]
         sagas, orders = await asyncio.gather(
             self._graph.saga_steps([one.uuid for one in episodes], wanted.group_ids),
-            self._graph.places_in(stretches, wanted.recorded_until or self._context.now(), DAY),
+            self._graph.places_in(stretches, wanted.recorded_until, DAY),
         )
         steps = {
             one.uuid: sagas.get(one.uuid) or steps_in([place.uuid for place in order]).get(one.uuid, Steps())

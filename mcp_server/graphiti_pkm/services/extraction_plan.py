@@ -56,7 +56,7 @@ class ExtractionPlan:
     """What one extraction stores and says, but for the links from earlier episodes."""
 
     episode: Episode
-    now: datetime
+    recorded_at: datetime
     model: str
     resolved: list[Resolved]
     facts: FactOutcome
@@ -79,7 +79,7 @@ class ExtractionPlan:
             uuid=write_uuid,
             group_id=self.episode.group_id,
             kind=WriteKind.EXTRACT,
-            recorded_at=self.now,
+            recorded_at=self.recorded_at,
             entities=tuple(one.entity for one in self.resolved if one.is_new or one.is_changed),
             names=tuple(self.new_names),
             facts=self.world.created,
@@ -135,7 +135,7 @@ def plan_extraction(
     """Decide everything; ``vectors`` by text."""
     names = {**snapshot.names, **_pinned(read.recognised, snapshot.names, at.group_id)}
     entities = {**snapshot.entities, **around.known}
-    resolution = _FoundNames(at.group_id, at.person, at.now, names, entities, new_uuid)
+    resolution = _FoundNames(at.group_id, at.person, at.recorded_at, names, entities, new_uuid)
     of_episode = [fact for fact in around.facts if episode.uuid in fact.episodes]
     read = without_readings(read, of_episode, resolution.known)
     for found, name in read.entities:
@@ -148,6 +148,7 @@ def plan_extraction(
         episode.content,
         episode.valid_at,
         at.now,
+        at.recorded_at,
         at.zone,
         at.caller,
         at.policy,
@@ -175,7 +176,7 @@ def plan_extraction(
     texts = {one.entity.uuid: one.entity.name for one in resolved if one.gains_vector} | planner.outcome.texts
     return ExtractionPlan(
         episode=episode,
-        now=at.now,
+        recorded_at=at.recorded_at,
         model=model,
         resolved=resolved,
         facts=planner.outcome,

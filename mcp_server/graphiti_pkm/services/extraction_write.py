@@ -114,7 +114,7 @@ class ExtractionWriting:
             plan, known = await self._plan(given, vectors or {})
             former = await self._former(given)
             try:
-                mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, known, plan.now)
+                mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, known, plan.recorded_at)
                 intent = plan.intent(given.job.uuid, mentions, jobs)
                 answer = plan.answer(given.former, former)
                 answer = answer.model_copy(update={"communities_stay": given.job.update_communities})
@@ -128,7 +128,9 @@ class ExtractionWriting:
         return answer
 
     async def _plan(self, given: FoundInEpisode, vectors: Mapping[str, Vector]) -> tuple[ExtractionPlan, KnownNames]:
-        group_id, settings, now = given.episode.group_id, self._context.settings, self._context.now()
+        group_id, settings = given.episode.group_id, self._context.settings
+        now = self._context.now()
+        recorded_at = await self._committer.time(group_id, now)
         episode = await self.episode(group_id, given.job.episode_uuid)
         if episode is None or episode.content != given.episode.content:
             raise OutdatedError
@@ -146,7 +148,7 @@ class ExtractionWriting:
         public = self._groups.public(group_id)
         named = None if public == settings.default_group else public
         caller = f"extraction ({given.model})"
-        at = Occurrence(group_id, named, person.name, now, settings.zone, caller, settings.retirement)
+        at = Occurrence(group_id, named, person.name, now, recorded_at, settings.zone, caller, settings.retirement)
         plan = plan_extraction(read, given.found.endings, at, episode, snapshot, around, vectors, given.model)
         return plan, snapshot.known
 

@@ -34,6 +34,7 @@ class Occasion:
     body: str
     reference_time: datetime
     now: datetime
+    recorded_at: datetime
     zone: tzinfo
     caller: str
     """The principal who calls."""
@@ -79,7 +80,13 @@ class FactPlanner:
         self._near_reported: set[str] = set()
         self.outcome = FactOutcome()
         self.retirements = Retirements(
-            world, occasion.episode_uuid, occasion.now, occasion.caller, occasion.policy, new_uuid
+            world,
+            occasion.episode_uuid,
+            occasion.now,
+            occasion.recorded_at,
+            occasion.caller,
+            occasion.policy,
+            new_uuid,
         )
 
     def plan(self, told: ToldFact) -> None:
@@ -231,7 +238,7 @@ class FactPlanner:
             valid_at=validity.valid_at,
             invalid_at=validity.invalid_at,
             reference_time=reference_time,
-            created_at=self._at.now,
+            created_at=self._at.recorded_at,
             episodes=(self._at.episode_uuid,),
         )
         return self._add(fact.model_copy(update=self._quoted(told)))
@@ -314,7 +321,7 @@ class FactPlanner:
                 "invalid_at": None,
                 "reference_time": self._at.reference_time,
                 "episodes": (self._at.episode_uuid,),
-                "created_at": self._at.now,
+                "created_at": self._at.recorded_at,
                 "expired_at": None,
             }
         )

@@ -312,22 +312,24 @@ def other_statuses(told: ToldFact, pool: Iterable[Fact]) -> list[Fact]:
     ]
 
 
-def ended(fact: Fact, at: datetime, now: datetime) -> Fact | None:
+def ended(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None = None) -> Fact | None:
     """The fact as it is once it ends at an instant; None if it starts, or is known to hold, only later.
 
-    Ended at its very start it never held. The record retires it when the end has come.
+    Ended at its very start it never held. The record retires it when the end has come; ``recorded_at``: when that is
+    recorded, if not now.
     """
+    expired_at = recorded_at or now
     if fact.kind == "plan":  # met, dropped or moved: over in the record, whenever it was planned for
-        return fact.model_copy(update={"expired_at": now})
+        return fact.model_copy(update={"expired_at": expired_at})
     if _is_before(at, known_from(fact)):
         return None
     end = at if fact.invalid_at is None else min(at, fact.invalid_at)
-    return fact.model_copy(update={"invalid_at": end, "expired_at": now if end <= now else None})
+    return fact.model_copy(update={"invalid_at": end, "expired_at": expired_at if end <= now else None})
 
 
-def ended_as_told(fact: Fact, at: datetime, now: datetime) -> Fact | None:
+def ended_as_told(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None = None) -> Fact | None:
     """As ``ended`` where the end itself was told: then a plan keeps it, too, though its day may come later."""
-    over = ended(fact, at, now)
+    over = ended(fact, at, now, recorded_at)
     return over.model_copy(update={"invalid_at": at}) if over is not None and fact.kind == "plan" else over
 
 

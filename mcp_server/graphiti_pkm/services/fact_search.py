@@ -97,6 +97,7 @@ class FactSearch(FactLists):
         wanted = FactFilter(
             group_ids=groups,
             now=start.now,
+            recorded_until=start.recorded_until,
             known_at=known.at,
             by_reference_time=known.by_reference_time,
             status=status,
@@ -123,7 +124,8 @@ class FactSearch(FactLists):
         shown_scores = page.scores()
         views = await self._shown(facts, asked, shown_scores)
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
-        next_cursor = page.cursor([view.uuid for view in views[:kept]], page.uuids(limit))
+        next_key = page.next_key([view.uuid for view in views[:kept]], page.uuids(limit))
+        next_cursor = await self._next(asked.start, next_key, groups)
         message = told("fact", kept, page.hits, is_cut=found.is_cut)
         if measure is not None and kept:
             message = series_told(kept, page.hits, measure)
@@ -166,7 +168,7 @@ class FactSearch(FactLists):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=asked.start.cursor(page.keys[kept - 1]) if more else None,
+            next_cursor=await self._next(asked.start, page.keys[kept - 1] if more else None, asked.groups),
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
             facts=views[:kept],
         )

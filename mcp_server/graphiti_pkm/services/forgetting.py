@@ -110,7 +110,9 @@ class Forgetting:
                 )
             restorable = await self._restorable(plan)
             hints = [*hints_of(plan), *saved.hints]
-            write = await close_sagas(self._graph, plan.intent(self._context.now()), says=plan.says_or_tells)
+            write = await close_sagas(
+                self._graph, plan.intent(await self._committer.time(what[2])), says=plan.says_or_tells
+            )
             await self._committer.commit(saved.taken(write), {})
         is_erased = await self._erasing.erase_now()
         found = await self._afterwards.found(plan)

@@ -135,7 +135,7 @@ class Jobs:
                 await self._is_named(group_id, job.entity_uuid),
                 after=job.after,
             )
-            now = self._context.now()
+            now = await self._committer.time(group_id)
             mentions = tuple(back_link(job.entity_uuid, uuid, now) for uuid in links.episode_uuids)
             if mentions:
                 try:
@@ -191,7 +191,7 @@ class Jobs:
             uuid=str(uuid4()),
             group_id=group_id,
             kind=WriteKind.JOB,
-            recorded_at=self._context.now(),
+            recorded_at=await self._committer.time(group_id),
             mentions=mentions,
             passages=passages,
         )

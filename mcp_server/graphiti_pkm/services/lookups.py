@@ -64,7 +64,7 @@ class Lookups(Reader):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
+            next_cursor=await self._next(start, page.keys[kept - 1] if more else None, searched),
             scope=await self._scope(
                 caller,
                 tuple(dict.fromkeys(item.group_id for item in page.episodes)) if asked else searched,
@@ -102,7 +102,7 @@ class Lookups(Reader):
             total=total,
             returned=kept,
             truncated=more,
-            next_cursor=start.cursor((last.name, last.uuid)) if last else None,
+            next_cursor=await self._next(start, (last.name, last.uuid) if last else None, groups),
             scope=await self._scope(caller, groups, empty=not total),
             entities=views[:kept],
             unknown_episodes=[uuid for uuid in asked if uuid not in {item.uuid for item in known}] or None,
@@ -151,7 +151,7 @@ class Lookups(Reader):
         return list(dict.fromkeys([await resolve_within(self._graph, group_ids, "episode", text) for text in texts]))
 
     async def _recent(self, group_ids: tuple[str, ...], limit: int, start: Start) -> EpisodePage:
-        wanted = EpisodeFilter(group_ids=group_ids, recorded_until=start.now)
+        wanted = EpisodeFilter(group_ids=group_ids, recorded_until=start.recorded_until)
         return await self._graph.recent_episodes(wanted, Window(limit=limit + 1, after=start.after))
 
     async def _asked(self, group_ids: Sequence[str], uuids: Sequence[str], start: Start) -> EpisodePage:

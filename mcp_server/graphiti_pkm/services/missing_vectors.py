@@ -49,7 +49,7 @@ class MissingVectors:
                     uuid=str(uuid4()),
                     group_id=group_id,
                     kind=WriteKind.JOB,
-                    recorded_at=self._context.now(),
+                    recorded_at=await self._committer.time(group_id),
                     new_vectors=_new_vectors(same),
                 )
                 try:

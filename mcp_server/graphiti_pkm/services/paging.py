@@ -86,11 +86,20 @@ class Cursor:
 
     key: Key
     now: datetime
+    recorded_until: datetime | None = None
+    """The newest record on page one, ahead of its ``now`` where the clock was set back."""
 
 
-def encode_cursor(signer: Signer, key: Key, filters: Mapping[str, object], now: datetime) -> str:
+def encode_cursor(
+    signer: Signer,
+    key: Key,
+    filters: Mapping[str, object],
+    now: datetime,
+    recorded_until: datetime | None = None,
+) -> str:
     """An opaque, URL-safe text for the next page of the same call."""
-    body = json.dumps([now.astimezone(UTC).isoformat(), *key], ensure_ascii=False, separators=(",", ":")).encode()
+    times = "/".join(one.astimezone(UTC).isoformat() for one in (now, recorded_until) if one is not None)
+    body = json.dumps([times, *key], ensure_ascii=False, separators=(",", ":")).encode()
     return _packed(signer.sign(_PURPOSE, _signed(body, filters), _SIGNATURE) + body)
 
 
@@ -105,8 +114,8 @@ def decode_cursor(signer: Signer, text: str, filters: Mapping[str, object]) -> C
         # The last character holds bits that decode to nothing: other spellings of the same bytes are not ours.
         if given != _packed(content) or not signer.is_signed(_PURPOSE, _signed(body, filters), signature, _SIGNATURE):
             raise _refused()
-        now, *key = json.loads(body)
-        return Cursor(tuple(key), datetime.fromisoformat(now))
+        times, *key = json.loads(body)
+        return Cursor(tuple(key), *map(datetime.fromisoformat, times.split("/")))
     except (ValueError, TypeError, binascii.Error) as error:
         raise _refused() from error
 

@@ -59,10 +59,8 @@ class Start:
     filters: Mapping[str, object]
     """Caller, tool and everything that decides which rows there are."""
     signer: Signer
-
-    def cursor(self, key: Key) -> str:
-        """For the page after the row with this key."""
-        return encode_cursor(self.signer, key, self.filters, self.now)
+    recorded_until: datetime | None = None
+    """The newest record at page one; None on page one, which has all that is there."""
 
 
 class Reader:
@@ -81,7 +79,21 @@ class Reader:
         if cursor is None:
             return Start(None, self._context.now(), filters, signer)
         decoded = decode_cursor(signer, cursor, filters)
-        return Start(decoded.key, decoded.now, filters, signer)
+        return Start(decoded.key, decoded.now, filters, signer, decoded.recorded_until)
+
+    async def _next(self, start: Start, key: Key | None, group_ids: Sequence[str]) -> str | None:
+        """The cursor of the page after this key; None without one.
+
+        What is written from now on stays out of later pages. What is there does not, though a clock that was set back
+        since says that it is still to come.
+        """
+        if key is None:
+            return None
+        until = start.recorded_until
+        if until is None:
+            newest = await self._graph.newest_record(group_ids)
+            until = start.now if newest is None else max(start.now, newest)
+        return encode_cursor(start.signer, key, start.filters, start.now, until)
 
     def _instant(self, parameter: str, text: str | None) -> datetime | None:
         """The start of a date as the caller wrote it. Raises InvalidInput naming the parameter."""

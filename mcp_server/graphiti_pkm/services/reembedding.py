@@ -125,16 +125,16 @@ class Reembedding:
                 after = await self._journal.remove_vectors(after, _ROWS)
             # Whoever is there goes on with it if this process ends before it is done.
             for group_id in await self._graph.groups():
-                await self._committer.commit(self._to_embed(group_id), {})
+                await self._committer.commit(await self._to_embed(group_id), {})
             await self._journal.end_change()
         _log.info("the vectors of this memory are now those of %s", self._embedder.model)
 
-    def _to_embed(self, group_id: str) -> WriteIntent:
+    async def _to_embed(self, group_id: str) -> WriteIntent:
         return WriteIntent(
             uuid=str(uuid4()),
             group_id=group_id,
             kind=WriteKind.JOB,
-            recorded_at=self._context.now(),
+            recorded_at=await self._committer.time(group_id),
             jobs=(EmbedMissingJob(),),
         )
 

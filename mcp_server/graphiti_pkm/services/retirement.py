@@ -22,6 +22,8 @@ class Retirements:
     world: FactWorld
     episode_uuid: str
     now: datetime
+    recorded_at: datetime
+    """Not before anything that is recorded already, whatever the clock does."""
     caller: str
     policy: RetirementPolicy
     new_uuid: Callable[[], str]
@@ -33,7 +35,11 @@ class Retirements:
     def retire(self, old: Fact, at: datetime, by: Fact | None) -> bool:
         """End a fact at an instant; False if it starts, or is known to hold, only later and stays as it is."""
         old = self.world.latest(old)
-        new_values = rules.ended(old, at, self.now) if by else rules.ended_as_told(old, at, self.now)
+        new_values = (
+            rules.ended(old, at, self.now, self.recorded_at)
+            if by
+            else rules.ended_as_told(old, at, self.now, self.recorded_at)
+        )
         if new_values is None:
             return False
         self._change(old, new_values, "retired", by)
@@ -42,7 +48,7 @@ class Retirements:
     def propose(self, old: Fact, at: datetime, by: Fact | None) -> bool:
         """Record that a fact may have ended and leave it as it is; False if it could not have ended then."""
         old = self.world.latest(old)
-        new_values = rules.ended(old, at, self.now)
+        new_values = rules.ended(old, at, self.now, self.recorded_at)
         if new_values is None or new_values == old:
             return False
         self._record(old, "proposed", by, new_values.invalid_at)
@@ -60,7 +66,7 @@ class Retirements:
                 continue
             end = rules.end_of(old, right.valid_at, zone)
             open_again = old.model_copy(update={"invalid_at": None, "expired_at": None})
-            new_values = rules.ended(open_again, end, self.now)
+            new_values = rules.ended(open_again, end, self.now, self.recorded_at)
             if new_values is None:
                 stuck.append(old)
             elif end != old.invalid_at:
@@ -98,20 +104,20 @@ class Retirements:
     def fulfil(self, plan: Fact, by: Fact) -> None:
         """A plan has come about: over in the record, but nothing that was true has ended."""
         plan = self.world.latest(plan)
-        self.world.change(rules.ended(plan, self.now, self.now) or plan)
+        self.world.change(rules.ended(plan, self.now, self.now, self.recorded_at) or plan)
         self._record(plan, "retired", by)
         self.answers.append(RetiredFact(uuid=plan.uuid, fact=plan.text, kind="fulfilled", replaced_by=by.uuid))
 
     def record_ended(self, old: Fact, at: datetime, by: Fact) -> None:
         """Add a fact that was never recorded, ended at an instant: nothing tells that it held later."""
         self.world.add(old)
-        new_values = rules.ended(old.model_copy(update={"reference_time": None}), at, self.now) or old
+        new_values = rules.ended(old.model_copy(update={"reference_time": None}), at, self.now, self.recorded_at) or old
         self._change(old, new_values.model_copy(update={"reference_time": old.reference_time}), "retired", by)
 
     def void(self, old: Fact, by: Fact) -> None:
         """Correct a fact: it never held, and its episodes are marked."""
         old = self.world.latest(old)
-        self._change(old, rules.voided(old, self.now), "voided", by)
+        self._change(old, rules.voided(old, self.recorded_at), "voided", by)
         self.corrected_episodes.update(dict.fromkeys(old.episodes))
 
     def date(self, old: Fact, new_values: Fact) -> None:
@@ -143,7 +149,7 @@ class Retirements:
         end: datetime | None = None,
     ) -> None:
         said = {"episode_uuid": self.episode_uuid, "replaced_by": by.uuid if by else None, "invalid_at": end}
-        self.changes.append(change_of(self.new_uuid(), old, kind, self.now, **said, caller=self.caller))
+        self.changes.append(change_of(self.new_uuid(), old, kind, self.recorded_at, **said, caller=self.caller))
 
 
 def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:

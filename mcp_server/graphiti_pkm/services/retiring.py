@@ -61,20 +61,28 @@ class Retiring:
         async with self._context.locks.hold(group):
             await self._committer.catch_up(group)
             fact, events = await self._fact(whole, visible), await self._events(whole, visible)
-            now = after(self._context.now(), events)
+            now = self._context.now()
+            recorded_at = after(await self._committer.time(group, now), events)
             proposal = next((one for one in open_proposals(events) if new in {None, one.replaced_by}), None)
             new = new or (proposal.replaced_by if proposal else None)
             by = await self._replacement(new, fact, visible, is_given=replaced_by is not None)
             refuse_endless(fact)
-            end = at or _end(proposal, by) or now
-            ended = (rules.ended_as_told if at else rules.ended)(fact, rules.end_of(fact, end, self._zone), now)
+            end = at or _end(proposal, by) or _present(fact, now)
+            end_rule = rules.ended_as_told if at else rules.ended
+            ended = end_rule(fact, rules.end_of(fact, end, self._zone), now, recorded_at)
             if fact.voided or not rules.still_holds(fact, now) or ended == fact:
                 return self._unchanged(fact, f"{self._ended(fact)}; nothing was changed. restore_fact undoes an ending")
             if ended is None:
                 raise InvalidInput(self._too_early(fact, end))
             said = {"reason": reason, "caller": caller.principal}
             change = change_of(
-                str(uuid4()), fact, "retired", now, **said, replaced_by=by and by.uuid, invalid_at=ended.invalid_at
+                str(uuid4()),
+                fact,
+                "retired",
+                recorded_at,
+                **said,
+                replaced_by=by and by.uuid,
+                invalid_at=ended.invalid_at,
             )
             await self._commit(WriteKind.RETIRE_FACT, group, ended, change)
         accepted = ", as proposed" if proposal and at is None else ""
@@ -96,11 +104,14 @@ class Retiring:
         async with self._context.locks.hold(group):
             await self._committer.catch_up(group)
             fact, events = await self._fact(whole, visible), await self._events(whole, visible)
-            now = after(self._context.now(), events)
+            now = self._context.now()
+            recorded_at = after(await self._committer.time(group, now), events)
             proposals, ending = open_proposals(events), to_undo(events)
             said = {"reason": reason, "caller": caller.principal}
             if proposals:
-                change = change_of(str(uuid4()), fact, "rejected", now, **said, replaced_by=proposals[0].replaced_by)
+                change = change_of(
+                    str(uuid4()), fact, "rejected", recorded_at, **said, replaced_by=proposals[0].replaced_by
+                )
                 await self._commit(WriteKind.RESTORE_FACT, group, fact, change)
                 return ChangedFactResponse(
                     message=f"Rejected what was proposed: {self._views.sentence(fact)} stays as it is.",
@@ -110,7 +121,7 @@ class Retiring:
             if ending is None:
                 return self._unchanged(fact, self._nothing_to_undo(fact, now))
             back = restored(fact, ending)
-            change = change_of(str(uuid4()), fact, "restored", now, **said, replaced_by=ending.replaced_by)
+            change = change_of(str(uuid4()), fact, "restored", recorded_at, **said, replaced_by=ending.replaced_by)
             unmarked = await self._only_corrected_by(fact, visible) if ending.kind == "voided" else ()
             await self._commit(WriteKind.RESTORE_FACT, group, back, change, unmarked)
             by = await self._graph.get_facts([ending.replaced_by], visible) if ending.replaced_by else []
@@ -223,6 +234,11 @@ def refuse_endless(fact: Fact) -> None:
             f"Nothing was changed: {'an event' if fact.kind == 'event' else 'a reading'} is an instant and does not "
             "end. If it is wrong, send add_memory with replaces (its uuid) and change corrected."
         )
+
+
+def _present(fact: Fact, now: datetime) -> datetime:
+    """Now; for a fact that was recorded before the clock was set back, not before it is known to hold."""
+    return now if fact.created_at <= now else max(now, rules.known_from(fact) or now)
 
 
 def _end(proposal: FactChange | None, by: Fact | None) -> datetime | None:

@@ -32,7 +32,7 @@ class StartSearch(Searching):
     async def starts(self, caller: Caller, query: str, group_ids: GroupIds, most: int) -> Starts:
         """At most so many, best first. Raises InvalidInput if the query has no word."""
         groups = self._groups.searched(caller, group_ids)
-        wanted = EntityFilter(group_ids=groups, recorded_until=self._context.now())
+        wanted = EntityFilter(group_ids=groups)
         scores, _, note = await self._node_scores(checked_text("query", query), wanted, None)
         uuids = [uuid for uuid, _ in ranked(scores)]
         if search_terms(query, 1):

@@ -54,7 +54,7 @@ class Searching(FactSearch):
         wanted = EntityFilter(
             group_ids=groups,
             labels=labels_of(entity_types or ()),
-            recorded_until=start.now,
+            recorded_until=start.recorded_until,
             status=(words_of_status(checked_text("status", status)), start.now) if status else None,
         )
         if query is None and not asked:
@@ -68,7 +68,8 @@ class Searching(FactSearch):
         uuids = page.uuids(limit)
         views = await self._node_views(await self._graph.get_entities(uuids, groups), wanted, page.scores())
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
-        next_cursor = page.cursor([view.uuid for view in views[:kept]], uuids)
+        next_key = page.next_key([view.uuid for view in views[:kept]], uuids)
+        next_cursor = await self._next(start, next_key, groups)
         total = page.total if query is None else page.hits
         return NodeSearchResponse(
             message=told("node", kept, total, is_cut=is_cut),
@@ -93,7 +94,7 @@ class Searching(FactSearch):
             total=total,
             returned=kept,
             truncated=last is not None,
-            next_cursor=start.cursor((last.name, last.uuid)) if last else None,
+            next_cursor=await self._next(start, (last.name, last.uuid) if last else None, wanted.group_ids),
             scope=await self._scope(caller, wanted.group_ids, empty=not total),
             nodes=views[:kept],
         )
@@ -102,9 +103,8 @@ class Searching(FactSearch):
         self, entities: Sequence[Entity], wanted: EntityFilter, scores: Mapping[str, float]
     ) -> list[NodeView]:
         uuids = [item.uuid for item in entities]
-        now = wanted.recorded_until or self._context.now()
         aliases = await self._graph.aliases(uuids, NODE_ALIASES)
-        facts = await self._newest(uuids, wanted.group_ids, now, NODE_FACTS)
+        facts = await self._newest(uuids, wanted.group_ids, self._context.now(), NODE_FACTS)
         return [
             self._views.node(
                 item,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.services.paging import Key
 from graphiti_pkm.services.ranking import key_of, ranked, rest_after
 from graphiti_pkm.services.reading import Start
 
@@ -33,12 +34,12 @@ class Slice:
         """As shown; those asked for by name have none."""
         return {uuid: round(score, 3) for uuid, score in self.rest[:_LARGEST_PAGE] if score < ASKED}
 
-    def cursor(self, shown: Sequence[str], asked: Sequence[str]) -> str | None:
+    def next_key(self, shown: Sequence[str], asked: Sequence[str]) -> Key | None:
         """After the last one shown, or after the whole page if all that is left of it fitted; None at the end."""
         last = shown[-1] if shown else asked[-1] if asked else None
         if last is None or last == self.rest[-1][0]:
             return None
-        return self.start.cursor(key_of(last, dict(self.rest)[last]))
+        return key_of(last, dict(self.rest)[last])
 
 
 def slice_of(scores: Mapping[str, float], start: Start) -> Slice:

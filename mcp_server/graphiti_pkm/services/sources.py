@@ -70,7 +70,7 @@ class Sources(Reader):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
+            next_cursor=await self._next(start, page.keys[kept - 1] if more else None, visible),
             scope=await self._scope(caller, (fact.group_id,), empty=False, note=self._note(shown)),
             fact=self._views.sentence(fact),
             sources=views[:kept],

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -26,6 +27,13 @@ _BUILDING = "indexes for meaning are being built ({}): searches are exact and sl
 _WAITING = "{} texts still get their vectors, until then words find them"
 _WORDS = "full text only"
 _ASK_KEEPER = "Whoever runs the server can see why with get_status; try again later."
+
+_AHEAD = timedelta(minutes=1)
+_CLOCK = (
+    "The newest record is {} ahead of this machine's clock: the clock was set back, or was ahead when that was "
+    "recorded. Everything is found. Until the clock has caught up, what is recorded gets times just after the newest; "
+    "what happens is dated by the clock. Set the clock right."
+)
 
 _UNKNOWN = (
     "The journal knows {known} episode(s) but the graph holds {held}: journal.sqlite3 was lost or replaced. What it "
@@ -101,6 +109,8 @@ class Status:
         if refusal is not None:
             # The reason names directories of the machine.
             failures.insert(0, f"Nothing can be written now. {refusal if caller.is_local else _ASK_KEEPER}")
+        if sizes:
+            await self._compare_clocks(list(sizes), failures)
         embedder = self._context.embedder
         has_model, problem = await embedder.available(), await embedder.problem()
         extractions = await self._extractions(caller, list(sizes or {}), failures)
@@ -213,6 +223,21 @@ class Status:
             found = await self._recovery.comparing.counts_differ() or self._recovery.differences
             if found:
                 failures.append(found)
+
+    async def _compare_clocks(self, group_ids: Sequence[str], failures: list[str]) -> None:
+        """Whether the record is ahead of the clock: it was set back, or was wrong when something was recorded."""
+        with contextlib.suppress(Unavailable):
+            newest = await self._context.graph.newest_record(group_ids)
+            ahead = timedelta() if newest is None else newest - self._context.now()
+            if ahead > _AHEAD:
+                failures.append(_CLOCK.format(_span(ahead)))
+
+
+def _span(length: timedelta) -> str:
+    """The two largest units."""
+    minutes = int(length.total_seconds()) // 60
+    days, hours = divmod(minutes // 60, 24)
+    return f"{days} days {hours} h" if days else f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
 
 
 def _episodes(sizes: Mapping[str, GroupSize]) -> int:

@@ -54,7 +54,7 @@ class Timelines(Reader):
         start = self._start(cursor, filters)
         linking = await self._linking(anchor)  # before the counts: once it is None they are final
         wanted = EpisodeFilter(
-            group_ids=anchor.group_ids, recorded_until=start.now, valid_after=after, valid_before=before
+            group_ids=anchor.group_ids, recorded_until=start.recorded_until, valid_after=after, valid_before=before
         )
         newest = order == "newest_window"
         page, summary, linking = await asyncio.gather(
@@ -73,7 +73,7 @@ class Timelines(Reader):
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=start.cursor(page.keys[kept - 1]) if more else None,
+            next_cursor=await self._next(start, page.keys[kept - 1] if more else None, anchor.group_ids),
             scope=await self._scope(caller, anchor.group_ids, empty=not page.total, note=read_on(shown)),
             episodes=shown[::-1] if newest else shown,
             entity=anchor.entity and clipped(anchor.entity.name, 200),

@@ -172,19 +172,20 @@ def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:
 def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> Status:
     """What a fact is at ``as_of`` in the world; without it, what it is ``now`` in the record, or was at ``known_at``.
 
-    A state that was retired later did hold before its ``invalid_at``, so ``expired_at`` counts only for now or without
-    one. With ``known_at`` the fact has the values of then, but an ``expired_at`` that may be of today, where notes are
-    read by their own time. The same stands in Cypher in ``graph.queries_facts``.
+    What is retired in the record stays so, also where the clock was set back since. A state that was retired later did
+    hold before its ``invalid_at``, so ``expired_at`` counts only for now or without one. With ``known_at`` the fact has
+    the values of then, but an ``expired_at`` that may be of today, where notes are read by their own time. The same
+    stands in Cypher in ``graph.queries_facts``.
     """
     if fact.voided:
         return "voided"
     at = as_of or known_at or now
-    is_retired = fact.expired_at is not None and (known_at is not None or fact.expired_at <= at)
+    is_asked_of_now = as_of is None and known_at is None
+    is_retired = fact.expired_at is not None and (is_asked_of_now or known_at is not None or fact.expired_at <= at)
     if fact.kind != "state":
         return "ended" if is_retired else _UNLIKE_STATES[fact.kind]  # a plan is met, dropped or moved
     if fact.invalid_at is not None and fact.invalid_at <= at:
         return "ended"
-    is_asked_of_now = as_of is None and known_at is None
     if is_retired and (is_asked_of_now or fact.invalid_at is None):
         return "ended"
     if fact.valid_at is not None:

@@ -56,6 +56,8 @@ class Occurrence:
     """None for the default group, which no call needs to name."""
     person: str
     now: datetime
+    recorded_at: datetime
+    """Now, but after everything that the group's record holds."""
     zone: tzinfo
     caller: str
     policy: RetirementPolicy = "guarded"
@@ -130,14 +132,23 @@ def plan_write(
         source=told.source,
         source_description=told.source_description,
         valid_at=told.reference_time,
-        created_at=at.now,
+        created_at=at.recorded_at,
     )
     writer = AttentionWriter(at.public_group, at.zone, at.now)
-    resolution = Resolution(at.group_id, at.person, at.now, snapshot.names, snapshot.entities, new_uuid)
+    resolution = Resolution(at.group_id, at.person, at.recorded_at, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(told.entities)
     world = FactWorld(snapshot.facts, snapshot.ended)
     occasion = Occasion(
-        episode.uuid, at.group_id, told.body, told.reference_time, at.now, at.zone, at.caller, at.policy, told.facts
+        episode.uuid,
+        at.group_id,
+        told.body,
+        told.reference_time,
+        at.now,
+        at.recorded_at,
+        at.zone,
+        at.caller,
+        at.policy,
+        told.facts,
     )
     planner = FactPlanner(
         occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid, snapshot.unlike

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from graphiti_pkm.domain.access import Caller
@@ -202,20 +202,21 @@ class Writing:
     ) -> Planned:
         public, person = self._groups.public(group_id), self._persons.called(caller)
         settings, now = self._context.settings, self._context.now()
+        recorded_at = await self._committer.time(group_id, now)
         if not told.is_dated:
             told = replace(told, reference_time=now)
         named = None if public == settings.default_group else public
-        at = Occurrence(group_id, named, person, now, settings.zone, caller.principal, settings.retirement)
+        at = Occurrence(group_id, named, person, now, recorded_at, settings.zone, caller.principal, settings.retirement)
         snapshot, same_text = await asyncio.gather(
-            self._reader.read(group_id, told, person, vectors or {}, now), self._same_text(told, group_id, now)
+            self._reader.read(group_id, told, person, vectors or {}, now), self._same_text(told, group_id)
         )
         return Planned(told, plan_write(told, spans, at, snapshot, vectors or {}, same_text=same_text), snapshot)
 
-    async def _same_text(self, told: Told, group_id: str, now: datetime) -> str | None:
+    async def _same_text(self, told: Told, group_id: str) -> str | None:
         """The episode with this text and time, or of one sent without a time, with this text a moment ago."""
         if told.uuid is not None or not (told.is_dated or len(told.body) >= _SHORT):
             return None
-        start = told.reference_time if told.is_dated else shifted(now, -_A_MOMENT)
+        start = told.reference_time if told.is_dated else shifted(told.reference_time, -_A_MOMENT)
         end = shifted(told.reference_time, timedelta(microseconds=1))
         return await self._graph.same_text(Stretch(group_id=group_id, start=start, end=end), told.body)
 

@@ -17,7 +17,7 @@ SARAH, ACME = an_entity("Sarah"), an_entity("Acme")
 
 @pytest.mark.parametrize(
     ("expired", "as_of", "status"),
-    [(None, None, "planned"), (5, None, "ended"), (5, 4, "planned"), (5, 6, "ended"), (9, None, "planned")],
+    [(None, None, "planned"), (5, None, "ended"), (5, 4, "planned"), (5, 6, "ended"), (9, None, "ended")],
 )
 def test_a_plan_that_is_over_in_the_record_is_not_planned(expired: int | None, as_of: int | None, status: str) -> None:
     plan = a_fact(SARAH, ACME, kind="plan", valid_at=at(2027), expired_at=at(2026, expired) if expired else None)
@@ -83,5 +83,6 @@ def test_a_plan_is_past_when_its_day_is_over_and_nothing_became_of_it(
 def test_what_expired_is_ended_whatever_its_kind(kind: FactKind) -> None:
     fact = a_fact(SARAH, ACME, kind=kind, valid_at=at(2025), expired_at=at(2026))
     assert status_of(fact, at(2026)) == "ended"
-    assert status_of(fact, at(2025, 6)) != "ended"
+    assert status_of(fact, at(2025, 6)) == "ended"  # whatever the clock says that recorded it
+    assert status_of(fact, at(2027), as_of=at(2025, 6)) != "ended"
     assert status_of(fact, at(2025, 6), known_at=at(2025, 5)) == "ended"  # it has the values of then
