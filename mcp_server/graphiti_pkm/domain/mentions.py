@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
-from graphiti_pkm.domain.names import words_of
+from graphiti_pkm.domain.names import visible, words_of
 from graphiti_pkm.domain.records import Name
 
 _QUOTES = "'’‘ʼ＇"
@@ -83,7 +83,7 @@ class MentionFinder:
                 self._add(spelling, name.entity_uuid)
 
     def _add(self, spelling: str, entity_uuid: str) -> None:
-        text = _composed(spelling)
+        text = _composed(visible(spelling))
         words = [word.group() for word in _words(text)]
         folded = [_folded(word) for word in words]
         whole = "".join(folded)
@@ -106,7 +106,13 @@ class MentionFinder:
         found: set[str] = set()
         if not self._patterns:
             return found
-        text = _composed(text)
+        whole = visible(text)
+        if whole != text:  # a character that is not seen may stand inside a name, or between two
+            found |= self._named(_composed(whole))
+        return found | self._named(_composed(text))
+
+    def _named(self, text: str) -> set[str]:
+        found: set[str] = set()
         words = _words(text)
         folded = [_folded(word.group()) for word in words]
         after = 0

@@ -14,6 +14,7 @@ _INVISIBLE = (
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0100-\U000e01ef"
 )
 """Zero-width, direction and variation marks, and fillers that look like nothing. Not the tags of flags."""
+_INSIDE_WORD = re.compile(rf"(?<=\w)[{_INVISIBLE}]+(?=\w)")
 _JOINERS = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\-_‐‑‒–—{_INVISIBLE}]+")
 _NOT_WORD = re.compile(r"[^\w]+")
 _WORD = re.compile(r"[^\W_]+")
@@ -48,6 +49,11 @@ def display_name(text: str) -> str:
 def normalise_name(text: str) -> str:
     """The form in which two names are compared; empty if there is nothing but joiners and what is not seen."""
     return _JOINERS.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+def visible(text: str) -> str:
+    """Composed, and without what is not seen inside a word."""
+    return text if text.isascii() else _INSIDE_WORD.sub("", unicodedata.normalize("NFKC", text))
 
 
 def same_key(label: str) -> str:

@@ -1,9 +1,13 @@
 """What a call wants forgotten: the episodes that may say it, which of their sentences do, and what else says it."""
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
+from graphiti_pkm.domain.erasing import KeptRow
 from graphiti_pkm.domain.mentions import STOP_WORDS, MentionFinder
+from graphiti_pkm.domain.name_forms import NameForms, folded_words
 from graphiti_pkm.domain.names import fold, search_terms
 from graphiti_pkm.domain.ports import GraphReader
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
@@ -21,10 +25,15 @@ _ASKED_EACH = 200
 """Episodes looked at for each word that may mean the entity; the user is shown some."""
 _PAGE = 500
 _NAMES = 50
+_NAME_WORDS = 3
+"""A query of more words is no name, of which other forms may stand elsewhere."""
 _VALUE = 4
 """A shorter value stands in many texts."""
 _CLAIM = 3
 """Words of a claim that are no chance wherever they stand together."""
+
+_EVER = datetime.max.replace(tzinfo=UTC)
+"""Also what was recorded before the clock was set back."""
 
 Picks = Callable[[Episode, Sequence[Sentence], Sequence[frozenset[str]]], Iterable[int]]
 
@@ -51,6 +60,8 @@ class Aim:
     """Of the entity, and words that stand for it alone."""
     asked: tuple[str, ...] = ()
     """Words that the caller gave."""
+    forms: NameForms = field(default_factory=lambda: NameForms(()))
+    """In which it may stand elsewhere; what has one stays and is reported."""
 
     def bears(self, name: str) -> bool:
         """Whether the name of something else is made of one of its names."""
@@ -64,6 +75,7 @@ class Aims:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._graph: GraphReader = context.graph
+        self._journal = context.journal
         self._persons = Persons(context.graph, context.settings)
 
     async def names(self, group_id: str) -> Sequence[Name]:
@@ -89,16 +101,20 @@ class Aims:
         def says(text: str) -> bool:
             return entity.uuid in finder.find(text)
 
+        forms = NameForms((*names, *parts.own))
+
         def hints(text: str) -> bool:
             form = f" {fold(text)} "
-            return any(f" {name} " in form for name in folded) or (
-                bool(parts.doubtful) and entity.uuid in doubting.find(text)
+            return (
+                any(f" {name} " in form for name in folded)
+                or bool(forms.found(text))
+                or (bool(parts.doubtful) and entity.uuid in doubting.find(text))
             )
 
         mentioning = await self._mentioning(entity)
         found = {episode.uuid: episode for episode in mentioning}
         for name in (*names, *parts.own):
-            listed = await self._graph.episodes_naming(group, name, self._context.now(), None, MOST_EPISODES)
+            listed = await self._graph.episodes_naming(group, name, _EVER, None, MOST_EPISODES)
             found |= {episode.uuid: episode for episode in listed if says(episode.content)}
         titled = await self._graph.search_episodes(
             search_terms(" ".join((*names, *parts.own))), EpisodeFilter(group_ids=(group,)), _FOUND
@@ -107,8 +123,10 @@ class Aims:
         found |= {episode.uuid: episode for episode in listed if says(episode.name)}
         _bounded(len(found))
         for name in (*names, *parts.doubtful):
-            listed = await self._graph.episodes_naming(group, name, self._context.now(), None, _ASKED_EACH)
+            listed = await self._graph.episodes_naming(group, name, _EVER, None, _ASKED_EACH)
             found |= {episode.uuid: episode for episode in listed if hints(episode.content)}
+        found |= await self._written(group, lambda text: says(text) or bool(forms.found(text)), found.keys())
+        _bounded(len(found))
         return Aim(
             group_id=group,
             picks=lambda _, __, named: [place for place, named_ in enumerate(named) if entity.uuid in named_],
@@ -119,6 +137,7 @@ class Aims:
             facts=[*await self._facts(entity), *await self._naming(group, (*names, *parts.own), says)],
             entity=entity,
             names=(*names, *parts.own),
+            forms=forms,
             unnamed=[one for one in mentioning if not says(one.content) and not hints(one.content)],
         )
 
@@ -193,7 +212,7 @@ class Aims:
             raise InvalidInput("Nothing was forgotten: query holds no word. Give words that the sentences hold.")
 
         def says(text: str) -> bool:
-            return telling.issubset(fold(text).split())
+            return telling.issubset(folded_words(text))
 
         now = self._context.now()
         wanted = EpisodeFilter(group_ids=(group_id,))
@@ -205,12 +224,31 @@ class Aims:
             group_id=group_id,
             picks=lambda _, sentences, __: [place for place, one in enumerate(sentences) if says(one.text)],
             says=says,
-            hints=lambda text: len(telling & set(fold(text).split())) * 2 > len(telling),
+            hints=lambda text: len(telling & folded_words(text)) * 2 > len(telling),
             words=tuple(sorted(telling)),
             asked=tuple(sorted(telling)),
-            episodes=await self._graph.get_episodes(list(found), [group_id]),
+            forms=NameForms([query] if len(telling) <= _NAME_WORDS else ()),
+            episodes=[
+                *await self._graph.get_episodes(list(found), [group_id]),
+                *(await self._written(group_id, says, found)).values(),
+            ],
             facts=[*(fact for fact in held if says(words_of_fact(fact))), *of_named],
         )
+
+    async def _written(self, group_id: str, says: Says, known: Collection[str]) -> dict[str, Episode]:
+        """Other episodes that hold it in a spelling of which full text knows nothing: every text is looked through."""
+        found: dict[str, None] = {}
+
+        def look(rows: Sequence[KeptRow]) -> None:
+            for episode in (one for row in rows for one in row.intent.episodes):
+                if episode.uuid not in known and (says(episode.content) or says(episode.name)):
+                    found[episode.uuid] = None
+
+        after = 0
+        while rows := await self._journal.kept_rows(group_id, after, _PAGE):
+            await asyncio.to_thread(look, rows)
+            after = rows[-1].seq
+        return {one.uuid: one for one in await self._graph.get_episodes(list(found), [group_id])}
 
     async def _facts_of_named(self, group_id: str, terms: Sequence[str], says: Says) -> list[Fact]:
         """Facts of the entities whose name says it: with a fact the name would stay. Not of the person."""

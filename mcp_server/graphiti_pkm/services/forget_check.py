@@ -1,7 +1,9 @@
 """What a search finds of what was forgotten, after it went."""
 
+import asyncio
 from collections.abc import Sequence
 
+from graphiti_pkm.domain.erasing import KeptRow
 from graphiti_pkm.domain.names import search_terms
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.domain.records import Entity, Episode, Fact
@@ -10,12 +12,13 @@ from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.forget_aim import words_of_fact
 from graphiti_pkm.services.forget_plan import ForgetPlan
 from graphiti_pkm.services.forget_text import sentences_of
-from graphiti_pkm.services.forget_trace import Traces
+from graphiti_pkm.services.forget_trace import Traces, every_text_of
 from graphiti_pkm.services.views import clipped
 
 _SHOWN = 50
 _FOUND = 10
 _TERMS = 64
+_PAGE = 500
 _NAMES = 50
 _TEXT = 200
 _UUID = 8
@@ -44,9 +47,31 @@ class Afterwards:
         except Unavailable:
             return ["The search for the removed words could not be made now."]
         hits += await self._in_journal(plan)
+        hits = [*await self._in_other_forms(plan), *hits]
         if not hits:
             return [NOTHING_FOUND]
         return list(dict.fromkeys(hits))[:_FOUND]
+
+    async def _in_other_forms(self, plan: ForgetPlan) -> list[str]:
+        """What may be its name, and the call that takes it out: nothing goes on a guess."""
+        forms, group = plan.material.aim.forms, plan.material.aim.group_id
+        if not forms:
+            return []
+        found: dict[str, str] = {}
+
+        def look(rows: Sequence[KeptRow]) -> None:
+            for held in (one for row in rows for one in every_text_of(row)):
+                for word in forms.found(held.text):
+                    found.setdefault(word, f"{held.kind} {held.uuid[:_UUID]}")
+
+        after = 0
+        while rows := await self._context.journal.kept_rows(group, after, _PAGE):
+            await asyncio.to_thread(look, rows)
+            after = rows[-1].seq
+        return [
+            f"{where} has {clipped(word, _TEXT)!r}, {_HINTS}: forget with query={clipped(word, _TEXT)!r} takes it out"
+            for word, where in list(found.items())[:_FOUND]
+        ]
 
     async def _in_journal(self, plan: ForgetPlan) -> list[str]:
         """Rows that still hold a name, number or asked word among those that no text tells any more."""

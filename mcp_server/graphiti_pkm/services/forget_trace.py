@@ -18,7 +18,7 @@ _VERIFIED = 300
 """Words that are looked for in the texts of the graph; others count as told."""
 _MORE = 20
 
-HeldKind = Literal["summary", "name", "title", "fact", "reason", "answer", "note", "saga", "community"]
+HeldKind = Literal["episode", "summary", "name", "title", "fact", "reason", "answer", "note", "saga", "community"]
 
 
 @dataclass(frozen=True)
@@ -226,6 +226,17 @@ def _texts_of(intent: WriteIntent) -> Iterator[Held]:
         yield Held("title", episode.uuid, episode.source_description)
         steering = json.dumps(intent.steering, ensure_ascii=False) if intent.steering else ""
         yield Held("note", episode.uuid, " ".join((steering, *(one.instructions for one in intent.extractions))))
+
+
+def every_text_of(row: KeptRow) -> Iterator[Held]:
+    """Of texts as well, and of quotes; an answer repeats groups and uuids besides, which are no words of the memory."""
+    for episode in row.intent.episodes:
+        yield Held("episode", episode.uuid, episode.content)
+    for entity in row.intent.entities:
+        yield Held("name", entity.uuid, entity.name)
+    for fact in row.intent.facts:
+        yield Held("fact", fact.uuid, fact.quote or "")
+    yield from _texts_of(row.intent)
 
 
 def _answer_of(row: KeptRow) -> Iterator[Held]:

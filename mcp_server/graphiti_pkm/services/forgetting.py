@@ -44,8 +44,8 @@ _TERMS = 64
 _TEXT = 200
 _UUID = 8
 _ERASED_BUT = (
-    "What went is gone from the database's and the journal's files, but texts that stay hold words of it: "
-    "found_afterwards. Backups that you made are not touched."
+    "What was removed is gone from the database's and the journal's files. Words of it may still stand in texts that "
+    "stay: found_afterwards says where and what takes them out. Backups that you made are not touched."
 )
 _CHAT = "This chat's own log and the client's history still hold what was said here."
 _OPEN_GRAPHS = " So do open scratch graphs, in the server's memory only, until delete_graph or their expiry."
