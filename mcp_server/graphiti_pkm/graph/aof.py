@@ -68,7 +68,7 @@ def seal(data_dir: Path) -> None:
         OSError: for example because the disk is full; the older note then stands.
     """
     sealed = {path.name: [path.stat().st_size, _checksum(path)] for path in _parts(data_dir)}
-    partial = data_dir / f".{SEAL}.partial"
+    partial = data_dir / f".{SEAL}.new"
     partial.write_text(json.dumps(sealed))
     partial.replace(data_dir / SEAL)
 

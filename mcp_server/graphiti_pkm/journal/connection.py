@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, PkmError, Unavailable
-from graphiti_pkm.journal.partial import sync_directory
+from graphiti_pkm.journal.partial import sweep, sync_directory
 from graphiti_pkm.journal.schema import MIGRATIONS, Migration, migrate
 
 T = TypeVar("T")
@@ -82,6 +82,8 @@ class JournalFile:
             except BaseException:
                 connection.close()
                 raise
+            if not self._is_ready:
+                sweep(self.data_dir)
             self._is_ready = True
             return connection
 

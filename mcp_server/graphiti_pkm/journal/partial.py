@@ -53,6 +53,12 @@ def sweep(directory: Path) -> int:
     return removed
 
 
+def sweep_all(directory: Path) -> bool:
+    """As ``sweep``; whether one is left, which a running process still makes."""
+    sweep(directory)
+    return any(directory.glob(f".*{_SUFFIX}"))
+
+
 def sync_directory(directory: Path) -> None:
     """Returns once the names in the directory are on disk."""
     descriptor = os.open(directory, os.O_RDONLY)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphiti_pkm.domain import redaction
 from graphiti_pkm.domain.records import WriteIntent
-from graphiti_pkm.journal import extractions, jobs, saved_graphs
+from graphiti_pkm.journal import extractions, jobs, partial, saved_graphs
 from graphiti_pkm.journal.rows import decode, encode, encode_answer
 
 _COPIES = ("journal-version-*.sqlite3*", "journal.sqlite3.damaged-*", "journal-before-restore-*.sqlite3*")
@@ -99,10 +99,13 @@ def _redact_receipts(connection: sqlite3.Connection, group_id: str, before_seq: 
 
 
 def erase(connection: sqlite3.Connection, data_dir: Path) -> bool:
-    """Put the write-ahead log into the file and cut it to nothing; False while somebody reads or writes."""
+    """Put the write-ahead log into the file and cut it to nothing, and remove copies and what killed processes left.
+
+    False while somebody reads or writes, or makes a copy.
+    """
     busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     for pattern in _COPIES:
         for copy in data_dir.glob(pattern):
             with contextlib.suppress(FileNotFoundError):
                 copy.unlink()
-    return not busy
+    return not partial.sweep_all(data_dir) and not busy
