@@ -15,6 +15,10 @@ class FakeClock:
         self.instant += self.tick
         return instant
 
+    def seconds(self) -> float:
+        """Of a clock that only counts."""
+        return self().timestamp()
+
     def advance(self, seconds: float = 0, days: float = 0) -> datetime:
         """Move on and return the new instant."""
         self.instant += timedelta(seconds=seconds, days=days)

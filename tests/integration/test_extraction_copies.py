@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.builders import GROUP, an_episode, an_intent, new_uuid
+from tests.fakes import FakeClock
 
 from graphiti_pkm.domain.extraction import Budget, Usage
 from graphiti_pkm.domain.records import EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
@@ -59,7 +60,7 @@ def break_page(journal: SqliteJournal, text: bytes) -> None:
 
 
 async def test_a_file_from_before_the_queue_gets_one_and_a_copy_is_kept(tmp_path: Path) -> None:
-    older = SqliteJournal(tmp_path, migrations=MIGRATIONS[:4])
+    older = SqliteJournal(tmp_path, now=FakeClock(), migrations=MIGRATIONS[:4])
     written = an_intent(episodes=[an_episode()])
     await older.append(written, {}, "", {})
     await older.close()
@@ -73,7 +74,7 @@ async def test_a_file_from_before_the_queue_gets_one_and_a_copy_is_kept(tmp_path
 
 
 async def test_a_backup_from_before_the_queue_is_restored_without_any_job(tmp_path: Path) -> None:
-    older = SqliteJournal(tmp_path / "older", migrations=MIGRATIONS[:4])
+    older = SqliteJournal(tmp_path / "older", now=FakeClock(), migrations=MIGRATIONS[:4])
     await older.append(an_intent(episodes=[an_episode()]), {}, "", {})
     await older.backup(tmp_path / "backup")
     await older.close()

@@ -26,6 +26,7 @@ from tests.builders import (
     an_episode,
     an_intent,
 )
+from tests.fakes import FakeClock
 
 from graphiti_pkm.domain.records import BackLinkJob, Deletions, WriteIntent, WriteKind
 from graphiti_pkm.errors import ConfigurationError, ConflictingContent, DamagedStore, NewerSchema, NotKept
@@ -373,7 +374,7 @@ async def test_a_row_of_version_one_is_read_with_what_it_did_not_know(tmp_path: 
     sarah, note = an_entity("Sarah"), an_episode()
     change = a_change(a_fact(sarah, sarah), note, replaced_by="new", previous_invalid_at=RECORDED)
     unknown = {"reason", "caller", "invalid_at", "previous_voided", "previous_told_at"}
-    older = SqliteJournal(tmp_path, migrations=MIGRATIONS[:1])
+    older = SqliteJournal(tmp_path, now=FakeClock(), migrations=MIGRATIONS[:1])
     written = await an_append(older, a_write(sarah, note, change))
     await older.close()
     with closing(sqlite3.connect(older.path)) as file, file:

@@ -193,3 +193,30 @@ async def test_a_busy_host_lets_the_other_in(hosts: tuple[Host, Host]) -> None:
             assert not any(task.done() for task in tasks)
     done.set()
     await asyncio.gather(*tasks)
+
+
+async def test_a_lease_that_a_clock_set_back_left_far_ahead_does_not_hang(hosts: tuple[Host, Host]) -> None:
+    """Its holder died; the database's clock was set back by a day since."""
+    here, there = hosts
+    db = await here.store.database()
+    await db.write(take(lock_of("g"), "a", 60_000))
+    ahead = Query(
+        "test",
+        "MATCH (l:Meta {id: $lock}) SET l.until = l.until + $day, l.wanted = 'c', l.wanted_at = timestamp() + $day, "
+        "l.wanted_until = timestamp() + $day",
+        {"lock": lock_of("g"), "day": 86_400_000},
+    )
+    await db.write(ahead)
+    visitor = await entered(there.locks().hold("g"))
+    await visitor.leave()
+
+
+async def test_a_lease_within_its_time_is_not_taken_for_one_of_another_clock(hosts: tuple[Host, Host]) -> None:
+    here, there = hosts
+    first = await entered(here.locks(LONG).hold("g"))
+    second = Visitor(there.locks(SHORT).hold("g"))
+    await a_while()
+    assert not second.entered.is_set()
+    await first.leave()
+    await asyncio.wait_for(second.entered.wait(), 20)
+    await second.leave()

@@ -1,4 +1,4 @@
-"""What a killed backup, restore or migration leaves holds words of the memory: it goes at the next start, and at forget."""
+"""What a killed backup, restore or migration left holds words of the memory: it goes at start and at forget."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from tests.integration.planted import files_with
 
 from graphiti_pkm.journal.store import SqliteJournal
 
-SECRET = "Quolltext-4711"
+PLANTED = "Quolltext-4711"
 
 _MAKES = """
 import sys, time
@@ -30,7 +30,7 @@ with partial(Path(sys.argv[1]), sys.argv[2]) as path:
 @contextmanager
 def making(where: Path, name: str) -> Iterator["subprocess.Popen[str]"]:
     """Another process in the middle of making a file."""
-    command = [sys.executable, "-c", _MAKES, str(data_dir), str(where), name, SECRET]
+    command = [sys.executable, "-c", _MAKES, str(where), name, PLANTED]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -57,19 +57,18 @@ def killed(where: Path, name: str) -> None:
 
 
 async def test_what_killed_processes_left_is_gone_after_forgetting(tmp_path: Path) -> None:
-    data_dir, elsewhere = tmp_path / "data", tmp_path / "backups"
-    os.mkdir(elsewhere)
+    data_dir = tmp_path / "data"
     journal = await a_journal(data_dir)
     for name in ("restore", "journal-version-3.sqlite3", "mine.sqlite3"):
         killed(data_dir, name)
     # As versions before 1.1 left them, without a lock: a copy to restore from, half migrated.
     older = ("restore.4711.partial", "restore.4711.partial-journal", "restore.4711-version-2.partial")
     for name in older:
-        (data_dir / f".{name}").write_text(SECRET)
-    (data_dir / "..restore.4711-version-2.partial.4711.partial").write_text(SECRET)
-    assert len(files_with(tmp_path, SECRET)) == 10
+        (data_dir / f".{name}").write_text(PLANTED)
+    (data_dir / "..restore.4711-version-2.partial.4711.partial").write_text(PLANTED)
+    assert len(files_with(tmp_path, PLANTED)) == 10
     assert await journal.erase()
-    assert not files_with(tmp_path, SECRET)
+    assert not files_with(tmp_path, PLANTED)
     assert not left_in(tmp_path)
     await journal.close()
 
@@ -77,10 +76,10 @@ async def test_what_killed_processes_left_is_gone_after_forgetting(tmp_path: Pat
 async def test_what_killed_processes_left_is_gone_after_a_start(tmp_path: Path) -> None:
     await (await a_journal(tmp_path)).close()
     killed(tmp_path, "restore")
-    assert files_with(tmp_path, SECRET)
+    assert files_with(tmp_path, PLANTED)
     again = SqliteJournal(tmp_path)
     await again.counts()
-    assert not files_with(tmp_path, SECRET)
+    assert not files_with(tmp_path, PLANTED)
     await again.close()
 
 
@@ -90,9 +89,9 @@ async def test_what_a_running_process_makes_stays_and_forgetting_is_not_done_bef
     with making(tmp_path, "mine.sqlite3"):
         assert not await journal.erase()
         assert (await journal.counts())["intent"] == 1
-        assert [path for path in files_with(tmp_path, SECRET) if "mine" in path]
+        assert [path for path in files_with(tmp_path, PLANTED) if "mine" in path]
     assert await journal.erase()
-    assert not files_with(tmp_path, SECRET)
+    assert not files_with(tmp_path, PLANTED)
     await journal.close()
 
 

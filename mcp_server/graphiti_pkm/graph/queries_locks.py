@@ -10,14 +10,17 @@ from graphiti_pkm.graph.queries_values import Query
 _PREFIX = "lock of group "
 ALL = "lock of all"
 
-_TURN, _INTEREST = 250, 2_000
-"""Milliseconds."""
+_TURN, _INTEREST, _LONGEST = 250, 2_000, 60_000
+"""Milliseconds. What is to last longer than the longest lease was written before the database's clock was set back: its
+holder renews it soon, if it is alive."""
 
 _TAKE = """MERGE (l:Meta {id: $lock}) SET l.asked_at = timestamp()
 WITH l OPTIONAL MATCH (a:Meta {id: $all})
 WITH l, timestamp() AS now, coalesce(a.until, 0) AS closed
-WITH l, now, (coalesce(l.until, 0) <= now OR l.holder = $holder) AND ($lock = $all OR closed <= now) AS is_free,
-  coalesce(l.wanted_until, 0) > now AS is_wanted, coalesce(l.wanted, '') = $holder AS by_us
+WITH l, now, coalesce(l.until, 0) AS until, closed, coalesce(l.wanted_until, 0) AS wanted_until
+WITH l, now, (until <= now OR until > now + $longest OR l.holder = $holder)
+    AND ($lock = $all OR closed <= now OR closed > now + $longest) AS is_free,
+  wanted_until > now AND wanted_until <= now + $longest AS is_wanted, coalesce(l.wanted, '') = $holder AS by_us
 WITH l, now, is_wanted, by_us, is_free AND (NOT is_wanted OR by_us OR l.wanted_at + $turn > now) AS is_ours
 WITH l, now, is_ours,
   CASE WHEN is_wanted AND NOT by_us THEN l.wanted WHEN is_ours THEN '' ELSE $holder END AS wanted,
@@ -44,12 +47,12 @@ SET l.fence = $fence, l.until = timestamp() + $milliseconds"""
 _RELEASE = "MATCH (l:Meta {id: $lock}) WHERE l.fence = $fence SET l.until = 0"
 
 _HELD = """MATCH (l:Meta) WHERE l.id STARTS WITH $prefix SET l.asked_at = timestamp()
-WITH l WHERE coalesce(l.until, 0) > timestamp() RETURN count(l) AS held"""
+WITH l WHERE coalesce(l.until, 0) > timestamp() AND l.until <= timestamp() + $longest RETURN count(l) AS held"""
 
 FENCED = """MERGE (l:Meta {id: $lock}) SET l.asked_at = timestamp()
 WITH l OPTIONAL MATCH (a:Meta {id: $all})
 WITH l, a WHERE l.fence = $fence
-  AND (a IS NULL OR $lock = $all OR coalesce(a.until, 0) <= timestamp())
+  AND (a IS NULL OR $lock = $all OR coalesce(a.until, 0) <= timestamp() OR a.until > timestamp() + $longest)
 WITH l"""
 """Before a write: no row once another has held the lock, or somebody holds all."""
 
@@ -61,13 +64,13 @@ def lock_of(group_id: str) -> str:
 
 def fence_values(lock: str, fence: int) -> dict[str, object]:
     """The parameters of ``FENCED``."""
-    return {"lock": lock, "fence": fence, "all": ALL}
+    return {"lock": lock, "fence": fence, "all": ALL, "longest": _LONGEST}
 
 
 def take(lock: str, holder: str, milliseconds: int) -> Query:
     """One row with the fence, if it was free, or held by the same."""
     values = {"lock": lock, "all": ALL, "holder": holder, "milliseconds": milliseconds}
-    return Query("take lock", _TAKE, {**values, "turn": _TURN, "interest": _INTEREST})
+    return Query("take lock", _TAKE, {**values, "turn": _TURN, "interest": _INTEREST, "longest": _LONGEST})
 
 
 def renew(lock: str, fence: int, milliseconds: int) -> Query:
@@ -87,4 +90,4 @@ def release(lock: str, fence: int) -> Query:
 
 def held() -> Query:
     """How many groups are held now."""
-    return Query("held locks", _HELD, {"prefix": _PREFIX})
+    return Query("held locks", _HELD, {"prefix": _PREFIX, "longest": _LONGEST})

@@ -18,6 +18,8 @@ from graphiti_pkm.graph.queries_write import Section
 if TYPE_CHECKING:
     from graphiti_pkm.graph.database import Database
 
+_LONGEST = 3_600_000
+"""Milliseconds: whom the database expects for longer was seen before its clock was set back."""
 _ENDED = """q.owner = null, q.turn = null, q.instructions = null, q.person = null, q.previous_episode_uuids = null,
   q.excluded_entity_types = null"""
 _SHOWN = """RETURN q.uuid AS uuid, q.episode_uuid AS episode_uuid, q.group_id AS group_id, q.state AS state,
@@ -36,11 +38,12 @@ OF_GROUP = "MATCH (q:Reading {group_id: r}) DELETE q"
 
 _BEAT = """MERGE (s:Server {id: $server}) SET s.asked_at = timestamp()
 WITH s, coalesce(s.seen_until, 0) > timestamp() AS goes_on
-SET s.since = CASE WHEN goes_on THEN s.since ELSE timestamp() END, s.seen_until = timestamp() + $lease"""
+SET s.since = CASE WHEN goes_on AND s.since <= timestamp() THEN s.since ELSE timestamp() END,
+  s.seen_until = timestamp() + $lease"""
 # An index is asked for a value, not for a property of another node: hence ``gone`` and ``holder``.
 _TAKE_OVER = f"""MATCH (me:Server {{id: $server}})
 WHERE me.seen_until > timestamp() AND me.since + $lease <= timestamp()
-MATCH (s:Server) WHERE s.seen_until <= timestamp() WITH s.id AS gone
+MATCH (s:Server) WHERE s.seen_until <= timestamp() OR s.seen_until > timestamp() + $longest WITH s.id AS gone
 MATCH (q:Reading {{owner: gone}}) WITH q, gone ORDER BY q.queued_at, q.uuid LIMIT $limit
 SET q.asked_at = timestamp()
 WITH q, gone WHERE q.owner = gone SET q.owner = $server, q.turn = null, q.state = 'queued'
@@ -52,7 +55,8 @@ MERGE (q:Reading {uuid: $uuid}) ON CREATE SET q += $properties, q.queued_at = ti
 SET q.asked_at = timestamp()
 WITH q, q.owner AS holder OPTIONAL MATCH (s:Server {id: holder})
 WITH q, q.state <> 'done'
-  AND (q.owner IS NULL OR q.owner = $server OR coalesce(s.seen_until, 0) <= timestamp()) AS is_ours
+  AND (q.owner IS NULL OR q.owner = $server OR coalesce(s.seen_until, 0) <= timestamp()
+    OR s.seen_until > timestamp() + $longest) AS is_ours
 SET q.owner = CASE WHEN is_ours THEN $server ELSE q.owner END,
   q.turn = CASE WHEN is_ours THEN $turn ELSE q.turn END,
   q.state = CASE WHEN is_ours THEN 'running' ELSE q.state END
@@ -124,7 +128,9 @@ class GraphReadings:
 
     async def _change(self, name: str, text: str, **values: object) -> list[Row]:
         try:
-            return await (await self._connect()).write(Query(name, text, {"server": self._server, **values}))
+            return await (await self._connect()).write(
+                Query(name, text, {"server": self._server, "longest": _LONGEST, **values})
+            )
         except Refused:
             raise Unavailable("The database did not take a change of what the servers share.") from None
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from graphiti_pkm.domain.metrics import Backlog
 
 
-def read(connection: sqlite3.Connection, now: datetime) -> Backlog:
+def read(connection: sqlite3.Connection, now: datetime, steady: float) -> Backlog:
     """Ages from now back to the oldest of each kind, and attempts that failed."""
     write = connection.execute("SELECT min(recorded_at) FROM writes WHERE state = 'intent'").fetchone()[0]
     job = connection.execute(
@@ -18,7 +18,7 @@ def read(connection: sqlite3.Connection, now: datetime) -> Backlog:
     return Backlog(
         oldest_write=_age(now, write),
         oldest_job=_age(now, job),
-        oldest_extraction=0 if extraction is None else max(0.0, now.timestamp() - extraction),
+        oldest_extraction=0 if extraction is None else max(0.0, steady - extraction),
         job_attempts=_attempts(connection, "jobs"),
         extraction_attempts=_attempts(connection, "extractions"),
     )

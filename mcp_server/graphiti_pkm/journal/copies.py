@@ -95,12 +95,13 @@ def replace_damaged(file: JournalFile, path: Path, rebuild: RebuildInProgress, a
 
 
 def _queue_again(connection: sqlite3.Connection) -> None:
-    """Jobs that were under way when the copy was made."""
+    """Jobs that were under way when the copy was made; none waits for a time that another clock counted."""
     for table in ("jobs", "extractions"):
         connection.execute(
             f"UPDATE main.{table} SET state = 'queued', owner = NULL, lease_until = NULL "  # noqa: S608 our own names
             "WHERE state = 'running'"
         )
+        connection.execute(f"UPDATE main.{table} SET not_before = 0 WHERE state = 'queued'")  # noqa: S608 same
 
 
 def _salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:

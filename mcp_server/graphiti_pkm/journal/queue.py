@@ -3,7 +3,6 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import TypeVar
 
 from graphiti_pkm.domain.extraction import Budget, ClaimedExtraction, ExtractionRecord, ExtractionState, Usage
@@ -11,6 +10,7 @@ from graphiti_pkm.domain.records import ExtractJob
 from graphiti_pkm.journal import extraction_reads, extractions, model_answers
 from graphiti_pkm.journal.connection import Connection
 from graphiti_pkm.journal.schema import transaction
+from graphiti_pkm.journal.steady import SteadyClock
 
 T = TypeVar("T")
 
@@ -22,24 +22,24 @@ class SqliteExtractionQueue:
     claimed again, and finds its write.
     """
 
-    def __init__(self, durable: Connection, quick: Connection, now: Callable[[], datetime]) -> None:
+    def __init__(self, durable: Connection, quick: Connection, steady: SteadyClock) -> None:
         self._durable = durable
         self._quick = quick
-        self._now = now
+        self._steady = steady
         self._claims: dict[int, _Claim] = {}
         """By job: what this process was given and has not given back."""
         self._counting = asyncio.Lock()
         """A budget is not overrun by calls that are allowed and counted at the same time."""
 
     async def enqueue(self, group_id: str, jobs: Sequence[ExtractJob]) -> list[int]:
-        at = self._seconds()
+        at = await self._seconds()
         try:
             return await _in_transaction(self._durable, lambda c: extractions.enqueue(c, None, group_id, jobs, at))
         except sqlite3.IntegrityError as error:
             raise ValueError("a job of this uuid is queued already") from error
 
     async def claim(self, owner: str, lease_seconds: float) -> ClaimedExtraction | None:
-        now = self._seconds()
+        now = await self._seconds()
         if not await self._quick.run(lambda c: extractions.may_claim(c, now)):
             return None
         found = await _in_transaction(self._quick, lambda c: extractions.claim(c, owner, now, now + lease_seconds))
@@ -49,20 +49,20 @@ class SqliteExtractionQueue:
         return await self._quick.run(lambda _: extractions.decode(*found))
 
     async def beat(self, job_id: int, owner: str, lease_seconds: float) -> bool:
-        until = self._seconds() + lease_seconds
+        until = await self._seconds() + lease_seconds
         is_held = await self._quick.run(lambda c: extractions.beat(c, job_id, owner, until))
         if not is_held:
             self._end(job_id, owner)
         return is_held
 
     async def finish(self, job_id: int, owner: str) -> bool:
-        now = self._seconds()
+        now = await self._seconds()
         return await self._leave(job_id, owner, lambda c: extractions.finish(c, job_id, owner, now))
 
     async def put_back(
         self, job_id: int, owner: str, reason: str, delay_seconds: float, *, counts: bool, remedy: str = ""
     ) -> bool:
-        now = self._seconds()
+        now = await self._seconds()
 
         def work(connection: sqlite3.Connection) -> bool:
             return extractions.put_back(connection, job_id, owner, now, delay_seconds, reason, remedy, counts=counts)
@@ -70,11 +70,11 @@ class SqliteExtractionQueue:
         return await self._leave(job_id, owner, work)
 
     async def fail(self, job_id: int, owner: str, reason: str, remedy: str) -> bool:
-        now = self._seconds()
+        now = await self._seconds()
         return await self._leave(job_id, owner, lambda c: extractions.fail(c, job_id, owner, now, reason, remedy))
 
     async def drop(self, job_id: int, owner: str, reason: str) -> bool:
-        now = self._seconds()
+        now = await self._seconds()
         return await self._leave(job_id, owner, lambda c: extractions.drop(c, job_id, owner, now, reason))
 
     async def find(self, job_ids: Sequence[int]) -> list[ExtractionRecord]:
@@ -98,11 +98,11 @@ class SqliteExtractionQueue:
         return await self._quick.run(lambda c: extraction_reads.sizes(c, group_ids))
 
     async def retry(self, job_ids: Sequence[int]) -> int:
-        now = self._seconds()
+        now = await self._seconds()
         return await _in_transaction(self._durable, lambda c: extractions.retry(c, job_ids, now))
 
     async def cancel(self, job_ids: Sequence[int]) -> int:
-        now = self._seconds()
+        now = await self._seconds()
         return await _in_transaction(self._durable, lambda c: extractions.cancel(c, job_ids, now))
 
     async def pause(self, *, paused: bool) -> None:
@@ -157,8 +157,8 @@ class SqliteExtractionQueue:
         if claim is not None and claim.owner == owner:
             del self._claims[job_id]
 
-    def _seconds(self) -> float:
-        return self._now().timestamp()
+    async def _seconds(self) -> float:
+        return await self._quick.run(self._steady.seconds)
 
 
 class _Claim:

@@ -182,6 +182,11 @@ _REBUILD: Migration = (
     """,
 )
 
+# What ``SteadyClock`` showed when the machine was started: one row, of the latest start.
+_CLOCK: Migration = (
+    "CREATE TABLE clock (only INTEGER PRIMARY KEY CHECK (only = 1), boot TEXT NOT NULL, anchor REAL NOT NULL)",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     _FIRST,
     _EVENTS,
@@ -191,6 +196,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _EMBEDDING,
     _SAVED_GRAPHS,
     _REBUILD,
+    _CLOCK,
 )
 """The n-th turns version n into version n + 1; a published one never changes."""
 

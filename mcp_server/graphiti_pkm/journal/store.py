@@ -32,6 +32,7 @@ from graphiti_pkm.journal.room import last_write
 from graphiti_pkm.journal.rows import Row
 from graphiti_pkm.journal.saved_graphs import SqliteSavedGraphs
 from graphiti_pkm.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
+from graphiti_pkm.journal.steady import SteadyClock
 
 _WRITTEN_AT_ONCE = 1000
 _STATES = ("intent", "written", "applied", "failed")
@@ -53,15 +54,19 @@ class SqliteJournal:
         data_dir: Path,
         now: Callable[[], datetime] = _utc_now,
         migrations: Sequence[Migration] = MIGRATIONS,
+        steady: SteadyClock | None = None,
     ) -> None:
+        """``steady``: for leases and waits; a ``now`` that is given is taken for them, too."""
         self._file = JournalFile(data_dir, migrations)
         self._now = now
+        is_real = now is _utc_now
+        self._steady = steady or SteadyClock(now, None if is_real else lambda: ("", now().timestamp()))
         self._migrations = migrations
         self._durable = Connection(self._file, "FULL")
         self._quick = Connection(self._file, "NORMAL")
         self._look = Look(self._file)
         self._last_write = last_write(self._file, self._durable)
-        self.extractions = SqliteExtractionQueue(self._durable, self._quick, now)
+        self.extractions = SqliteExtractionQueue(self._durable, self._quick, self._steady)
         self.saved_graphs = SqliteSavedGraphs(self._durable, self._quick, migrations)
         self._looked_at: tuple[int, ...] | None = None
         self._rebuild: RebuildInProgress | None = None
@@ -85,9 +90,8 @@ class SqliteJournal:
     async def append(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
     ) -> int:
-        at = self._seconds()
-
         def work(connection: sqlite3.Connection) -> int:
+            at = self._steady.seconds(connection)
             encoded = rows.encode(intent, vectors, answer)
             with transaction(connection):
                 # A newer version may have migrated the file under a process of this one.
@@ -216,13 +220,11 @@ class SqliteJournal:
 
     async def backlog(self) -> Backlog:
         now = self._now()
-        return await self._quick.run(lambda c: backlog.read(c, now))
+        return await self._quick.run(lambda c: backlog.read(c, now, self._steady.seconds(c)))
 
     async def claim_job(self, owner: str, lease_seconds: float) -> tuple[int, str, Job] | None:
-        now = self._seconds()
-
         def work(connection: sqlite3.Connection) -> tuple[int, str, Job] | None:
-            return jobs.claim(connection, owner, now, lease_seconds)
+            return jobs.claim(connection, owner, self._steady.seconds(connection), lease_seconds)
 
         claimed = await self._quick.run(work)
         if claimed is not None:
@@ -234,12 +236,12 @@ class SqliteJournal:
         await self._quick.run(lambda c: jobs.finish(c, job_id, owner))
 
     async def advance_job(self, job_id: int, job: Job, delay_seconds: float = 0) -> None:
-        owner, later = self._owners.pop(job_id, ""), self._seconds() + delay_seconds
-        await self._quick.run(lambda c: jobs.advance(c, job_id, owner, job, later))
+        owner = self._owners.pop(job_id, "")
+        await self._quick.run(lambda c: jobs.advance(c, job_id, owner, job, self._steady.seconds(c) + delay_seconds))
 
     async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
-        owner, later = self._owners.pop(job_id, ""), self._seconds() + delay_seconds
-        await self._quick.run(lambda c: jobs.retry(c, job_id, owner, reason, later))
+        owner = self._owners.pop(job_id, "")
+        await self._quick.run(lambda c: jobs.retry(c, job_id, owner, reason, self._steady.seconds(c) + delay_seconds))
 
     async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
         return await self._quick.run(lambda c: jobs.pending_links(c, entity_uuids))
@@ -287,7 +289,7 @@ class SqliteJournal:
         except DamagedStore:
             await self._durable.disconnect()
             await self._quick.disconnect()
-            return await asyncio.to_thread(copies.replace_damaged, self._file, path, rebuild, self._seconds())
+            return await asyncio.to_thread(copies.replace_damaged, self._file, path, rebuild, self._now().timestamp())
         return await self._durable.run(lambda c: copies.restore(c, path, self._file.data_dir, rebuild))
 
     async def rebuild_in_progress(self) -> RebuildInProgress | None:
@@ -328,6 +330,3 @@ class SqliteJournal:
 
     async def _uuids(self, query: str, limit: int) -> list[str]:
         return await self._quick.run(lambda c: [row[0] for row in c.execute(query, (limit,))])
-
-    def _seconds(self) -> float:
-        return self._now().timestamp()

@@ -79,15 +79,8 @@ class FactPlanner:
         self._unlike = unlike
         self._near_reported: set[str] = set()
         self.outcome = FactOutcome()
-        self.retirements = Retirements(
-            world,
-            occasion.episode_uuid,
-            occasion.now,
-            occasion.recorded_at,
-            occasion.caller,
-            occasion.policy,
-            new_uuid,
-        )
+        at = occasion
+        self.retirements = Retirements(world, at.episode_uuid, at.now, at.recorded_at, at.caller, at.policy, new_uuid)
 
     def plan(self, told: ToldFact) -> None:
         """Take in the next fact."""

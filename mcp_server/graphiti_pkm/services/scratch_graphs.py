@@ -6,6 +6,7 @@ else does. One lock a graph, held for reading too: an analysis may run in a thre
 
 import asyncio
 import sys
+import time
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -47,6 +48,8 @@ class OpenGraph:
     similar: list[str] = field(default_factory=list)
     """Names of graphs that were there and are called so but for case, spaces, - and _."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    used_at: float = 0.0
+    """When it was used last, by a clock that nobody sets."""
     version_before: int = 0
     """Of the graph, before whoever holds it changed it."""
 
@@ -61,9 +64,18 @@ class ScratchGraphs:
     """All scratch graphs of this process; nothing of them outlives it."""
 
     def __init__(
-        self, limits: ScratchLimits, idle: timedelta, now: Callable[[], datetime], signer: Signer | None = None
+        self,
+        limits: ScratchLimits,
+        idle: timedelta,
+        now: Callable[[], datetime],
+        signer: Signer | None = None,
+        elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``idle``: how long a graph stays that nobody uses; zero: for ever. ``signer``: of cursors."""
+        """``idle``: how long a graph stays that nobody uses; zero: for ever. ``signer``: of cursors.
+
+        ``elapsed``: seconds by a clock that nobody sets.
+        """
+        self._elapsed = elapsed
         self.limits = limits
         self.signer = signer or Signer()
         self._idle = idle
@@ -125,12 +137,12 @@ class ScratchGraphs:
         """Let go of what nobody used for the idle time; a graph in use stays. Returns how many went."""
         if not self._idle:
             return 0
-        latest = self._now() - self._idle
+        now = self._elapsed()
         gone = [
             (tenant, one)
             for tenant, graphs in self._tenants.items()
             for one in graphs.values()
-            if one.last_accessed < latest and not one.lock.locked()
+            if now - one.used_at > self._idle.total_seconds() and not one.lock.locked()
         ]
         for tenant, one in gone:
             self._drop(tenant, one)
@@ -160,14 +172,18 @@ class ScratchGraphs:
             async with opened.lock:
                 if self._tenants.get(tenant, {}).get(key) is not opened:
                     continue  # deleted while we waited
-                opened.last_accessed, opened.version_before = self._now(), opened.graph.version
+                self._use(opened)
+                opened.version_before = opened.graph.version
                 try:
                     yield opened
                 finally:
-                    opened.last_accessed = self._now()
+                    self._use(opened)
                     if not opened.graph.version:
                         self._drop(tenant, opened)
             return
+
+    def _use(self, opened: OpenGraph) -> None:
+        opened.last_accessed, opened.used_at = self._now(), self._elapsed()
 
     def _made(self, tenant: _Tenant, name: str) -> OpenGraph:
         from graphiti_pkm.reasoning.graph import ScratchGraph  # noqa: PLC0415  (see above)
@@ -185,6 +201,7 @@ class ScratchGraphs:
 
         similar = sorted(other for other in graphs if same_key(other) == same_key(name))
         graphs[name] = OpenGraph(name, ScratchGraph(self.limits, bytes_elsewhere), now, now, similar[:_MOST_NAMES])
+        self._use(graphs[name])
         return graphs[name]
 
     def _drop(self, tenant: _Tenant, opened: OpenGraph) -> None:

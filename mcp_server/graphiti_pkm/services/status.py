@@ -1,6 +1,7 @@
 """Whether the memory works, and what it holds."""
 
 import contextlib
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from importlib.metadata import version
@@ -56,6 +57,7 @@ class Status:
         recovery: Recovery | None = None,
         *,
         is_shared: bool = False,
+        elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
         """``repairs`` tells what start-up had to repair or could not, one sentence each.
 
@@ -68,7 +70,7 @@ class Status:
         self._groups = groups
         self._repairs = repairs
         self._backend = backend
-        self._started = context.now()
+        self._elapsed, self._started = elapsed, elapsed()
 
     async def unready(self) -> Literal["unavailable", "not_writable"] | None:
         """Why the memory is not ready; costs one short query, and now and then a small write."""
@@ -133,7 +135,7 @@ class Status:
             **extractions,
             failures=failures,
             data_directory=str(self._context.settings.data_dir) if caller.is_local else "",
-            uptime_seconds=max(0, int((self._context.now() - self._started).total_seconds())),
+            uptime_seconds=int(self._elapsed() - self._started),
         )
 
     async def _of_receipt(self, caller: Caller, receipt: str) -> StatusResponse:

@@ -56,7 +56,7 @@ class World:
         self.deleting = Deleting(context, self.groups, Committer(context))
         self.forgetting = Forgetting(context, self.groups, Committer(context))
         self.jobs = Jobs(context, Committer(context))
-        self.status = Status(context, self.groups)
+        self.status = Status(context, self.groups, elapsed=self.clock.seconds)
         self.caller = LOCAL
 
     async def given(self, *writes: WriteIntent) -> None:

@@ -27,10 +27,16 @@ class World:
     def __init__(self, limits: ScratchLimits | None = None, embedder: FakeEmbedder | None = None) -> None:
         self.clock = FakeClock()
         self.embedder = embedder or FakeEmbedder()
-        self.graphs = ScratchGraphs(limits or ScratchLimits(), timedelta(hours=2), self.clock)
+        self.elapsed = FakeClock()
+        given = limits or ScratchLimits()
+        self.graphs = ScratchGraphs(given, timedelta(hours=2), self.clock, elapsed=self.elapsed.seconds)
         self.matcher = Matcher(self.graphs, self.embedder, Settings())
         self.nodes = ScratchNodes(self.graphs, self.matcher)
         self.looking = ScratchLooking(self.graphs, self.matcher)
+
+    def pass_by(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+        self.elapsed.advance(seconds)
 
     async def names(self, caller: Caller = LOCAL) -> list[str]:
         return sorted(one.name for one in self.graphs.list_graphs(caller).graphs)
@@ -46,13 +52,22 @@ async def test_a_graph_in_use_stays_and_its_use_counts_to_the_end(world: World) 
     await world.nodes.add_node(LOCAL, "A", graph="used")
     await world.nodes.add_node(LOCAL, "A", graph="idle")
     async with world.graphs.reading(LOCAL, "used") as opened:
-        world.clock.advance(seconds=3 * 3600)
+        world.pass_by(seconds=3 * 3600)
         assert world.graphs.sweep() == 1
         assert opened.graph.node_count == 1
     assert await world.names() == ["used"]
-    world.clock.advance(seconds=2 * 3600)
+    world.pass_by(seconds=2 * 3600)
     assert await world.names() == ["used"]
-    world.clock.advance(seconds=1)
+    world.pass_by(seconds=1)
+    assert await world.names() == []
+
+
+@pytest.mark.parametrize("days", [-400, 400])
+async def test_a_clock_that_is_set_neither_ends_nor_keeps_a_graph(world: World, days: int) -> None:
+    await world.nodes.add_node(LOCAL, "A")
+    world.clock.advance(days=days)
+    assert await world.names() == ["default"]
+    world.pass_by(seconds=2 * 3600 + 1)
     assert await world.names() == []
 
 
