@@ -153,7 +153,7 @@ async def test_the_text_of_an_export_is_whole_and_too_much_is_an_error(client: C
     assert "csv" not in message
     arguments = {"format": "csv", "max_chars": 100_000}
     result = await client.call_tool("export_graph", arguments)
-    assert told(result) == answered(result)
+    assert told(result) == {key: value for key, value in answered(result).items() if value != []}
     assert str(told(result)["content"]).strip() == many
     arguments = {"format": "csv", "nodes": ["node 7", " NODE-8", "node 100"]}
     part = answered(await client.call_tool("export_graph", arguments))
