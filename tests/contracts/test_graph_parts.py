@@ -50,7 +50,9 @@ async def told(graph: Graph) -> dict[str, str]:
 )
 async def test_a_word_inside_another_is_found(graph: Graph, told: dict[str, str], query: str, found: set[str]) -> None:
     asked = [part for term in search_terms(query) for part in part_terms(term)]
-    assert {told[uuid] for uuid in await graph.search_episodes(asked, WANTED, 10)} == found
+    hits = [told[uuid] for uuid in await graph.search_episodes(asked, WANTED, 10)]
+    assert set(hits[: len(found)]) == found  # what holds all of its parts comes first, then what holds some
+    assert bool(hits) == bool(found)
 
 
 @pytest.mark.parametrize(
@@ -79,4 +81,5 @@ async def test_whole_words_and_pairs_of_characters_are_found_without_asking_for_
 
 def test_parts_are_asked_for_only_where_few_words_can_hold_them() -> None:
     assert part_terms("plan") == part_terms("2025-01") == part_terms("预算") == []
-    assert part_terms("planung") == ["planu*", "0planu*"]
+    assert part_terms("planung") == ["0planu"]
+    assert part_terms("haltestellen") == ["0halte", "0stell"]

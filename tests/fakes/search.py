@@ -4,13 +4,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from tests.fakes.changes import ChangeReads
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.domain.names import fold, joined_words, word_endings
+from graphiti_pkm.domain.names import fold, joined_words, name_beginnings, word_parts
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.domain.records import Episode, Vector
+from graphiti_pkm.domain.times import iso
 
 
 class Search(ChangeReads):
@@ -32,24 +34,27 @@ class Search(ChangeReads):
 
     async def search_entities(self, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
         db = await self._db()
-        return _word_hits(
-            terms,
-            (
-                (entity.uuid, f"{entity.name} {_alias_text(db, entity.uuid)} {entity.summary}")
-                for entity in db.entities_under(wanted)
-            ),
-            limit,
-        )
+        texts = []
+        for entity in db.entities_under(wanted):
+            names = f"{entity.name} {_alias_text(db, entity.uuid)}"
+            texts.append(_Text(entity.uuid, f"{names} {entity.summary}", name_beginnings(names), entity.created_at))
+        return _word_hits(terms, texts, limit)
 
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
         db = await self._db()
-        texts = ((fact.uuid, f"{fact.relation} {fact.text}") for fact in db.facts_under(wanted))
+        texts = [
+            _Text(each.uuid, f"{each.relation} {each.text}", (), each.created_at) for each in db.facts_under(wanted)
+        ]
         return _word_hits(terms, texts, limit)
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
         db = await self._db()
         fitting = [episode for episode in db.episodes.values() if db.episode_fits(episode, wanted)]
-        return _word_hits(terms, ((e.uuid, f"{e.name} {e.content}") for e in fitting), limit)
+        texts = []
+        for one in fitting:
+            text = f"{one.name} {one.content}"
+            texts.append(_Text(one.uuid, text, [*joined_words(text), *word_parts(text)], one.valid_at))
+        return _word_hits(terms, texts, limit)
 
     async def nearest_sentences(
         self, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
@@ -104,20 +109,29 @@ def _nearest(vector: Vector, uuids: Iterable[str], db: Tables, limit: int) -> di
     return _best({uuid: cosine(vector, db.vectors[uuid]) for uuid in uuids if uuid in db.vectors}, limit)
 
 
-def _word_hits(terms: Sequence[str], texts: Iterable[tuple[str, str]], limit: int) -> dict[str, float]:
-    scores: dict[str, float] = {}
-    for uuid, text in texts:
-        words = Counter((*fold(text).split(), *joined_words(text), *word_endings(text)))
-        counts = (sum(words[word] for word in words if _is_asked(word, term)) for term in terms)
-        score = sum(1 + math.log(count) for count in counts if count)
-        if score > 0:
-            scores[uuid] = score
-    return _best(scores, limit)
+class _Text(NamedTuple):
+    """What may be found by its words, and when it is of."""
+
+    uuid: str
+    text: str
+    parts: Sequence[str]
+    at: datetime | None
 
 
-def _is_asked(word: str, term: str) -> bool:
-    """Whether a term stands for a word; one with a "*" for all that begin so."""
-    return word.startswith(term[:-1]) if term.endswith("*") else word == term
+def _word_hits(terms: Sequence[str], texts: Iterable[_Text], limit: int) -> dict[str, float]:
+    """By how rare the words are among these texts; of equal ones the newest."""
+    asked = dict.fromkeys(terms)
+    held = {one.uuid: asked.keys() & {*fold(one.text).split(), *one.parts} for one in texts}
+    counts = Counter(word for words in held.values() for word in words)
+    total = counts.total()
+    found = {
+        uuid: float(sum(round(1_000_000 * math.log1p(total / counts[word])) for word in words))
+        for uuid, words in held.items()
+        if words
+    }
+    times = {one.uuid: iso(one.at) if one.at else "" for one in texts}
+    newest = sorted(sorted(found), key=lambda uuid: times[uuid], reverse=True)
+    return {uuid: found[uuid] for uuid in sorted(newest, key=lambda uuid: -found[uuid])[:limit]}
 
 
 def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:

@@ -115,6 +115,18 @@ async def test_a_small_group_is_never_searched_through_an_index(indexed: VectorW
     assert indexed.watched.answered == []
 
 
+async def test_as_soon_as_somebody_else_has_anything_no_index_decides_what_is_found(indexed: VectorWorld) -> None:
+    """Which of the near ones an index gives depends on all that is in it."""
+    query = indexed.vector()
+    await indexed.store.nearest_facts(query, facts(), 10)
+    assert indexed.watched.answered == ["facts"]
+    somebody = an_entity("Eve", group_id=f"{'e' * 32}_default")
+    await indexed.store.apply(a_write(somebody), {somebody.uuid: indexed.vector()})
+    expected = indexed.nearest(indexed.large(indexed.facts), query, 10)
+    assert list(await indexed.store.nearest_facts(query, facts(), 10)) == expected
+    assert indexed.watched.answered == ["facts"]
+
+
 async def test_before_an_index_is_complete_searches_are_exact_and_the_memory_is_ready(world: VectorWorld) -> None:
     await world.store.tend_vector_indexes()
     assert {index.name for index in await world.store.vector_indexes()} == ALL_KINDS

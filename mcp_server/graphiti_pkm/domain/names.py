@@ -8,6 +8,7 @@ three.
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterator
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
@@ -31,14 +32,23 @@ _KEY_BYTES = 1000
 _KEPT_OF_LONG = 64
 SHORTEST_PART = 5
 """Letters of a word that is looked for inside others."""
-INSIDE = "0"
-"""Marks the end of a word in full text; no other word of letters begins so."""
+_INSIDE, _BEGUN = "0", "1"
+"""Mark parts of words in full text; no other word of letters begins so.
+
+Parts are words of the index. To ask it for all words with a beginning would look through the words of every group, and
+at the first few hundred of them only: what others write would decide what is found.
+"""
+_PART = SHORTEST_PART
+_PARTS_ASKED = 4
+_LONGER_WORD = 6
 _LONG_WORD = 10
 _LONGEST_WORD = 100
 """A longer run of letters is no word: data, or a key held down."""
 _FIRST_PART = 3
 _STEMMED = 2
-_MOST_ENDINGS = 20_000
+_MOST_PARTS = 20_000
+_BEGINNINGS = range(3, 9)
+"""Letters of a name's word by which it is found if the rest is spelt otherwise."""
 
 
 def display_name(text: str) -> str:
@@ -100,34 +110,47 @@ def joined_words(text: str) -> list[str]:
     return [joined for word in hyphened for joined in fold(_HYPHEN.sub("", word)).split()[:1]]
 
 
-def word_endings(text: str) -> list[str]:
-    """Where another word may begin inside the long words of a text: "haushaltsplanung" gives "planung" and others.
+def word_parts(text: str) -> list[str]:
+    """What stands in full text beside the words, so that they are found by what they hold.
 
-    With ``INSIDE`` before each, so that they are found only when they are asked for.
+    Five letters from each place where another word may begin ("haushaltsplanung" has those of "planung"), marked; of
+    scripts without spaces each character.
     """
-    long = dict.fromkeys(
-        word for word in fold(text).split() if _LONG_WORD <= len(word) <= _LONGEST_WORD and word.isalpha()
-    )
-    endings = (word[start:] for word in long for start in range(_FIRST_PART, len(word) - SHORTEST_PART + 1))
     found: dict[str, None] = {}
-    for ending in endings:  # one by one: all endings of a long text would not fit into memory
-        if len(found) == _MOST_ENDINGS:
-            break
-        found[ending] = None
-    return [INSIDE + ending for ending in found]
+    for word in dict.fromkeys(fold(text).split()):
+        for part in _parts(word):
+            if len(found) == _MOST_PARTS:
+                return list(found)
+            found[part] = None
+    return list(found)
 
 
 def part_terms(term: str) -> list[str]:
-    """What to search for to find the words that begin with a word, or hold it; "*" stands for what follows.
+    """What to search for to find the words that begin with a word or hold it, and a few others: look at what is found.
 
-    A long word is cut, as the database keeps only the stems of words. None for a word that would be part of too many.
+    A long word is cut, as it may end otherwise. None for a word that would be part of too many.
     """
     if (run := _RUN.fullmatch(term)) and run["unspaced"]:
-        return [f"{term}*"] if len(term) == 1 else []
+        return [term] if len(term) == 1 else []
     if len(term) < SHORTEST_PART or not term.isalpha():
         return []
     stem = term[: max(SHORTEST_PART, len(term) - _STEMMED)]
-    return [f"{stem}*", f"{INSIDE}{stem}*"]
+    starts = (*range(0, len(stem) - _PART + 1, _PART), len(stem) - _PART)
+    parts = dict.fromkeys(stem[start : start + _PART] for start in starts)
+    return [_INSIDE + part for part in parts][:_PARTS_ASKED]
+
+
+def name_beginnings(name: str) -> list[str]:
+    """What stands in full text beside the words of a name: their beginnings, marked."""
+    words = dict.fromkeys(fold(name).split())
+    return list(
+        dict.fromkeys(f"{_BEGUN}{word[:count]}" for word in words for count in _BEGINNINGS if count <= len(word))
+    )
+
+
+def beginning_term(word: str) -> str:
+    """What to search for to find names with a word that begins as this one does, by half of its letters."""
+    return f"{_BEGUN}{word[: min(_BEGINNINGS[-1], max(_BEGINNINGS[0], len(word) // 2))]}"
 
 
 def search_terms(text: str, limit: int = 64) -> list[str]:
@@ -146,3 +169,12 @@ def _words(text: str) -> list[str]:
 
 def _pairs(word: str) -> list[str]:
     return [word] if len(word) == 1 else [word[i : i + 2] for i in range(len(word) - 1)]
+
+
+def _parts(word: str) -> Iterator[str]:
+    if (run := _RUN.fullmatch(word)) and run["unspaced"]:
+        yield from word
+    elif _LONGER_WORD <= len(word) <= _LONGEST_WORD and word.isalpha():
+        yield _INSIDE + word[:_PART]
+        if len(word) >= _LONG_WORD:
+            yield from (_INSIDE + word[at : at + _PART] for at in range(_FIRST_PART, len(word) - _PART + 1))

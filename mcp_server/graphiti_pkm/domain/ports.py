@@ -151,7 +151,7 @@ class GraphReader(GraphFacts, Protocol):
     async def search_entities(self, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
         """Full-text hits in names, aliases and summaries: uuid to an unbounded score, best first.
 
-        ``terms`` are words (``names.search_terms``), or begin one ("tob*"); any may match; stop words count.
+        Terms (``names.search_terms``, ``beginning_term``) weigh by how rare they are in these groups; then the newest.
         """
         ...
 
@@ -168,7 +168,7 @@ class GraphReader(GraphFacts, Protocol):
         ...
 
     async def nearest_facts(self, vector: Vector, wanted: FactFilter, limit: int) -> dict[str, float]:
-        """Nearest facts: uuid to exact raw cosine, best first; a large group's may be found through an index."""
+        """Nearest facts, as ``nearest_entities``."""
         ...
 
     async def nearest_episodes(self, vector: Vector, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:

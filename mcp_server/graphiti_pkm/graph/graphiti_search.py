@@ -9,6 +9,7 @@ overridden says ``NotImplementedError``, upon which it does them itself.
 
 from array import array
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from graphiti_core.driver.record_parsers import (
@@ -95,8 +96,9 @@ class GraphitiSearch(SearchInterface):
     ) -> list[EntityEdge]:
         where, values = self._matching_facts(search_filter, group_ids)
         matched = (f"{queries_search.WORDED_FACTS} {where}", values)
-        worded = queries_search.facts_worded(search_terms(query), await self._groups(group_ids), matched, limit)
-        return await self._facts(list(await self._store.scores_of(worded)))
+        ask = partial(queries_search.facts_worded, matched=matched, limit=limit)
+        groups = await self._groups(group_ids)
+        return await self._facts(list(await self._store.worded(search_terms(query), groups, "fact", limit, ask)))
 
     async def node_fulltext_search(
         self,
@@ -108,8 +110,9 @@ class GraphitiSearch(SearchInterface):
     ) -> list[EntityNode]:
         where, values = graphiti_filters.of_entities(search_filter, group_ids)
         matched = (f"{queries_search.WORDED_ENTITIES} {where}", values)
-        worded = queries_search.entities_worded(search_terms(query), await self._groups(group_ids), matched, limit)
-        return await self._entities(list(await self._store.scores_of(worded)))
+        ask = partial(queries_search.entities_worded, matched=matched, limit=limit)
+        groups = await self._groups(group_ids)
+        return await self._entities(list(await self._store.worded(search_terms(query), groups, "entity", limit, ask)))
 
     async def episode_fulltext_search(
         self,

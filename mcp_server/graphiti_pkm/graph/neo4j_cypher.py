@@ -123,18 +123,13 @@ def _vector(value: "array[float]") -> list[float]:
 def _lucene(asked: FullText) -> str:
     """The scope decides what is found, not how well it fits."""
     scopes = " OR ".join(asked.scopes)
-    words = " OR ".join(_phrase(words) if asked.are_phrases else _term(words) for words in asked.words)
+    words = " OR ".join(map(_phrase, asked.words))
     return f"+{asked.prefix}scope:({scopes})^0 +{asked.prefix}text:({words})"
 
 
 def _phrase(words: str) -> str:
     """Also of one word: Lucene makes several of characters without spaces between, which have to stand together."""
     return '"' + " ".join(map(_kept, words.split())) + '"'
-
-
-def _term(word: str) -> str:
-    """What begins so is looked for among stems: "architecture*" means what "architecture" does as well."""
-    return f"{word} OR {_phrase(word[:-1])}" if word.endswith("*") else _phrase(word)
 
 
 def _kept(word: str) -> str:

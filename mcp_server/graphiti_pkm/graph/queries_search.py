@@ -1,13 +1,14 @@
 """Full text. One ``scope`` word per group and kind keeps groups apart inside the index."""
 
 import hashlib
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import product
-from typing import Literal
+from itertools import accumulate, product
+from typing import Literal, NamedTuple
 
-from graphiti_pkm.domain.names import fold, joined_words, word_endings
+from graphiti_pkm.domain.names import fold, joined_words, name_beginnings, word_parts
 from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.graph.queries import (
     EPISODE_COLUMNS,
@@ -30,11 +31,18 @@ _WORD_BYTES = 120
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’‘ʼ＇]s(?![^\W_])", re.IGNORECASE)
 
-_BEST = "ORDER BY score DESC, uuid LIMIT $limit RETURN uuid, score"
-WORDED_ENTITIES = """CALL db.idx.fulltext.queryNodes('SearchText', $words) YIELD node, score
+_ASKED = "UNWIND range(0, size($asked) - 1) AS place WITH place, $asked[place] AS one"
+_FOUND_NODES = "CALL db.idx.fulltext.queryNodes('SearchText', one.words) YIELD node"
+_FOUND_FACTS = "CALL db.idx.fulltext.queryRelationships('RELATES_TO', one.words) YIELD relationship"
+WORDED_ENTITIES = f"""{_ASKED} {_FOUND_NODES} WITH node, place, one.weight AS weight
   MATCH (node)-[:OF]->(n:Entity) WHERE"""
-WORDED_FACTS = """CALL db.idx.fulltext.queryRelationships('RELATES_TO', $words) YIELD relationship, score
-  WITH relationship AS e, score WHERE"""
+WORDED_FACTS = f"""{_ASKED} {_FOUND_FACTS}
+  WITH relationship AS e, place, one.weight AS weight WHERE"""
+KEPT = ("place", "weight")
+"""What every condition after ``WORDED_…`` has to pass on beside the record."""
+_MOST_HITS = 5_000
+"""Of single words, after which the commoner words of a search are looked for only if there are too few hits."""
+_UNIT = 1_000_000
 
 
 def scope(group_id: str, kind: ScopeKind) -> str:
@@ -48,65 +56,106 @@ def searchable(text: str) -> SearchText:
 
 
 def searchable_with_parts(text: str) -> SearchText:
-    """As ``searchable``, with hyphened words as one, and the endings of long words, by which those inside are found."""
-    parts = map(_cut, (*dict.fromkeys(joined_words(text)), *word_endings(text)))
+    """As ``searchable``, with hyphened words as one, and parts of words, by which those inside are found."""
+    parts = map(_cut, (*dict.fromkeys(joined_words(text)), *word_parts(text)))
     return SearchText(" ".join((searchable(text), *parts)))
 
 
-def search_entities(terms: Sequence[str], wanted: EntityFilter, limit: int) -> Query | None:
-    """None when there is no word to look for."""
-    return entities_worded(terms, wanted.group_ids, entities_matched(WORDED_ENTITIES, wanted, "n, score"), limit)
+def searchable_name(name: str, summary: str = "") -> SearchText:
+    """As ``searchable``, with the beginnings of the words of a name, by which those are found that are spelt alike."""
+    return SearchText(" ".join((searchable(f"{name} {summary}"), *name_beginnings(name))))
 
 
-def search_facts(terms: Sequence[str], wanted: FactFilter, limit: int) -> Query | None:
-    """None when there is no word to look for."""
-    matched = facts_matched(WORDED_FACTS, wanted, ("score",))
-    return facts_worded(terms, wanted.group_ids, (matched.text, matched.values), limit)
+class Weighed(NamedTuple):
+    """A word of a search, and what a record that has it gains by it."""
+
+    words: FullText
+    weight: int
+    held: int
+    """In how many texts of the groups it stands."""
 
 
-def entities_worded(terms: Sequence[str], group_ids: Sequence[str], matched: Conditions, limit: int) -> Query | None:
-    """``matched`` begins with ``WORDED_ENTITIES`` and keeps ``n`` and ``score``."""
-    words = _words(terms, group_ids, "entity")
-    text, values = matched
-    if words is None:
-        return None
+def asked_words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> list[FullText]:
+    """Each word of the terms by itself, in these groups; folded once more, so that nothing can be query syntax."""
+    words = dict.fromkeys(word for term in terms for word in _folded(term))
+    scopes = [scope(group, kind) for group in group_ids]
+    return [FullText(scopes, [word], "search_" if kind == "fact" else "") for word in words] if scopes else []
+
+
+def word_counts(asked: Sequence[FullText], kind: ScopeKind) -> Query:
+    """In how many texts of the groups each word stands, by its place; words that stand in none are left out."""
+    found, hit = (_FOUND_FACTS, "relationship") if kind == "fact" else (_FOUND_NODES, "node")
     return Query(
-        "search entities",
-        f"{text} WITH n.uuid AS uuid, max(score) AS score {_BEST}",
-        {**values, "words": words, "limit": limit},
+        "word counts",
+        f"{_ASKED} {found} RETURN place, count({hit}) AS held",
+        {"asked": [{"words": words} for words in asked]},
     )
 
 
-def facts_worded(terms: Sequence[str], group_ids: Sequence[str], matched: Conditions, limit: int) -> Query | None:
-    """``matched`` begins with ``WORDED_FACTS`` and keeps ``e`` and ``score``."""
-    words = _words(terms, group_ids, "fact", field_prefix="search_")
-    text, values = matched
-    if words is None:
-        return None
-    return Query(
-        "search facts",
-        f"{text} WITH e.uuid AS uuid, score {_BEST}",
-        {**values, "words": words, "limit": limit},
-    )
+def weighed(asked: Sequence[FullText], held: Mapping[int, int]) -> list[Weighed]:
+    """The words of which there are any, the rarest first, weighed by how rare they are in the groups.
+
+    The engine's own weights count the texts of all groups: what others write would decide what is found.
+    """
+    total = sum(held.values())
+    rarest = sorted(held, key=lambda place: (held[place], place))
+    return [Weighed(asked[i], round(_UNIT * math.log1p(total / held[i])), held[i]) for i in rarest]
 
 
-def search_episodes(terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> Query | None:
-    """None when there is no word to look for."""
-    words = _words(terms, wanted.group_ids, "episode")
+def deciding(words: Sequence[Weighed]) -> Sequence[Weighed]:
+    """The rarest, up to the word with which they have so many hits that commoner ones would hardly change the best."""
+    before = accumulate((word.held for word in words), initial=0)
+    return [word for word, hits in zip(words, before, strict=False) if hits < _MOST_HITS]
+
+
+def search_entities(words: Sequence[Weighed], wanted: EntityFilter, limit: int) -> Query:
+    """Entities that have any of the words."""
+    kept = ", ".join(("n", *KEPT))
+    return entities_worded(words, entities_matched(WORDED_ENTITIES, wanted, kept), limit)
+
+
+def search_facts(words: Sequence[Weighed], wanted: FactFilter, limit: int) -> Query:
+    """Facts that have any of the words."""
+    matched = facts_matched(WORDED_FACTS, wanted, KEPT)
+    return facts_worded(words, (matched.text, matched.values), limit)
+
+
+def entities_worded(words: Sequence[Weighed], matched: Conditions, limit: int) -> Query:
+    """``matched`` begins with ``WORDED_ENTITIES`` and keeps ``n`` and ``KEPT``."""
+    # An entity has a text for each of its names: a word counts once.
+    text = f"{matched[0]} WITH DISTINCT n, place, weight WITH n, sum(weight) AS score"
+    return _best("search entities", text, "n", "created_at", words, matched[1], limit)
+
+
+def facts_worded(words: Sequence[Weighed], matched: Conditions, limit: int) -> Query:
+    """``matched`` begins with ``WORDED_FACTS`` and keeps ``e`` and ``KEPT``."""
+    text = f"{matched[0]} WITH e, sum(weight) AS score"
+    return _best("search facts", text, "e", "created_at", words, matched[1], limit)
+
+
+def search_episodes(words: Sequence[Weighed], wanted: EpisodeFilter, limit: int) -> Query:
+    """Episodes that have any of the words."""
     conditions, values = episode_conditions(wanted)
     mentions = ""
     if wanted.entity_uuid is not None:
         mentions = "-[:MENTIONS]->(h)"
         conditions = f"{conditions} AND h.uuid = $entity"
         values["entity"] = wanted.entity_uuid
-    if words is None:
-        return None
+    text = f"""{_ASKED} {_FOUND_NODES}
+    MATCH (node)-[:OF]->(e:Episodic){mentions} WHERE {conditions}
+    WITH DISTINCT e, place, one.weight AS weight WITH e, sum(weight) AS score"""
+    return _best("search episodes", text, "e", "valid_at", words, values, limit)
+
+
+def _best(
+    name: str, text: str, record: str, newest: str, words: Sequence[Weighed], values: Mapping[str, object], limit: int
+) -> Query:
+    """Of equal weight the newest, so that of any number of hits the same are taken, whoever else writes."""
     return Query(
-        "search episodes",
-        f"""CALL db.idx.fulltext.queryNodes('SearchText', $words) YIELD node, score
-        MATCH (node)-[:OF]->(e:Episodic){mentions} WHERE {conditions}
-        WITH e.uuid AS uuid, max(score) AS score {_BEST}""",
-        {**values, "words": words, "limit": limit},
+        name,
+        f"""{text} WITH {record}.uuid AS uuid, score, coalesce({record}.{newest}, $dawn) AS at
+        ORDER BY score DESC, at DESC, uuid LIMIT $limit RETURN uuid, score""",
+        {**values, "asked": [{"words": one.words, "weight": one.weight} for one in words], "limit": limit},
     )
 
 
@@ -164,19 +213,3 @@ def _folded(text: str) -> list[str]:
 
 def _cut(word: str) -> str:
     return word.encode()[:_WORD_BYTES].decode(errors="ignore")
-
-
-def _words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind, field_prefix: str = "") -> FullText | None:
-    """Any of the words; folded once more, so that nothing can be query syntax."""
-    words = list(dict.fromkeys(word for term in terms for word in _asked(term)))
-    return _expression(group_ids, kind, words, field_prefix) if words and group_ids else None
-
-
-def _asked(term: str) -> list[str]:
-    """The words of a term; a "*" at its end stands for whatever follows."""
-    words = _folded(term)
-    return [*words[:-1], f"{words[-1]}*"] if words and term.endswith("*") else words
-
-
-def _expression(group_ids: Sequence[str], kind: ScopeKind, words: Sequence[str], prefix: str = "") -> FullText:
-    return FullText([scope(group, kind) for group in group_ids], words, prefix)

@@ -48,13 +48,44 @@ class Searches(Connected):
         return list(map(mapping.episode, found))
 
     async def search_entities(self, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
-        return await self.scores_of(queries_search.search_entities(terms, wanted, limit))
+        ask = partial(queries_search.search_entities, wanted=wanted, limit=limit)
+        return await self.worded(terms, wanted.group_ids, "entity", limit, ask)
 
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
-        return await self.scores_of(queries_search.search_facts(terms, wanted, limit))
+        ask = partial(queries_search.search_facts, wanted=wanted, limit=limit)
+        return await self.worded(terms, wanted.group_ids, "fact", limit, ask)
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
-        return await self.scores_of(queries_search.search_episodes(terms, wanted, limit))
+        ask = partial(queries_search.search_episodes, wanted=wanted, limit=limit)
+        return await self.worded(terms, wanted.group_ids, "episode", limit, ask)
+
+    async def worded(
+        self,
+        terms: Sequence[str],
+        group_ids: Sequence[str],
+        kind: queries_search.ScopeKind,
+        limit: int,
+        ask: Callable[[Sequence[queries_search.Weighed]], Query],
+    ) -> dict[str, float]:
+        """The best by words of what ``ask`` matches: by the rarer ones, and by all if these do not fill the limit."""
+        words = await self._weighed(terms, group_ids, kind)
+        if not words:
+            return {}
+        rarer = queries_search.deciding(words)
+        found = scores(await self.rows_of(ask(rarer)))
+        if len(found) >= limit or len(rarer) == len(words):
+            return found
+        return scores(await self.rows_of(ask(words)))
+
+    async def _weighed(
+        self, terms: Sequence[str], group_ids: Sequence[str], kind: queries_search.ScopeKind
+    ) -> list[queries_search.Weighed]:
+        """The words of a search by how rare they are in these groups; none if no text of theirs has any."""
+        asked = queries_search.asked_words(terms, group_ids, kind)
+        if len(asked) <= 1:
+            return queries_search.weighed(asked, dict.fromkeys(range(len(asked)), 1))
+        counted = await self.rows_of(queries_search.word_counts(asked, kind))
+        return queries_search.weighed(asked, {row["place"]: row["held"] for row in counted})
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         ask = partial(queries_vectors.nearest_entities, vector, wanted, limit)

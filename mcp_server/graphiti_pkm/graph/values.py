@@ -48,7 +48,7 @@ class FullText(NamedTuple):
 
     scopes: Sequence[str]
     words: Sequence[str]
-    """Folded: letters and digits only. One with a "*" at its end stands for all that begin so."""
+    """Folded: letters and digits only."""
     prefix: str = ""
     """Of the properties ``scope`` and ``text``."""
     are_phrases: bool = False

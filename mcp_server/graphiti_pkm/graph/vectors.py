@@ -1,8 +1,10 @@
 """Which way a search by meaning goes, and the HNSW indexes that the large groups get.
 
-Exact is the rule. An index holds all groups, so it serves a group only if that is a good part of it; what it gives is
-complete if it fills the limit, else all of the group is scanned. The database keeps an index complete with every write,
-refuses to use one it has not finished, and builds in the background: reads go on, writes wait for parts of it.
+Exact is the rule. An index holds all groups, and which of the near ones it gives depends on all that is in it. So it
+serves a principal only while nobody else has anything in the database, and a group only if that is a good part of it;
+what it gives is complete if it fills the limit, else all of the group is scanned. The database keeps an index complete
+with every write, refuses to use one it has not finished, and builds in the background: reads go on, writes wait for
+parts of it.
 
 Only one thing is remembered here: how large the groups were when ``look`` was called last. It decides speed, never
 what is found.
@@ -17,8 +19,10 @@ from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.domain.records import Vector
 from graphiti_pkm.graph import queries_vectors
 from graphiti_pkm.graph.database import Database, Refused
+from graphiti_pkm.graph.queries_read import GROUPS
 from graphiti_pkm.graph.queries_values import Query, Row
 from graphiti_pkm.graph.vector_indexes import ALL, Built, Embedded
+from graphiti_pkm.services.groups import owner_of
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +66,8 @@ class VectorIndexes:
         ask: Callable[[int | None], Query],
     ) -> list[Row]:
         """Rows with a ``uuid``, best first. ``ask`` gives the query over so many hits of the index, or over all."""
-        for k in self.hits_to_ask_for(kind, group_ids, limit):
+        asked = list(self.hits_to_ask_for(kind, group_ids, limit))
+        for k in asked if asked and await self._are_alone(db, group_ids) else ():
             found = await self._indexed(db, kind, ask(k))
             if found is None:
                 break
@@ -87,6 +92,12 @@ class VectorIndexes:
             yield k
             k *= _MORE_HITS
 
+    @staticmethod
+    async def _are_alone(db: Database, group_ids: Sequence[str]) -> bool:
+        """Whether nobody but the owner of these groups has anything in the database."""
+        (found,) = await db.read(GROUPS)
+        return len({owner_of(group) for group in (*group_ids, *(row["id"] for row in found))}) == 1
+
     async def look(self, db: Database) -> None:
         """See which indexes there are, and how large the groups are where that matters."""
         self._built = await db.vector_states()
@@ -98,7 +109,7 @@ class VectorIndexes:
             self._sizes[kind] = {row["id"]: row["total"] for row in found}
 
     async def tend(self, db: Database, dimension: int | None) -> None:
-        """Look, then build what a large group needs and renew what deletions wore out.
+        """Look, then build what a large group of the only principal needs and renew what deletions wore out.
 
         An index that nobody needs any more goes when the database stops: loading one whose making and dropping stand in
         the append-only file would build it first.
@@ -107,7 +118,8 @@ class VectorIndexes:
         for kind in ALL:
             largest = max(self._sizes.get(kind, {}).values(), default=0)
             index = self._built.get(kind)
-            if index is None and largest > self._threshold and dimension is not None:
+            owners = {owner_of(group) for group in self._sizes.get(kind, {})}
+            if index is None and largest > self._threshold and dimension is not None and len(owners) == 1:
                 await self._create(db, kind, dimension)
             elif index is not None and kind in self._worn and not self.is_building and dimension is not None:
                 await self._renew(db, kind, dimension)

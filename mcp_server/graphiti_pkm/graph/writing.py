@@ -14,7 +14,7 @@ from graphiti_pkm.graph import mapping, queries_sagas, queries_write
 from graphiti_pkm.graph.database import Refused
 from graphiti_pkm.graph.leases import Fence, Fences
 from graphiti_pkm.graph.queries_locks import fence_values
-from graphiti_pkm.graph.queries_search import scope, searchable, searchable_with_parts
+from graphiti_pkm.graph.queries_search import scope, searchable_name, searchable_with_parts
 from graphiti_pkm.graph.queries_values import Query, digest
 from graphiti_pkm.graph.queries_write import Section, vector_row
 from graphiti_pkm.graph.reading import Connected
@@ -179,7 +179,7 @@ def _entities(intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[s
                 {
                     "properties": mapping.entity_properties(entity),
                     "scope": scope(entity.group_id, "entity"),
-                    "text": searchable(f"{entity.name} {entity.summary}"),
+                    "text": searchable_name(entity.name, entity.summary),
                 },
                 vectors,
             )
@@ -204,7 +204,7 @@ def _aliases(intent: WriteIntent) -> list[object]:
             "entity_uuid": name.entity_uuid,
             "id": digest(key),
             "scope": scope(name.group_id, "entity"),
-            "search_text": searchable(text),
+            "search_text": searchable_name(text),
         }
         for name in intent.names
         for key, text in _search_texts(name)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.names import SHORTEST_PART, name_key, normalise_name, search_terms
+from graphiti_pkm.domain.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
 from graphiti_pkm.domain.ports import Embedder, GraphReader
 from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.domain.records import Vector
@@ -24,7 +24,6 @@ _MOST_SIMILAR_OF = 10
 _MOST_NAME_TERMS = 8
 _LOOKED_AT = 50
 """Entities that share a word, or the beginning of one, with a name that was not found."""
-_BEGINNING = 3
 _UUID = 8
 PERSON_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
 _QUERY_CHARS = 4_000
@@ -104,7 +103,7 @@ class Candidates:
 
     async def _similar(self, name: str, wanted: EntityFilter) -> list[str]:
         terms = search_terms(name, _MOST_NAME_TERMS)
-        begun = [f"{term[: max(_BEGINNING, len(term) // 2)]}*" for term in terms if len(term) >= SHORTEST_PART]
+        begun = [beginning_term(term) for term in terms if len(term) >= SHORTEST_PART]
         hits = list(await self._graph.search_entities([*terms, *begun], wanted, _LOOKED_AT)) if terms else []
         aliases = await self._graph.aliases(hits, _ALIASES)
         asked = NameForm.of(name)

@@ -64,6 +64,11 @@ def is_local(stored: str) -> bool:
     return _HASHED.match(stored) is None
 
 
+def owner_of(stored: str) -> str:
+    """Whose a stored group is: the same text for all groups of one principal, empty for the local one."""
+    return "" if is_local(stored) else stored[:_HASH_LENGTH]
+
+
 def _prefix(caller: Caller) -> str:
     """Empty for the local principal, so that an existing Graphiti database is read as it is."""
     if caller.is_local:

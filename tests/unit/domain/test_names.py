@@ -3,14 +3,17 @@
 import pytest
 
 from graphiti_pkm.domain.names import (
+    beginning_term,
     display_name,
     fold,
     joined_words,
+    name_beginnings,
     name_key,
     normalise_name,
+    part_terms,
     relation_name,
     search_terms,
-    word_endings,
+    word_parts,
 )
 
 
@@ -103,14 +106,26 @@ def test_invisible_characters_make_no_other_name() -> None:
 
 
 def test_a_run_of_letters_that_is_no_word_has_no_endings() -> None:
-    assert word_endings("x" * 1_000_000) == []
-    assert word_endings("haushaltsplanung " + "acgt" * 10_000) == word_endings("haushaltsplanung") != []
+    assert word_parts("x" * 1_000_000) == []
+    assert word_parts("haushaltsplanung " + "acgt" * 10_000) == word_parts("haushaltsplanung") != []
+
+
+def test_parts_of_words_are_where_another_may_begin() -> None:
+    assert word_parts("Plan von Planung") == ["0planu"]
+    assert set(part_terms("planung")) < set(word_parts("haushaltsplanung"))
+    assert word_parts("東京都") == ["東", "京", "都"]
+
+
+def test_beginnings_of_a_name_are_found_by_half_of_a_word() -> None:
+    assert name_beginnings("Tobias W.") == ["1tob", "1tobi", "1tobia", "1tobias"]
+    assert {beginning_term(word) for word in ("tobis", "tobian", "tobiasx")} == {"1tob"}
+    assert beginning_term("constantinopolis") in name_beginnings("Constantinople")
 
 
 def test_the_endings_of_a_text_of_many_long_words_are_bounded() -> None:
     letters = "abcdefghijklmnopqrst"
-    words = [letters + first + second + third for first in letters for second in letters for third in letters]
-    assert len(word_endings(" ".join(words))) == 20_000
+    words = [f"{a}{b}{c}{a}{b}{c}{c}{b}{a}{a}" for a in letters for b in letters for c in letters]
+    assert len(word_parts(" ".join(words))) == 20_000
 
 
 @pytest.mark.parametrize("text", ["a" * 300_000, "東" * 300_000, "fire-works " * 30_000])
