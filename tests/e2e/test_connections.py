@@ -139,22 +139,6 @@ def test_a_head_that_comes_a_byte_at_a_time_is_not_waited_for(few_files: Door) -
             pytest.fail("a head of one byte every 0.2 s was read for 20 s")
 
 
-def send_without_end(client: socket.socket, data: bytes) -> None:
-    """Blocks as soon as the server stops reading, until it gives up."""
-    for _ in range(10_000):
-        client.sendall(data)
-
-
-def test_a_client_that_reads_no_answer_is_not_waited_for(few_files: Door) -> None:
-    with socket.socket() as client:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-        client.connect(few_files.address)
-        client.settimeout(20)
-        requests = b"GET /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n" * 1_000
-        with pytest.raises(ConnectionError):
-            send_without_end(client, requests)
-
-
 @asynccontextmanager
 async def standing(found: Door, count: int) -> AsyncIterator[list[httpx2.Response]]:
     """Streams of events of one token, from one address."""
