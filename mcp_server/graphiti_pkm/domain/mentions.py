@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -122,6 +123,15 @@ class MentionFinder:
                 found |= named
         return found
 
+    @property
+    def beginnings(self) -> frozenset[str]:
+        """Words, or words joined, with which a name may begin."""
+        return frozenset(self._beginnings)
+
+    def is_at(self, text: str, words: list[_Word], folded: list[str], place: int) -> bool:
+        """Whether a name stands at this word of a text."""
+        return bool(self._longest(text, words, folded, place)[0])
+
     def _longest(self, text: str, words: list[_Word], folded: list[str], first: int) -> tuple[set[str], int]:
         """The entities of the longest name that begins with this word, and the place after it."""
         found: tuple[set[str], int] = (set(), first + 1)
@@ -142,9 +152,32 @@ class MentionFinder:
         return found
 
 
-def mentions_name(text: str, name: str) -> bool:
-    """Whether a text names this one name, no other name being known."""
-    return bool(MentionFinder([Name(key="", group_id="", text=name, entity_uuid="it")]).find(text))
+class NamedIn:
+    """Which single names a text names, no other name being known: the text is read once, each name looked up in it."""
+
+    def __init__(self, text: str) -> None:
+        self._given = text
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: str) -> bool:
+        if name not in self._known:
+            finder = MentionFinder([Name(key="", group_id="", text=name, entity_uuid="it")])
+            places = (place for word in finder.beginnings for place in self._places.get(word, ()))
+            self._known[name] = any(finder.is_at(*self._read, place) for place in places)
+        return self._known[name]
+
+    @cached_property
+    def _read(self) -> tuple[str, list[_Word], list[str]]:
+        text = _composed(self._given)
+        words = _words(text)
+        return text, words, [_folded(word.group()) for word in words]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for place, word in enumerate(self._read[2]):
+            places.setdefault(word, []).append(place)
+        return places
 
 
 def word_forms(text: str) -> set[str]:

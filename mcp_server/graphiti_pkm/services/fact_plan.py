@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 
 from graphiti_pkm.config import RetirementPolicy
 from graphiti_pkm.domain.answers import Attention, FactResult
-from graphiti_pkm.domain.mentions import mentions_name
+from graphiti_pkm.domain.mentions import NamedIn
 from graphiti_pkm.domain.names import normalise_name
 from graphiti_pkm.domain.records import Entity, Fact
 from graphiti_pkm.domain.times import show_validity
@@ -69,7 +69,7 @@ class FactPlanner:
     ) -> None:
         """``unlike``: pairs of relations that lead to other kinds of things, however alike their words are."""
         self._at = occasion
-        self._body = QuotedText(occasion.body)
+        self._body, self._said = QuotedText(occasion.body), NamedIn(occasion.body)
         self._resolution = resolution
         self._world = world
         self._relations = relations
@@ -152,7 +152,7 @@ class FactPlanner:
         return [one for one in rivals if one.uuid not in asked and not self._world.is_new(one.uuid)]
 
     def _is_said(self, words: str) -> bool:
-        return mentions_name(self._at.body, words.lower())
+        return words.lower() in self._said
 
     def _validity(
         self, told: ToldFact, replaced: Replaced, pool: list[Fact], statuses: list[Fact]

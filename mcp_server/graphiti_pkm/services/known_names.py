@@ -119,12 +119,12 @@ class KnownNames:
             for key in _first(sharing)
             if close_spelling(asked.compared, self._forms[key][self._names[key].text].compared)
         }
-        longer = self._by_edge.get(asked.words, {})
-        shorter = (key for edge in _edges(asked.words) for key in self._by_words.get(edge, ()))
+        longer = tuple(self._by_edge.get(asked.words, ()))  # copies: others may add names meanwhile
+        shorter = (key for edge in _edges(asked.words) for key in tuple(self._by_words.get(edge, ())))
         parts = (
             key
             for key in sorted(_first(chain(longer, shorter)))
-            if any(asked.contains(other) or other.contains(asked) for other in self._forms[key].values())
+            if any(asked.contains(other) or other.contains(asked) for other in tuple(self._forms[key].values()))
         )
         return list(dict.fromkeys(self._names[key].entity_uuid for key in (*sorted(close), *parts)))
 

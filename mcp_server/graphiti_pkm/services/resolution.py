@@ -10,6 +10,8 @@ from graphiti_pkm.services.replacement import is_current_word
 from graphiti_pkm.services.told import ME, Told, ToldEntity
 
 PERSON_LABEL = "Person"
+_MOST_SPELLINGS = 50
+"""Of one name that differ in capitals, spaces and hyphens only."""
 
 
 @dataclass
@@ -27,10 +29,16 @@ class Resolved:
     is_changed: bool = False
     gains_vector: bool = False
     """New under a name, or named for the first time: what only a relation names is found by its word."""
-    new_names: list[Name] = field(default_factory=list)
+    named: dict[str, Name] = field(default_factory=dict)
+    """Names that are new or have new values, by key."""
     new_aliases: dict[str, None] = field(default_factory=dict)
     """Of those declared, the ones that were not known before."""
     replaced_summary: bool = False
+
+    @property
+    def new_names(self) -> list[Name]:
+        """Those that the call adds or changes, in order."""
+        return list(self.named.values())
 
 
 @dataclass(frozen=True)
@@ -202,13 +210,16 @@ class Resolution:
         An end of a fact is not: a "rose" there is a slip for Rose, not a reason to link every rose.
         """
         held = self._names[self._key(text)]
-        if held.entity_uuid == resolved.entity.uuid and text not in (held.text, *held.spellings):
+        if len(held.spellings) == _MOST_SPELLINGS or text == held.text or text in held.spellings:
+            return
+        if held.entity_uuid == resolved.entity.uuid:
             self._store(resolved, held.model_copy(update={"spellings": (*held.spellings, text)}))
 
     def _store(self, resolved: Resolved, name: Name) -> None:
         """New, or with new values: then it takes the place of the one in this call."""
         self._names[name.key] = name
-        resolved.new_names = [*(one for one in resolved.new_names if one.key != name.key), name]
+        resolved.named.pop(name.key, None)
+        resolved.named[name.key] = name
 
     def _is_person(self, resolved: Resolved) -> bool:
         held = self._names.get(self._key(ME))

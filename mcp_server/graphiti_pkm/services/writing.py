@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 from graphiti_pkm.domain.access import Caller
@@ -29,6 +30,7 @@ from graphiti_pkm.services.resolution import names_given
 from graphiti_pkm.services.saga_plan import place_in_saga, with_saga
 from graphiti_pkm.services.snapshot import LONG_TEXT, Snapshot, SnapshotReader
 from graphiti_pkm.services.told import ME, Told, fact_text, read_request, request_hash
+from graphiti_pkm.services.waiting import in_thread
 from graphiti_pkm.services.write_answer import Linked, write_answer
 from graphiti_pkm.services.write_plan import (
     EMBEDDED_AT_ONCE,
@@ -41,6 +43,8 @@ from graphiti_pkm.services.write_plan import (
 )
 
 _UUID_BYTES = 16
+_PLANNED_AT_ONCE = 20
+"""Entities and facts from which on planning leaves the event loop."""
 _A_MOMENT = timedelta(minutes=10)
 _SHORT = 20
 """Within a moment a model sends a note again to add what it lacks; few characters may be said twice."""
@@ -210,7 +214,9 @@ class Writing:
         snapshot, same_text = await asyncio.gather(
             self._reader.read(group_id, told, person, vectors or {}, now), self._same_text(told, group_id)
         )
-        return Planned(told, plan_write(told, spans, at, snapshot, vectors or {}, same_text=same_text), snapshot)
+        is_long = len(told.body) >= LONG_TEXT or len(told.facts) + len(told.entities) > _PLANNED_AT_ONCE
+        plan = partial(plan_write, told, spans, at, snapshot, vectors or {}, same_text=same_text)
+        return Planned(told, await in_thread(plan) if is_long else plan(), snapshot)
 
     async def _same_text(self, told: Told, group_id: str) -> str | None:
         """The episode with this text and time, or of one sent without a time, with this text a moment ago."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.domain.mentions import MentionFinder, mentions_name
+from graphiti_pkm.domain.mentions import MentionFinder, NamedIn
 from graphiti_pkm.domain.names import name_key
 from graphiti_pkm.domain.records import Name
 
@@ -68,7 +68,7 @@ def named(*texts: str, linkable: bool = True) -> MentionFinder:
     ],
 )
 def test_a_name_is_found(name: str, text: str) -> None:
-    assert mentions_name(text, name)
+    assert name in NamedIn(text)
     assert named(name).find(text) == {name}
 
 
@@ -112,7 +112,7 @@ def test_a_name_is_found(name: str, text: str) -> None:
     ],
 )
 def test_a_name_is_not_found(name: str, text: str) -> None:
-    assert not mentions_name(text, name)
+    assert name not in NamedIn(text)
     assert named(name).find(text) == set()
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_write, an_episode
 from tests.fakes.graph import FakeGraph
 
-from graphiti_pkm.domain.mentions import mentions_name
+from graphiti_pkm.domain.mentions import NamedIn
 from graphiti_pkm.domain.records import Episode
 from graphiti_pkm.services.backlinks import back_link, find_back_links
 
@@ -26,7 +26,7 @@ async def episodes(graph: FakeGraph, *contents: str, **fields: object) -> list[E
 
 
 def is_sarah(text: str) -> bool:
-    return mentions_name(text, "Sarah") or mentions_name(text, "Sal")
+    return "Sarah" in NamedIn(text) or "Sal" in NamedIn(text)
 
 
 async def test_episodes_that_name_it_are_found_and_the_rest_is_not(graph: FakeGraph) -> None:
