@@ -151,9 +151,7 @@ async def open_memory(
         if not replays:
             yield memory
             return
-        await memory.reembedding.agree()
-        await memory.recovery.replay()
-        await memory.reembedding.agree_on_graph()
+        await _brought_together(memory)
         if server is not None:
             agreed = await graph.agree_on_signing_key(key)
             await asyncio.to_thread(keep_signing_key, settings.data_dir, agreed)
@@ -162,6 +160,7 @@ async def open_memory(
         work = [
             asyncio.create_task(memory.recovery.keep_durable(stop), name="keep durable"),
             asyncio.create_task(memory.recovery.keep_compared(stop), name="comparison"),
+            asyncio.create_task(memory.reembedding.keep_finished(stop), name="change of vectors"),
             asyncio.create_task(memory.jobs.run(stop), name="jobs"),
             asyncio.create_task(graph.keep_vector_indexes(stop), name="vector indexes"),
         ]
@@ -173,6 +172,14 @@ async def open_memory(
             work.append(asyncio.create_task(memory.services.reasoning.graphs.keep_swept(stop), name="scratch graphs"))
         stack.push_async_callback(_finish, stop, work)
         yield memory
+
+
+async def _brought_together(memory: Memory) -> None:
+    """Journal and graph agree, and what a killed process left half-done is finished. Raises as ``open_memory``."""
+    await memory.reembedding.agree()
+    await memory.recovery.replay()
+    await memory.reembedding.finish_change()
+    await memory.reembedding.agree_on_graph()
 
 
 @dataclass(frozen=True)

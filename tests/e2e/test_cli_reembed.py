@@ -198,8 +198,10 @@ async def test_killed_in_the_middle_it_goes_on_and_ends_as_if_undisturbed(
         where = "graph.store.GraphStore" if "removes" in killed else "journal.store.SqliteJournal"
         died = await asyncio.create_subprocess_exec(sys.executable, "-c", _DYING, where, env=settings)
         assert await died.wait() == -signal.SIGKILL
-        told_so = await command("status", data_dir=data_dir, code=1, **by(service))
-        assert "graphiti-pkm reembed" in told_so
+        told_so = await command("doctor", data_dir=data_dir, code=1, **by(service))
+        assert "the change to vectors of" in told_so
+        finished = await command("status", data_dir=data_dir, **by(service))  # as any start
+        assert "is being changed" not in finished
 
     await command("reembed", data_dir=data_dir, **by(service))
     ended = await graph_of(data_dir, **by(service))

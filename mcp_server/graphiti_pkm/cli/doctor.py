@@ -90,6 +90,7 @@ async def _journal(loaded: LoadedSettings) -> Line:
         await journal.check()
         counts = await journal.counts()
         rebuild = await journal.rebuild_in_progress()
+        embedding = await journal.embedding()
     except PkmError as error:
         return Line("journal", ok=False, detail="cannot be used", remedy=error.message)
     except OSError as error:  # a directory that may not even be entered
@@ -100,6 +101,10 @@ async def _journal(loaded: LoadedSettings) -> Line:
         return Line(
             "journal", ok=False, detail=f"whole; a {rebuild.command} is not finished", remedy=rebuild.describe()
         )
+    if embedding is not None and embedding.is_changing:
+        remedy = "the next start, a running server or `graphiti-pkm reembed` goes on with it"
+        detail = f"whole; the change to vectors of {embedding.describe()} is not finished"
+        return Line("journal", ok=False, detail=detail, remedy=remedy)
     states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     return Line("journal", ok=True, detail=f"whole; {states or 'empty'}")
 

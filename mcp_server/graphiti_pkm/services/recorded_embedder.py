@@ -24,8 +24,8 @@ def mismatch(recorded: RecordedEmbedding | None, embedder: Embedder) -> str | No
         )
     if recorded.is_changing:
         return (
-            f"The memory is being changed to vectors of {own}: wait until `graphiti-pkm reembed` is done; if it was "
-            "stopped, run it again."
+            f"The memory is being changed to vectors of {own} by `graphiti-pkm reembed`: until that is done, words are "
+            "searched. If the command was ended, a running server or the next start goes on with it."
         )
     return None
 

@@ -1,10 +1,11 @@
 """Changing a memory to vectors of another model, and seeing at the start that none is needed.
 
 The change itself only removes: under the lock of all groups the journal records the new model and from then on gives no
-vector out, the graph loses its vectors, then the rows do. Stopped anywhere, it is begun again from there. What is left
-is a memory whose records lack vectors, as after a time in which the model was away: they get them in small writes.
+vector out, the graph loses its vectors, then the rows do. Stopped anywhere, the next server goes on with it. What is
+left is a memory whose records lack vectors, as after a time in which the model was away: they get them in small writes.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from uuid import uuid4
@@ -17,6 +18,7 @@ from graphiti_pkm.services.commit import Committer
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.missing_vectors import MissingVectors
 from graphiti_pkm.services.recorded_embedder import mismatch
+from graphiti_pkm.services.waiting import wait_for_any
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +30,7 @@ _ROWS = 500
 _TRIES = 20
 _IDLE_ROUNDS = 3
 _PATIENCE = 20.0
+_LOOK_AGAIN_SECONDS = 5.0
 _PROBE = "a text to see whether the model answers"
 
 
@@ -45,8 +48,11 @@ class Reembedding:
 
     async def agree(self) -> None:
         """Record the model where it is recorded nowhere. Raises EmbeddingMismatch if another one is."""
-        if (reason := mismatch(await self._known_to_both(), self._embedder)) is None:
+        known = await self._known_to_both()
+        if (reason := mismatch(known, self._embedder)) is None:
             return
+        if known is not None and known.is_changing and (known.model, known.dimension) == self._own:
+            return  # to what we embed with: ``finish_change`` goes on with it
         if not await self._is_empty():
             raise EmbeddingMismatch(reason)
         await self._change()
@@ -86,6 +92,30 @@ class Reembedding:
         await self._change()
         return True
 
+    async def finish_change(self) -> bool:
+        """Go on with a change whose process was ended; True if there was one.
+
+        It only removes vectors, so any server can, whatever it embeds with. Raises as ``change``.
+        """
+        if not await self._is_left_changing():
+            return False
+        async with self._context.locks.hold_all():
+            recorded = await self._recorded()
+            if recorded is None or not recorded.is_changing:
+                return False
+            await self._remove(recorded.model, recorded.dimension)
+        return True
+
+    async def keep_finished(self, stop: asyncio.Event) -> None:
+        """Look now and then whether a change was left unfinished beside us."""
+        while not stop.is_set():
+            await wait_for_any(stop, seconds=_LOOK_AGAIN_SECONDS)
+            try:
+                if not stop.is_set():
+                    await self.finish_change()
+            except PkmError as error:
+                _log.debug("the change of the vectors cannot be finished yet: %s", error.code)
+
     async def fill(self, progress: Progress) -> int:
         """Embed whatever has no vector; returns how many texts.
 
@@ -113,21 +143,29 @@ class Reembedding:
         async with self._context.locks.hold_all():
             if await self.is_other() is None:
                 return  # another process did it meanwhile
-            await self._journal.begin_change(*self._own)
-            await self._graph.change_embedding(*self._own)
-            while await self._graph.remove_vectors(_VECTORS):
-                pass
-            # Once more, for an index that another process built of the dimension it had seen before.
-            await self._graph.change_embedding(*self._own)
-            await self._wait_durable()
-            after: int | None = 0
-            while after is not None:
-                after = await self._journal.remove_vectors(after, _ROWS)
-            # Whoever is there goes on with it if this process ends before it is done.
-            for group_id in await self._graph.groups():
-                await self._committer.commit(await self._to_embed(group_id), {})
-            await self._journal.end_change()
-        _log.info("the vectors of this memory are now those of %s", self._embedder.model)
+            await self._remove(*self._own)
+
+    async def _remove(self, model: str, dimension: int) -> None:
+        """Take all vectors away and record another model; with every writer excluded."""
+        await self._journal.begin_change(model, dimension)
+        await self._graph.change_embedding(model, dimension)
+        while await self._graph.remove_vectors(_VECTORS):
+            pass
+        # Once more, for an index that another process built of the dimension it had seen before.
+        await self._graph.change_embedding(model, dimension)
+        await self._wait_durable()
+        after: int | None = 0
+        while after is not None:
+            after = await self._journal.remove_vectors(after, _ROWS)
+        # Whoever is there goes on with it if this process ends before it is done.
+        for group_id in await self._graph.groups():
+            await self._committer.commit(await self._to_embed(group_id), {})
+        await self._journal.end_change()
+        _log.info("the vectors of this memory are now those of %s", model)
+
+    async def _is_left_changing(self) -> bool:
+        recorded = await self._recorded()
+        return recorded is not None and recorded.is_changing and not self._context.locks.is_closed()
 
     async def _to_embed(self, group_id: str) -> WriteIntent:
         return WriteIntent(

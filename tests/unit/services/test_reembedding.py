@@ -1,5 +1,6 @@
 """A memory changes to vectors of another model: wholly, once, and wherever it is stopped in between."""
 
+import contextlib
 from itertools import count
 from pathlib import Path
 
@@ -226,11 +227,46 @@ async def test_killed_while_it_embeds_any_server_goes_on_by_itself(old: Server) 
     assert await again.vectors_fit()
 
 
-async def test_a_change_that_was_stopped_lets_nobody_start(old: Server) -> None:
+async def test_killed_at_any_place_a_server_that_starts_or_runs_finishes_the_change() -> None:
+    """Whatever it embeds with: the change takes vectors away, and jobs bring the new ones."""
+    places = 0
+    for left in range(1, 60, 2):
+        old = Server(FakeEmbedder())
+        await old.reembedding.agree()
+        await old.tell("Sarah knows Tom.")
+        old.life.left = left
+        with contextlib.suppress(Killed):
+            await Server(Another(48), old).reembedding.change()
+        old.life.left = None
+        recorded = await old.journal.embedding()
+        if recorded is None or not recorded.is_changing:
+            continue
+        places += 1
+        finishing = old if places % 2 else Server(Another(48), old)
+        if finishing is not old:
+            await finishing.reembedding.agree()
+        assert await finishing.reembedding.finish_change()
+        new = Server(Another(48), old)
+        await new.reembedding.agree()
+        jobs = Jobs(new.context, new.committer)
+        while await jobs.run_once():
+            pass
+        assert await new.vectors_fit(), left
+    assert places > 5
+
+
+async def test_a_change_that_is_at_work_is_left_to_its_process(old: Server) -> None:
     await old.journal.begin_change("another", 48)
-    for server in (old, Server(Another(48), old)):
-        with pytest.raises(EmbeddingMismatch, match="reembed"):
-            await server.reembedding.agree()
+    async with old.context.locks.hold_all():
+        assert not await old.reembedding.finish_change()
+
+
+async def test_a_change_that_was_stopped_lets_nobody_start_with_other_vectors(old: Server) -> None:
+    new = Server(Another(48), old)
+    await old.journal.begin_change(new.embedder.model, 48)
+    with pytest.raises(EmbeddingMismatch, match="reembed"):
+        await old.reembedding.agree()
+    await Server(Another(48), old).reembedding.agree()
 
 
 @requirement("C51")
