@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.support import call, environment, over_stdio, run
 from tests.e2e.test_killed_rebuild import notes, remember
 
-pytestmark = pytest.mark.timeout(180)  # many processes one after the other
+pytestmark = pytest.mark.timeout(300)  # many processes one after the other
 Step = tuple[str, str, int]
 OLD, NEW = [0, 1, 2, 3], [0, 1]
 
