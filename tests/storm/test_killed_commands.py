@@ -1,4 +1,4 @@
-"""Commands that replace what a server works on, killed at random beside it: nothing is lost and nothing is there twice."""
+"""Commands that replace what a server works on, killed at random beside it: nothing is lost or there twice."""
 
 import asyncio
 import random
