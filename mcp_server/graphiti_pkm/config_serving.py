@@ -65,6 +65,13 @@ class ServingSettings(BaseModel):
     )
     writes_per_minute: int = Field(default=120, ge=1, description="Likewise, of calls that change something.")
     characters_per_call: int = Field(default=500_000, ge=1_000, description="Likewise, characters of one call.")
+    call_seconds: float = Field(
+        default=30.0,
+        gt=0,
+        le=600,
+        description="How long a call may take, in seconds, besides a wait that it asks for. A read is then stopped; a "
+        "write is stopped before it is stored, or answered as kept while it is completed.",
+    )
     toolsets: tuple[str, ...] = Field(default=("memory",), description="Toolsets to offer, separated by commas.")
     tools: tuple[str, ...] = Field(default=(), description="Only these tools of the toolsets, separated by commas.")
     exclude_tools: tuple[str, ...] = Field(default=(), description="Tools to leave out, separated by commas.")

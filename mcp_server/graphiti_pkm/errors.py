@@ -13,6 +13,7 @@
     ├── ConflictingContent    a repeated uuid with other content
     ├── NotKept               the write failed and left nothing behind
     ├── KeptButPending        the write is journalled; the graph gets it later
+    ├── TookTooLong           the call was stopped at its time limit
     ├── Unavailable           the database or the model cannot answer right now
     │   └── TextRefused       a service takes other texts, but not this one
     ├── ModelError            a model that reads episodes did not; the episode is kept
@@ -116,6 +117,12 @@ class KeptButPending(PkmError):
     """A write is journalled and will reach the graph; it must not be sent again."""
 
     code = "kept_but_pending"
+
+
+class TookTooLong(PkmError):
+    """The call reached its time limit and was stopped; the message says what is known of its effects."""
+
+    code = "took_too_long"
 
 
 class Unavailable(PkmError):

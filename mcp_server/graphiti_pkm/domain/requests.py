@@ -8,6 +8,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from graphiti_pkm.domain.records import FactKind
 
+MAX_BODY = 2_000_000
+"""Characters of an episode."""
+MAX_STEERING = 10_000
+"""Characters of what is said to the model that reads an episode."""
+MAX_QUOTE = 5_000
+MAX_ALIASES = 50
+MAX_REPLACES = 20
+
 
 def as_list(value: object) -> object:
     """A list as models send it: also a single value, or the list as a JSON text."""
@@ -68,7 +76,7 @@ class EntityInput(Request):
     aliases: Annotated[
         list[str] | None,
         BeforeValidator(as_list),
-        Field(description="other names, a first name too; also a new one of a known entity"),
+        Field(max_length=MAX_ALIASES, description="other names, a first name too; also a new one of a known entity"),
     ] = None
 
 
@@ -88,10 +96,10 @@ class FactInput(Request):
     replaces: Annotated[
         list[str] | None,
         BeforeValidator(as_list),
-        Field(description="what it ends: old target name, value, fact uuid, or current"),
+        Field(max_length=MAX_REPLACES, description="what it ends: old target name, value, fact uuid, or current"),
     ] = None
     change: Literal["changed", "corrected"] = "changed"
-    quote: Annotated[str | None, Field(description="exact words of the body")] = None
+    quote: Annotated[str | None, Field(max_length=MAX_QUOTE, description="exact words of the body")] = None
 
 
 class AddMemory(Request):

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from graphiti_pkm.domain.ports import JournalRow
 from graphiti_pkm.domain.records import EmbedMissingJob, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import KeptButPending, NotKept, PkmError, Unavailable
+from graphiti_pkm.services import call_time
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.recorded_embedder import mismatch
 
@@ -68,6 +69,7 @@ class Committer:
             NotKept: nothing of it is stored; it may be sent again.
             KeptButPending: the journal has it and the graph gets it later; it must not be sent again.
         """
+        call_time.commit_begins()
         await _to_the_end(self._commit(intent, vectors, request_hash, answer))
 
     async def catch_up(self, group_id: str) -> int:
@@ -105,6 +107,7 @@ class Committer:
     ) -> None:
         intent, vectors = await self._as_recorded(intent, vectors)
         await self._journal.append(intent, vectors, request_hash, answer)
+        call_time.journalled(_subject(intent))
         try:
             await self._graph.apply(intent, vectors)
         except NotKept as refusal:

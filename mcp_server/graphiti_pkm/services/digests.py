@@ -16,6 +16,7 @@ from graphiti_pkm.domain.queries import Window
 from graphiti_pkm.domain.records import ExtractJob
 from graphiti_pkm.domain.saga_answers import BuildCommunitiesResponse, CommunityView, SagaSummaryResponse
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, NotAllowed, NotFound
+from graphiti_pkm.services.call_time import waits_as_asked
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.reading import GroupIds
@@ -144,6 +145,7 @@ class Digests:
         """The job's receipt; one that waits is waited for, and one that failed goes on with what was paid for."""
         assert self._receipts is not None  # noqa: S101 asked before
         latest = next(iter(await self._queue.of_episodes([subject])), None)
+        waits_as_asked()  # a job that was queued goes on, so the call must not be reported as undone
         if latest is None or latest.state in {"done", "cancelled"}:
             job = ExtractJob(uuid=str(uuid4()), task=task, episode_uuid=subject)
             await self._queue.enqueue(group_id, [job])

@@ -11,6 +11,7 @@ from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
 from graphiti_pkm.domain.takeover import SharedReading, SharedReadings
 from graphiti_pkm.domain.times import iso
 from graphiti_pkm.errors import NotFound
+from graphiti_pkm.services.call_time import waits_as_asked
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.groups import Groups
 from graphiti_pkm.services.uuids import resolve_within
@@ -84,6 +85,7 @@ class Receipts:
 
     async def wait(self, episode_uuid: str, seconds: float, progress: Progress) -> ExtractionReceipt | None:
         """The receipt once the job has ended, or as it is after so many seconds or a ``stop_waiting``; None if none."""
+        waits_as_asked()
         clock = asyncio.get_running_loop().time
         start = clock()
         told = 0.0

@@ -3,15 +3,16 @@
 import re
 from collections.abc import Iterator
 
-from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.errors import InvalidInput
-
-MAX_BODY = 2_000_000
-"""Characters of an episode."""
+from graphiti_pkm.domain.requests import MAX_BODY, MAX_STEERING, AddMemory
+from graphiti_pkm.errors import InvalidInput, TooLarge
 
 _MAX_ITEMS = 500
-_MAX_STEERING = 10_000
+_MOST_NAMES = 2_000
+"""Entities, other names, ends of facts and what these replace; a long entry with 60 facts has some 300."""
+_MOST_SAID = 250_000
+"""Characters of all that stands beside the body: names, sentences, summaries, quotes."""
 _MAX_LENGTHS = {"name": 500, "source_description": 2_000}
+_BODY = "episode_body"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -29,10 +30,28 @@ def check_texts(request: AddMemory) -> None:
         if len(getattr(request, field)) > _MAX_ITEMS:
             raise InvalidInput(f"{field}: at most {_MAX_ITEMS} in one call.")
     for field, given in request.steering.items():
-        if isinstance(given, str) and len(given) > _MAX_STEERING:
-            raise InvalidInput(f"{field} has more than {_MAX_STEERING:,} characters.")
-    for path, text in _texts(request.model_dump(), ""):
+        if isinstance(given, str) and len(given) > MAX_STEERING:
+            raise InvalidInput(f"{field} has more than {MAX_STEERING:,} characters.")
+    _check_sum("names, other names and replaces included", _names_in(request), _MOST_NAMES)
+    texts = list(_texts(request.model_dump(), ""))
+    _check_sum("characters in all", sum(len(text) for path, text in texts if path != _BODY), _MOST_SAID)
+    for path, text in texts:
         check_text(text, path)
+
+
+def _names_in(request: AddMemory) -> int:
+    named = sum(1 + len(one.aliases or ()) for one in request.entities)
+    replaced = sum(1 if isinstance(one.replaces, str) else len(one.replaces or ()) for one in request.facts)
+    return named + replaced + sum(1 if one.target is None else 2 for one in request.facts)
+
+
+def _check_sum(what: str, came: int, most: int) -> None:
+    if came > most:
+        raise TooLarge(
+            f"entities and facts hold {came:,} {what}; one call takes at most {most:,}. Nothing was stored. Split "
+            "them: send the text with the first of them, then the others in several calls, each with the part of the "
+            "text that says them."
+        )
 
 
 def check_text(text: str, path: str) -> None:

@@ -22,10 +22,7 @@ from graphiti_pkm.services.statuses import HAS_STATUS, is_status_relation, statu
 ME = "me"
 """How the group's one person is named inside a call, whatever they are called."""
 
-_MAX_ALIASES = 50
-_MAX_REPLACES = 20
 _MAX_NAME = 200
-_MAX_QUOTE = 5_000
 _TITLE_WORDS = 8
 _TITLE_CHARS = 60
 _SHOWN = 60
@@ -179,8 +176,6 @@ class _Reader:
 
     def entity(self, given: EntityInput, path: str) -> ToldEntity:
         aliases = given.aliases or []
-        if len(aliases) > _MAX_ALIASES:
-            raise InvalidInput(f"{path}.aliases: at most {_MAX_ALIASES}.")
         return ToldEntity(
             name=self._name(given.name, f"{path}.name"),
             label=self._label(given.type),
@@ -225,7 +220,7 @@ class _Reader:
             replaces=_replaces(given, path),
             has_replaces=bool(given.replaces),
             is_correction=given.change == "corrected",
-            quote=_quote(given.quote, path),
+            quote=(given.quote or "").strip() or None,
             word=word,
         )
 
@@ -267,18 +262,10 @@ def _status_word(given: FactInput, relation: str, value: str | None, target: str
 
 def _replaces(given: FactInput, path: str) -> tuple[str, ...]:
     wanted = [given.replaces] if isinstance(given.replaces, str) else list(given.replaces or ())
-    if len(wanted) > _MAX_REPLACES:
-        raise InvalidInput(f"{path}.replaces: at most {_MAX_REPLACES}.")
     if not wanted and given.change == "corrected":
         return ("current",)
     names = (_name(text, f"{path}.replaces") for text in wanted)
     return tuple(dict.fromkeys(names))
-
-
-def _quote(given: str | None, path: str) -> str | None:
-    if given is not None and len(given) > _MAX_QUOTE:
-        raise InvalidInput(f"{path}.quote has more than {_MAX_QUOTE:,} characters.")
-    return (given or "").strip() or None
 
 
 def _value(given: str | float | None, path: str) -> str | None:

@@ -53,6 +53,8 @@ class Limits:
         self._calls = settings.calls_per_minute
         self._writes = settings.writes_per_minute
         self._characters = settings.characters_per_call
+        self.seconds = settings.call_seconds
+        """What a call may take."""
         self._buckets: Buckets = OwnBuckets() if buckets is None else buckets
 
     def check(self, caller: Caller, arguments: Mapping[str, Any], *, writes: bool) -> None:

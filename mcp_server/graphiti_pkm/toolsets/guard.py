@@ -21,8 +21,10 @@ from graphiti_pkm.domain.access import Caller, Tier
 from graphiti_pkm.domain.answers import Answer
 from graphiti_pkm.domain.requests import without_blanks
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
+from graphiti_pkm.services.call_time import within
 from graphiti_pkm.toolsets.audit import REFUSALS, audit
 from graphiti_pkm.toolsets.backend import Backend, Call, Progress, tell_nobody
+from graphiti_pkm.toolsets.bounds import refuse_too_much, too_long, with_list_bounds
 from graphiti_pkm.toolsets.callers import caller_of, token_of
 from graphiti_pkm.toolsets.rendering import result_of
 from graphiti_pkm.toolsets.schema import Json, answer_schema, tidy_input
@@ -68,7 +70,7 @@ class GuardedTool(Tool):
             structured_output=False,  # it is; but we make schema and result ourselves
         )
         assert isinstance(tool, cls)  # noqa: S101  (from_function builds whatever class it is called on)
-        tool.parameters = tidy_input(tool.parameters, describe)
+        tool.parameters = with_list_bounds(tidy_input(tool.parameters, describe))
         tool.failure = failure
         tool.shown_by = shown_by
         tool.read_only_caller = read_only_caller
@@ -132,7 +134,8 @@ class GuardedTool(Tool):
                     await services.whole()
             except PkmError as error:
                 return error_result(error.message, error.code)
-            return result_of(await self.fn(call=Call(services, caller, progress), **values))
+            work = self.fn(call=Call(services, caller, progress), **values)
+            return result_of(await within(backend.limits.seconds, work, self._undone()))
         except PkmError as error:
             return self._error(error)
         except Exception:  # the edge: whatever went wrong inside, its text may hold content
@@ -162,6 +165,14 @@ class GuardedTool(Tool):
         told = "othing was stored" in error.message
         return " Nothing was stored." if adds and isinstance(error, InvalidInput) and not told else ""
 
+    def _undone(self) -> str:
+        """What is true of a call that was stopped before it committed anything to the journal."""
+        if not self._writes:
+            return "Ask for less at once: fewer names or groups, a smaller limit, a shorter text."
+        if self.shown_by == "get_episodes":  # these write through the journal alone
+            return "Nothing was changed. Send less at once, in several calls."
+        return f"It may or may not have taken effect: look with {self.shown_by} before sending it again."
+
     def _unexpected(self) -> str:
         unknown = f" It may or may not have been stored: look with {self.shown_by} before sending it again."
         return "An unexpected error; the server's log has the details." + (unknown if self._writes else "")
@@ -170,6 +181,7 @@ class GuardedTool(Tool):
         """The values that the function of the tool gets. Raises InvalidInput."""
         model = self.fn_metadata.arg_model
         given = without_blanks(arguments, model)
+        refuse_too_much(given, " Nothing was stored." if self._writes else "")
         accepted: Json = self.parameters["properties"]
         unknown = [name for name in given if name not in accepted]
         if unknown:
@@ -179,7 +191,11 @@ class GuardedTool(Tool):
             values = model.model_validate(given)
         except ValidationError as error:
             raise self._refused(explain(error, self.parameters)) from None
-        self._refuse_unstorable(values.model_dump())  # again: lists may have come as JSON texts
+        read = values.model_dump()  # again: lists may have come as JSON texts
+        refuse_too_much(read, " Nothing was stored." if self._writes else "")
+        if (reason := too_long(read, self.parameters)) is not None:
+            raise self._refused(reason)
+        self._refuse_unstorable(read)
         kept = without_blanks(values.model_dump_one_level(), model)  # likewise: "[]" is an empty list
         return model.model_construct(**kept).model_dump_one_level()
 

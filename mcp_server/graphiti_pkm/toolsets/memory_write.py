@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphiti_pkm.domain.answers import AddMemoryResponse, DeleteResponse
 from graphiti_pkm.domain.records import EpisodeSource
-from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.domain.requests import MAX_BODY, MAX_STEERING, AddMemory
 from graphiti_pkm.toolsets.backend import Call
 from graphiti_pkm.toolsets.parameters import GroupId
 from graphiti_pkm.toolsets.schema import Entities, Facts, Strings
@@ -14,7 +14,9 @@ from graphiti_pkm.toolsets.schema import Entities, Facts, Strings
 
 async def add_memory(
     call: Call,
-    episode_body: Annotated[str, Field(description="what was said, verbatim; it is kept unchanged")],
+    episode_body: Annotated[
+        str, Field(max_length=MAX_BODY, description="what was said, verbatim; it is kept unchanged")
+    ],
     name: Annotated[str | None, Field(description="short title; made from the text if left out")] = None,
     group_id: GroupId = None,
     source: EpisodeSource = "text",
@@ -24,7 +26,7 @@ async def add_memory(
     entities: Annotated[Entities | None, Field(description="persons, projects, things the body names")] = None,
     facts: Annotated[Facts | None, Field(description="what the body says of them")] = None,
     excluded_entity_types: Strings | None = None,
-    custom_extraction_instructions: str | None = None,
+    custom_extraction_instructions: Annotated[str | None, Field(max_length=MAX_STEERING)] = None,
     previous_episode_uuids: Strings | None = None,
     update_communities: bool = False,
     saga: str | None = None,

@@ -50,7 +50,7 @@ async def commit_graph(
     graph: Graph = DEFAULT_GRAPH,
     edges: Annotated[Edges | None, Field(description="only these, with their ends")] = None,
     nodes: Annotated[
-        Strings | None, Field(description="only these labels; with neither edges nor nodes: everything")
+        Strings | None, Field(max_length=500, description="only these labels; with neither edges nor nodes: everything")
     ] = None,
     dry_run: Annotated[bool, Field(description="true only shows what would be written")] = True,
     group_id: GroupId = None,

@@ -1,0 +1,120 @@
+"""How long a call may take, and what can truly be said of one that takes longer.
+
+Before a write is committed a call can be stopped, and nothing of it is stored. From then on it is never stopped: once
+the journal has the write, the caller is answered that it is kept while the rest goes on.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from graphiti_pkm.errors import KeptButPending, NotKept, PkmError, TookTooLong
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+_unanswered: set["asyncio.Task[Any]"] = set()
+"""Calls that go on though their callers were answered; a task that nobody holds may be collected."""
+
+
+class CallTime:
+    """The state of one call."""
+
+    def __init__(self) -> None:
+        self.commits = False
+        self.stopped = False
+        self.kept: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """What the journal has of it."""
+        self.unlimited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+
+_current: ContextVar[CallTime | None] = ContextVar("call_time", default=None)
+
+
+def commit_begins() -> None:
+    """From now on the call is not stopped. Raises NotKept if it was already."""
+    call = _current.get()
+    if call is None:
+        return
+    if call.stopped:
+        raise NotKept("Nothing was stored: the call had taken too long.")
+    call.commits = True
+
+
+def journalled(subject: str) -> None:
+    """The journal has a write of the call; ``subject``: what its caller knows it by."""
+    call = _current.get()
+    if call is not None and not call.kept.done():
+        call.kept.set_result(subject)
+
+
+def waits_as_asked() -> None:
+    """From now on the call waits for as long as its caller asked, which is bounded elsewhere."""
+    call = _current.get()
+    if call is not None and not call.unlimited.done():
+        call.unlimited.set_result(None)
+
+
+async def within(seconds: float, work: Coroutine[Any, Any, _T], undone: str) -> _T:
+    """Do the work of a call; ``undone``: what is true of one that was stopped before it committed anything.
+
+    Raises:
+        TookTooLong: it was stopped.
+        KeptButPending: it is kept and goes on; it must not be sent again.
+    """
+    call = CallTime()
+    outside = _current.set(call)
+    task = asyncio.ensure_future(work)
+    _current.reset(outside)
+    try:
+        await _first_of(task, call.unlimited, seconds)
+        if call.unlimited.done():
+            await asyncio.wait({task})
+        elif not task.done() and call.commits:
+            await _first_of(task, call.kept)
+    except asyncio.CancelledError:
+        await _ended(task, call)
+        raise
+    if task.done():
+        return task.result()
+    _leave(task)
+    if call.commits:
+        raise KeptButPending(
+            f"Kept as {call.kept.result()}, do not send it again: the call took longer than {seconds:g} s and goes on "
+            "in the background."
+        )
+    call.stopped = True
+    task.cancel()
+    raise TookTooLong(f"The call took longer than {seconds:g} s and was stopped. {undone}")
+
+
+async def _first_of(one: "asyncio.Future[Any]", other: "asyncio.Future[Any]", seconds: float | None = None) -> None:
+    await asyncio.wait({one, other}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+
+
+async def _ended(task: "asyncio.Task[Any]", call: CallTime) -> None:
+    """Nobody wants the answer any more: stop what is not committed, wait for the end of what is."""
+    call.stopped = True
+    task.cancel()
+    while call.commits and not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            continue
+    if not task.done():
+        _leave(task)
+
+
+def _leave(task: "asyncio.Task[Any]") -> None:
+    _unanswered.add(task)
+    task.add_done_callback(_log_end)
+
+
+def _log_end(task: "asyncio.Task[Any]") -> None:
+    _unanswered.discard(task)
+    if task.cancelled():
+        return
+    error = task.exception()
+    outcome = "ok" if error is None else error.code if isinstance(error, PkmError) else type(error).__name__
+    _log.warning("a call that took too long has ended: %s", outcome)
