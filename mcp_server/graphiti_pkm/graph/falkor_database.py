@@ -78,7 +78,7 @@ class FalkorDatabase:
             Refused: by the first query that was.
             OSError, RedisError: the connection is lost.
         """
-        commands = [self._command(query, writing=writing) for query in queries]
+        commands = [await self._command(query, writing=writing) for query in queries]
         redis = self.link.writer if writing else self.link.reader
         async with redis.pipeline(transaction=False) as pipeline:
             for command in commands:
@@ -196,8 +196,8 @@ class FalkorDatabase:
     async def close(self) -> None:
         await self.link.close()
 
-    def _command(self, query: Query, *, writing: bool) -> tuple[str | int, ...]:
-        text = query.command()
+    async def _command(self, query: Query, *, writing: bool) -> tuple[str | int, ...]:
+        text = await asyncio.to_thread(query.command) if writing else query.command()
         if writing:
             return ("GRAPH.QUERY", self.name, text, "--compact")
         return ("GRAPH.RO_QUERY", self.name, text, "--compact", "timeout", READ_TIMEOUT_MS)

@@ -1,5 +1,6 @@
 """Whole intents into the graph."""
 
+import asyncio
 import logging
 import time
 from abc import abstractmethod
@@ -50,7 +51,8 @@ class Writes(Connected):
             new_dimension = await self._check_vectors(intent, vectors)
             outdated = await self._outdated_labels(intent)
             fence = self._fences.of(intent.group_id)
-            done = await db.write(_write(intent, vectors, outdated, new_dimension, self._server, fence))
+            query = await asyncio.to_thread(_write, intent, vectors, outdated, new_dimension, self._server, fence)
+            done = await db.write(query)
             if fence is not None and not done and not await self.applied([intent.uuid]):
                 raise Unavailable("Another server took over the writes of this group while this one stood still.")
             self._last_write.ended(None)

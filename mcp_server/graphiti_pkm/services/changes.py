@@ -16,6 +16,7 @@ from graphiti_pkm.services.history import MOST_EVENTS, open_proposals
 from graphiti_pkm.services.paging import CHANGES, budget, fit
 from graphiti_pkm.services.reading import GroupIds, Reader
 from graphiti_pkm.services.views import clipped, item_sizes
+from graphiti_pkm.services.waiting import in_thread
 
 _OPENING = 20_000
 """Characters of an episode in which the sentence that tells a fact is looked for."""
@@ -126,11 +127,15 @@ class Changes(Reader):
             self._graph.openings(sorted({uuid for _, uuid in pairs}), group_ids, _OPENING),
             self._graph.nearest_sentences(pairs, group_ids, _OPENING),
         )
-        said = {
-            uuid: telling_sentence(openings[episode_uuid], fact, nearest.get((fact.uuid, episode_uuid)))
-            for uuid, (fact, episode_uuid) in causes.items()
-            if episode_uuid in openings
-        }
+
+        def sentences() -> dict[str, str | None]:
+            return {
+                uuid: telling_sentence(openings[episode_uuid], fact, nearest.get((fact.uuid, episode_uuid)))
+                for uuid, (fact, episode_uuid) in causes.items()
+                if episode_uuid in openings
+            }
+
+        said = await in_thread(sentences)
         return {uuid: clipped(" ".join(text.split()), _WORDS) for uuid, text in {**said, **quotes}.items() if text}
 
     def _view(

@@ -12,6 +12,7 @@ from graphiti_pkm.domain.times import show_time
 from graphiti_pkm.services.near_names import Relations
 from graphiti_pkm.services.reading import RELATIONS, Reader, Start
 from graphiti_pkm.services.views import clipped
+from graphiti_pkm.services.waiting import in_thread
 
 ReadFacts: TypeAlias = Callable[[FactFilter, Window], Awaitable[FactPage]]
 

@@ -32,6 +32,7 @@ from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.saga_plan import close_sagas
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import Views, clipped
+from graphiti_pkm.services.waiting import in_thread
 
 _MOST_ENTITIES = 10_000
 _MOST_PASSAGES = 25_000
@@ -148,7 +149,7 @@ class Forgetting:
     async def _plan(self, what: tuple[str, str, str], mode: EpisodesMode) -> ForgetPlan:
         kind, text, group = what
         names = await self._aims.names(group)
-        finder = MentionFinder(names)
+        finder = await in_thread(MentionFinder, names)
         aim = await self._aim(kind, text, group, names, finder)
         read = [] if mode == "keep" else [await self._redaction(aim, one, finder, mode) for one in aim.episodes]
         read.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
@@ -221,9 +222,12 @@ class Forgetting:
 
     async def _redaction(self, aim: Aim, episode: Episode, finder: MentionFinder, mode: EpisodesMode) -> Redaction:
         sentences = sentences_of(episode, await self._passages(episode))
-        await asyncio.sleep(0)  # reading texts takes time that other calls need
-        named = [frozenset(finder.find(sentence.text)) for sentence in sentences]
-        gone = frozenset(aim.picks(episode, sentences, named))
+
+        def read() -> tuple[list[frozenset[str]], frozenset[int]]:
+            named = [frozenset(finder.find(sentence.text)) for sentence in sentences]
+            return named, frozenset(aim.picks(episode, sentences, named))
+
+        named, gone = await in_thread(read)
         is_titled = aim.entity is not None and aim.says(episode.name)
         is_whole = mode == "delete" and (gone or is_titled)
         return Redaction(episode, sentences, frozenset(range(len(sentences))) if is_whole else gone, named, is_titled)

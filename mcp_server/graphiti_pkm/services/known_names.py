@@ -11,6 +11,7 @@ from graphiti_pkm.domain.queries import NameBook
 from graphiti_pkm.domain.records import Name
 from graphiti_pkm.services.name_parts import is_date_word, parts_of_names
 from graphiti_pkm.services.spelling import MOST_EXTRA_WORDS, NameForm, close_spelling, deletions
+from graphiti_pkm.services.waiting import in_thread
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -176,7 +177,7 @@ class NameBooks:
         known = self._groups.pop(group_id, None) or KnownNames()
         book = await self._graph.name_book(group_id, known.version)
         if book is not None:
-            known = known.updated(book)
+            known = await in_thread(known.updated, book)
         self._groups[group_id] = known
         if len(self._groups) > _MOST_GROUPS:
             self._groups.pop(next(iter(self._groups)))

@@ -10,6 +10,7 @@ from graphiti_pkm.domain.ports import GraphReader
 from graphiti_pkm.domain.records import BackLinkJob, Mention, Name
 from graphiti_pkm.services.backlinks import BackLinks, back_link, find_back_links
 from graphiti_pkm.services.known_names import KnownNames
+from graphiti_pkm.services.waiting import in_thread
 
 _VARIATION = "\ufe0e\ufe0f"
 """Ask for a sign in colour or not; texts often leave them out."""
@@ -22,14 +23,11 @@ async def first_back_links(
 
     ``known`` learns the new names: whoever reads it next must forget it if they are not stored after all.
     """
-    by_entity: dict[str, list[str]] = {}
-    for name in new_names:
-        if spellings := known.add(name):
-            by_entity.setdefault(name.entity_uuid, []).extend(spellings)
+    by_entity = await in_thread(_added, new_names, known)
     if not by_entity:
         return [], []
     before = now + timedelta(microseconds=1)  # what was recorded in this very instant is earlier, too
-    texts = {uuid: _searched(spellings) for uuid, spellings in by_entity.items()}
+    texts = await in_thread(lambda: {uuid: _searched(spellings) for uuid, spellings in by_entity.items()})
     seen: dict[str, set[str]] = {}
 
     def is_named(entity_uuid: str, content: str) -> bool:
@@ -52,6 +50,15 @@ async def first_back_links(
         if links.next_after is not None
     ]
     return mentions, jobs
+
+
+def _added(new_names: Sequence[Name], known: KnownNames) -> dict[str, list[str]]:
+    """The spellings that nobody had, by entity."""
+    by_entity: dict[str, list[str]] = {}
+    for name in new_names:
+        if spellings := known.add(name):
+            by_entity.setdefault(name.entity_uuid, []).extend(spellings)
+    return by_entity
 
 
 def _searched(spellings: Iterable[str]) -> tuple[str, ...]:

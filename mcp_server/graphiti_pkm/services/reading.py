@@ -180,5 +180,6 @@ class Reader:
         stored: list[str] = []
         for group in group_ids:
             stored.extend(await self._graph.relations(group, RELATIONS))
-        matched = {name for text in wanted for name in stored if normalise_name(name) == normalise_name(text)}
+        texts = {normalise_name(text) for text in wanted}
+        matched = {name for name in stored if normalise_name(name) in texts}
         return tuple(sorted(matched)) or tuple(sorted({relation_name(text) or _NO_RELATION for text in wanted}))

@@ -18,6 +18,7 @@ from graphiti_pkm.services.replacement import as_uuid_prefix
 from graphiti_pkm.services.resolution import names_given, names_in
 from graphiti_pkm.services.spelling import held_by_one, with_one_only
 from graphiti_pkm.services.told import ME, Told, ToldFact
+from graphiti_pkm.services.waiting import in_thread
 
 LONG_TEXT = 20_000
 """Characters from which on work over a text leaves the event loop."""
@@ -141,7 +142,18 @@ class SnapshotReader:
         )
 
     async def _relations(self, group_id: str, told: Told) -> Relations:
-        return Relations(await self._graph.relations(group_id, _RELATIONS) if told.facts else {})
+        return await in_thread(Relations, await self._graph.relations(group_id, _RELATIONS) if told.facts else {})
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Which facts a call may touch, as what is asked of the graph."""
+
+    rivals: Iterable[tuple[str, tuple[str, ...]]]
+    replaceable: Mapping[tuple[str, str], None]
+    conflicting: Iterable[tuple[str, str]]
+    between: Iterable[tuple[str, str]]
+    prefixes: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -156,6 +168,22 @@ class _Reading:
 
     async def facts(self, relations: Relations, now: datetime) -> list[Fact]:
         """Facts that the told ones may repeat, contradict or replace."""
+        wanted = await in_thread(self._wanted, relations)
+        found = await asyncio.gather(
+            self._lists(self.graph.facts_with_relation, wanted.replaceable, _REPLACEABLE_EACH),
+            self._lists(
+                self.graph.facts_with_relation,
+                [pair for pair in wanted.conflicting if pair not in wanted.replaceable],
+                _CONFLICTING_EACH,
+            ),
+            self._lists(self.graph.facts_between, wanted.between, _BETWEEN_EACH),
+            *(self._by_prefix(prefix) for prefix in wanted.prefixes),
+            *(self._into(target, same, now) for target, same in wanted.rivals),
+        )
+        return [fact for facts in found for fact in facts]
+
+    def _wanted(self, relations: Relations) -> "_Wanted":
+        """What is asked of the graph for each fact told; compares each relation told with each that exists."""
         rivals: dict[tuple[str, tuple[str, ...]], None] = {}
         replaceable: dict[tuple[str, str], None] = {}
         conflicting: dict[tuple[str, str], None] = {}
@@ -175,18 +203,7 @@ class _Reading:
             ends = (target, *map(self._uuid, fact.replaces))
             between.update({(source, end): None for end in ends if end is not None})
         prefixes = {prefix for fact in self.told.facts for text in fact.replaces if (prefix := as_uuid_prefix(text))}
-        found = await asyncio.gather(
-            self._lists(self.graph.facts_with_relation, replaceable, _REPLACEABLE_EACH),
-            self._lists(
-                self.graph.facts_with_relation,
-                [pair for pair in conflicting if pair not in replaceable],
-                _CONFLICTING_EACH,
-            ),
-            self._lists(self.graph.facts_between, between, _BETWEEN_EACH),
-            *(self._by_prefix(prefix) for prefix in sorted(prefixes)),
-            *(self._into(target, same, now) for target, same in rivals),
-        )
-        return [fact for facts in found for fact in facts]
+        return _Wanted(rivals, replaceable, conflicting, between, sorted(prefixes))
 
     async def measures(self) -> dict[str, dict[str, int]]:
         """Series of each source that has a reading told."""
@@ -196,6 +213,11 @@ class _Reading:
 
     async def series(self, measures: Mapping[str, Mapping[str, int]]) -> list[Fact]:
         """The newest readings of the series that are continued."""
+        wanted = await in_thread(self._continued, measures)
+        found = await asyncio.gather(*(self.graph.readings(self.group_id, *one, _READINGS) for one in wanted))
+        return [fact for facts, _ in found for fact in facts]
+
+    def _continued(self, measures: Mapping[str, Mapping[str, int]]) -> Iterable[tuple[str, str]]:
         wanted: dict[tuple[str, str], None] = {}
         compared = {source: Measures(names) for source, names in measures.items()}
         for fact in self._readings():
@@ -204,11 +226,16 @@ class _Reading:
                 measure = near_measure(fact.measure, compared[source])
                 if measure is not None:
                     wanted[source, measure_key(measure)] = None
-        found = await asyncio.gather(*(self.graph.readings(self.group_id, *one, _READINGS) for one in wanted))
-        return [fact for facts, _ in found for fact in facts]
+        return wanted
 
     async def ended_by(self, facts: Sequence[Fact]) -> dict[str, list[Fact]]:
         """What the facts had ended that a call may correct or precede, those that hold before those that are over."""
+        wanted = await in_thread(self._correctable, facts)
+        groups = [self.group_id]
+        found = await asyncio.gather(*(self.graph.retired_by_fact(fact.uuid, groups, _ENDED_EACH) for fact in wanted))
+        return {fact.uuid: old for fact, old in zip(wanted, found, strict=True) if old}
+
+    def _correctable(self, facts: Sequence[Fact]) -> list[Fact]:
         corrected = [fact for fact in self.told.facts if fact.is_correction and fact.kind == "state"]
         sources = {self._uuid(fact.source) for fact in corrected}
         prefixes = tuple(prefix for fact in corrected for text in fact.replaces if (prefix := as_uuid_prefix(text)))
@@ -222,24 +249,13 @@ class _Reading:
         }
         meant |= {fact.uuid: fact for fact in self._followers(facts)}
         order = sorted(meant.values(), key=lambda fact: fact.created_at, reverse=True)
-        wanted = sorted(order, key=lambda fact: fact.invalid_at is not None)[:_CORRECTABLE]
-        groups = [self.group_id]
-        found = await asyncio.gather(*(self.graph.retired_by_fact(fact.uuid, groups, _ENDED_EACH) for fact in wanted))
-        return {fact.uuid: old for fact, old in zip(wanted, found, strict=True) if old}
+        return sorted(order, key=lambda fact: fact.invalid_at is not None)[:_CORRECTABLE]
 
     async def unlike(
         self, relations: Relations, entities: Sequence[Entity], now: datetime
     ) -> frozenset[tuple[str, str]]:
         """Pairs of a new and an existing relation whose targets have other types, or of which one is WITH somebody."""
-        labels = {entity.uuid: entity.label for entity in entities}
-        typed = {entity.name: entity.label for entity in self.told.entities if entity.label}
-        pairs = {
-            (fact.relation, near): typed.get(fact.target) or labels.get(self._uuid(fact.target) or "")
-            for fact in self.told.facts
-            if fact.has_target and fact.relation not in relations
-            for near in relations.near(fact.relation, is_plan=False)
-            if near not in relations.spelt_alike(fact.relation)
-        }
+        pairs = await in_thread(self._near, relations, entities)
         held = list(dict.fromkeys(near for _, near in pairs))[:_MOST_UNLIKE]
         found = dict(zip(held, await asyncio.gather(*(self._target_labels(near, now) for near in held)), strict=True))
         return frozenset(
@@ -247,6 +263,18 @@ class _Reading:
             for (new, near), label in pairs.items()
             if (label not in found[near] if label and found.get(near) else with_one_only(new, near))
         )
+
+    def _near(self, relations: Relations, entities: Sequence[Entity]) -> dict[tuple[str, str], str | None]:
+        """Pairs of a new and an existing relation of much the same words, with the type of the new one's target."""
+        labels = {entity.uuid: entity.label for entity in entities}
+        typed = {entity.name: entity.label for entity in self.told.entities if entity.label}
+        return {
+            (fact.relation, near): typed.get(fact.target) or labels.get(self._uuid(fact.target) or "")
+            for fact in self.told.facts
+            if fact.has_target and fact.relation not in relations
+            for near in relations.near(fact.relation, is_plan=False)
+            if near not in relations.spelt_alike(fact.relation)
+        }
 
     async def _target_labels(self, relation: str, now: datetime) -> set[str]:
         wanted = FactFilter(group_ids=(self.group_id,), now=now, relations=(relation,))
@@ -285,7 +313,7 @@ class _Reading:
     async def alike(self, known: KnownNames, nearest: Mapping[str, Mapping[str, float]]) -> dict[str, Entity]:
         """Those near a new name by spelling or meaning, some of each."""
         new = [name for name in names_given(self.told, self.person) if self._uuid(name) is None][:_MOST_NEW_NAMES]
-        spelt = (uuid for name in new for uuid in known.lookalikes(name)[:_NEAREST_EACH])
+        spelt = await in_thread(lambda: [uuid for name in new for uuid in known.lookalikes(name)[:_NEAREST_EACH]])
         wanted = list(dict.fromkeys((*spelt, *(uuid for found in nearest.values() for uuid in found))))
         found = await self.graph.get_entities(wanted, [self.group_id]) if wanted else []
         return {entity.uuid: entity for entity in found}
@@ -320,4 +348,4 @@ async def _named_in(known: KnownNames, told: Told) -> tuple[set[str], dict[str, 
     text = f"{told.name}\n\n{told.body}" if told.has_name else told.body
     if len(text) < LONG_TEXT:
         return known.mentioned(text), known.parts_in(text)
-    return await asyncio.to_thread(known.mentioned, text), await asyncio.to_thread(known.parts_in, text)
+    return await in_thread(known.mentioned, text), await in_thread(known.parts_in, text)

@@ -1,11 +1,10 @@
-"""add_memory: one call is checked, embedded, planned and committed as a whole."""
+"""add_memory: one call is checked, embedded, planned and committed as a whole; its computing is done in threads."""
 
 import asyncio
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from uuid import UUID
 
 from graphiti_pkm.domain.access import Caller
@@ -43,8 +42,6 @@ from graphiti_pkm.services.write_plan import (
 )
 
 _UUID_BYTES = 16
-_PLANNED_AT_ONCE = 20
-"""Entities and facts from which on planning leaves the event loop."""
 _A_MOMENT = timedelta(minutes=10)
 _SHORT = 20
 """Within a moment a model sends a note again to add what it lacks; few characters may be said twice."""
@@ -75,6 +72,9 @@ class Writing:
         self._committer = committer
         self._books = NameBooks(context.graph)
         self._reader = SnapshotReader(context.graph, self._books)
+        self._previewed = SnapshotReader(context.graph, NameBooks(context.graph))
+        """Books of its own, which a preview reads outside of the group's lock, one preview at a time."""
+        self._previewing = asyncio.Lock()
 
     async def add_memory(
         self, caller: Caller, request: AddMemory, wait_seconds: float = 0, progress: Progress = tell_nobody
@@ -93,8 +93,9 @@ class Writing:
             raise NotAllowed("This connection may only read. Nothing was stored.")
         group_id = self._groups.one(caller, request.group_id)
         person = self._persons.called(caller)
-        told = read_request(request, person, self._context.now(), self._context.settings.zone)
-        digest = request_hash(request, group_id)
+        now, zone = self._context.now(), self._context.settings.zone
+        told = await in_thread(read_request, request, person, now, zone)
+        digest = await in_thread(request_hash, request, group_id)
         try:
             told = await self._with_own_uuid(told, group_id, caller)
             answer = await self._earlier(told, digest) or await self._store(told, group_id, caller, digest)
@@ -110,11 +111,13 @@ class Writing:
             Unavailable: the database or an embedding service does not answer.
         """
         group_id, person = self._groups.one(caller, request.group_id), self._persons.called(caller)
-        told = read_request(request, person, self._context.now(), self._context.settings.zone)
+        told = await in_thread(read_request, request, person, self._context.now(), self._context.settings.zone)
         spans = await _split(told.body)
         known = await self._reader.known_names(group_id, told, person)
-        vectors = await embed_by_text(self._context.embedder, _texts(told, spans, person, group_id, known))
-        return await self._planned(told, spans, group_id, caller, vectors)
+        texts = await in_thread(_texts, told, spans, person, group_id, known)
+        vectors = await embed_by_text(self._context.embedder, texts)
+        async with self._previewing:
+            return await self._planned(self._previewed, told, spans, group_id, caller, vectors)
 
     async def _with_extraction(
         self, answer: AddMemoryResponse, wait_seconds: float, progress: Progress
@@ -152,7 +155,8 @@ class Writing:
         spans = await _split(told.body)
         known = await self._reader.known_names(group_id, told, person)
         while True:
-            vectors = await embed_by_text(self._context.embedder, _texts(told, spans, person, group_id, known))
+            texts = await in_thread(_texts, told, spans, person, group_id, known)
+            vectors = await embed_by_text(self._context.embedder, texts)
             answer = await self._store_embedded(told, spans, group_id, caller, digest, vectors, is_last=not known)
             if answer is not None:
                 return answer
@@ -177,7 +181,7 @@ class Writing:
                 return earlier
             await self._refuse_foreign(told)
             place = await place_in_saga(self._graph, group_id, told)
-            planned = await self._planned(told, spans, group_id, caller, vectors)
+            planned = await self._planned(self._reader, told, spans, group_id, caller, vectors)
             told, plan, snapshot = planned.told, planned.plan, planned.snapshot
             now = plan.episode.created_at
             if vectors is not None and not is_last and missing_vectors(plan, vectors):
@@ -187,22 +191,31 @@ class Writing:
                 linked = Linked(len(mentions), len(jobs))
                 note = None if vectors is not None else await why_no_vectors(self._context.embedder)
                 has_model = self._receipts is not None
-                answer = write_answer(told, plan, snapshot, linked, public, settings.zone, note, has_model=has_model)
-                intent = plan.intent(told, mentions, jobs, new_uuid)
+                answer = await in_thread(
+                    write_answer, told, plan, snapshot, linked, public, settings.zone, note, has_model=has_model
+                )
+                intent = await in_thread(plan.intent, told, mentions, jobs, new_uuid)
                 if place is not None:
                     intent = with_saga(intent, place, plan.episode, new_uuid)
                 if has_model:
                     teller = self._persons.account_name(caller)
                     job = extract_job(told.steering, plan.episode.uuid, teller, new_uuid)
                     intent = intent.model_copy(update={"extractions": (job,)})
-                await self._committer.commit(intent, plan.vectors, digest, answer.model_dump(mode="json"))
+                shown = await in_thread(answer.model_dump, mode="json")
+                await self._committer.commit(intent, plan.vectors, digest, shown)
             except BaseException:
                 self._books.forget(group_id)  # it may hold names that were not stored
                 raise
         return answer
 
     async def _planned(
-        self, told: Told, spans: list[Span], group_id: str, caller: Caller, vectors: Mapping[str, Vector] | None
+        self,
+        reader: SnapshotReader,
+        told: Told,
+        spans: list[Span],
+        group_id: str,
+        caller: Caller,
+        vectors: Mapping[str, Vector] | None,
     ) -> Planned:
         public, person = self._groups.public(group_id), self._persons.called(caller)
         settings, now = self._context.settings, self._context.now()
@@ -212,11 +225,10 @@ class Writing:
         named = None if public == settings.default_group else public
         at = Occurrence(group_id, named, person, now, recorded_at, settings.zone, caller.principal, settings.retirement)
         snapshot, same_text = await asyncio.gather(
-            self._reader.read(group_id, told, person, vectors or {}, now), self._same_text(told, group_id)
+            reader.read(group_id, told, person, vectors or {}, now), self._same_text(told, group_id)
         )
-        is_long = len(told.body) >= LONG_TEXT or len(told.facts) + len(told.entities) > _PLANNED_AT_ONCE
-        plan = partial(plan_write, told, spans, at, snapshot, vectors or {}, same_text=same_text)
-        return Planned(told, await in_thread(plan) if is_long else plan(), snapshot)
+        plan = await in_thread(plan_write, told, spans, at, snapshot, vectors or {}, same_text=same_text)
+        return Planned(told, plan, snapshot)
 
     async def _same_text(self, told: Told, group_id: str) -> str | None:
         """The episode with this text and time, or of one sent without a time, with this text a moment ago."""
@@ -251,7 +263,7 @@ class Writing:
 
 
 async def _split(body: str) -> list[Span]:
-    return split_passages(body) if len(body) < LONG_TEXT else await asyncio.to_thread(split_passages, body)
+    return split_passages(body) if len(body) < LONG_TEXT else await in_thread(split_passages, body)
 
 
 def _texts(told: Told, spans: list[Span], person: str, group_id: str, known: Mapping[str, Name]) -> list[str]:
