@@ -12,6 +12,7 @@ from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.ranking import MIN_COSINE, fuse, word_scores
 from graphiti_pkm.services.spelling import NameForm
+from graphiti_pkm.services.waiting import in_thread
 
 POOL = 200
 """Candidates by words and as many by meaning, whatever the page size: all pages are cut from one ranking."""
@@ -125,7 +126,7 @@ class Candidates:
             for item in records
         }
         near = await self._graph.nearest_entities(query.vector, wanted, POOL) if query.vector else {}
-        return _fused(query, texts, near)
+        return await in_thread(_fused, query, texts, near)
 
     async def facts(self, query: Query, wanted: FactFilter) -> Scores:
         """Facts by their sentence, relation and both names."""
@@ -135,7 +136,7 @@ class Candidates:
             for item in await self._graph.get_facts(hits, wanted.group_ids)
         }
         near = await self._graph.nearest_facts(query.vector, wanted, POOL) if query.vector else {}
-        return _fused(query, texts, near)
+        return await in_thread(_fused, query, texts, near)
 
     def _of_person(self, name: str, group_ids: Sequence[str]) -> list[str]:
         """For "me" and the like the keys of the one person of each group."""

@@ -40,6 +40,7 @@ from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.saga_plan import close_sagas
 from graphiti_pkm.services.uuids import resolve_within, unknown
 from graphiti_pkm.services.views import clipped
+from graphiti_pkm.services.waiting import in_thread
 
 _MOST = 10_000
 """Facts and entities of one episode; add_memory cannot write as many."""
@@ -177,7 +178,8 @@ class Deleting:
         """What else only it told; the entities that stay come as they are then, so that older texts of them go."""
         group, touched = episode.group_id, {episode.uuid}
         names = [entity.name for entity in removed]
-        gone = Gone.of([*sentences_in(episode.content), episode.source_description], named=names)
+        said = await in_thread(sentences_in, episode.content)
+        gone = await in_thread(Gone.of, [*said, episode.source_description], named=names)
         trace = await self._traces.read(group, gone, touched, touched, is_own=frozenset(names).__contains__)
         near = {entity.uuid: entity for entity in kept}
         more = trace.entities.difference(near, (entity.uuid for entity in removed))
@@ -185,18 +187,22 @@ class Deleting:
         texts = map(texts_of, entities.values())
         around = await self._traces.around(group, gone, trace, texts, touched, entities.keys())
         lost = {entity.uuid for entity in removed}
-        rest = rest_of(around, _says_nothing, {**entities, **{one.uuid: one for one in removed}}, near, lost)
-        left = {
-            uuid: reworded(entity, _says_nothing, around.vanished, is_near=uuid in near)
-            for uuid, entity in entities.items()
-        }
+
+        def without() -> tuple[Rest, dict[str, Entity]]:
+            rest = rest_of(around, _says_nothing, {**entities, **{one.uuid: one for one in removed}}, near, lost)
+            return rest, {
+                uuid: reworded(entity, _says_nothing, around.vanished, is_near=uuid in near)
+                for uuid, entity in entities.items()
+            }
+
+        rest, left = await in_thread(without)
         written = near.keys() | rest.older | {uuid for uuid, entity in left.items() if entity != entities[uuid]}
         return rest, tuple(left[uuid] for uuid in sorted(written)), around.vanished
 
     async def _still_held(self, episode: Episode, vanished: Vanished) -> list[str]:
         """Texts of others that hold words which only it told."""
         trace = await self._traces.read(episode.group_id, vanished.gone, {episode.uuid})
-        held = (one for one in trace.held if vanished.tells(one.text))
+        held = await in_thread(lambda: [one for one in trace.held if vanished.tells(one.text)])
         return list(dict.fromkeys(f"{one.kind} {one.uuid[:_UUID]} holds a word that only it told" for one in held))
 
     async def _retired(self, episode_uuid: str, lost: Sequence[Fact], group_ids: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """What the answers that list facts share: what was known when, series of readings, and the earliest evidence."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
@@ -95,14 +95,18 @@ class FactLists(Reader):
             uses.update(await self._graph.relations(group, RELATIONS))
         if not uses or any(name in uses for name in asked):
             return ""
-        relations = Relations(uses)
-        near = [name for one in asked for name in relations.near(one, is_plan=False)]
+        near = await in_thread(_near, asked, uses)
         by_use = sorted(uses, key=lambda name: (-uses[name], name))
         names = list(dict.fromkeys([*near, *by_use]))
         shown = ", ".join(clipped(name, _RELATION) for name in names[:_SHOWN])
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         are = "is no relation" if len(asked) == 1 else "are no relations"
         return f"; {', '.join(clipped(one, _RELATION) for one in asked[:_SHOWN])} {are} here, but {shown}{more}"
+
+
+def _near(asked: Sequence[str], uses: Mapping[str, int]) -> list[str]:
+    relations = Relations(uses)
+    return [name for one in asked for name in relations.near(one, is_plan=False)]
 
 
 def series_of(facts: Sequence[Fact]) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from graphiti_pkm.domain.records import Fact, Name, WriteIntent
 from graphiti_pkm.services.context import Context
 from graphiti_pkm.services.forget_text import Says
 from graphiti_pkm.services.forget_words import NOTHING_VANISHED, Gone, Vanished, words_in
+from graphiti_pkm.services.waiting import in_thread
 
 _PAGE = 500
 _VERIFIED = 300
@@ -94,7 +95,7 @@ class Traces:
         while rows := await self._journal.kept_rows(group_id, after, _PAGE):
             await asyncio.to_thread(reading.take, rows)
             after = rows[-1].seq
-        return reading.trace(is_own)
+        return await in_thread(reading.trace, is_own)
 
     async def around(
         self,
@@ -127,9 +128,7 @@ class Traces:
         self, group_id: str, gone: Gone, trace: Trace, texts: Iterable[str], touched: Collection[str]
     ) -> Vanished:
         """Those words that no text of the graph tells either, if one of these texts holds them."""
-        left = gone.without(trace.told)
-        held = frozenset[str]().union(*map(words_in, (*texts, *(one.text for one in (*trace.held, *trace.given)))))
-        relevant = sorted(left.words & held, key=lambda word: (word not in left.certain | left.names, word))
+        left, relevant = await in_thread(_relevant, gone, trace, texts)
         told = set(left.words.difference(relevant[:_VERIFIED]))
         for word in relevant[:_VERIFIED]:
             if await self._is_told(group_id, word, touched):
@@ -139,7 +138,16 @@ class Traces:
     async def _is_told(self, group_id: str, word: str, touched: Collection[str]) -> bool:
         found = await self._graph.search_episodes([word], EpisodeFilter(group_ids=(group_id,)), len(touched) + _MORE)
         others = [uuid for uuid in found if uuid not in touched][:_MORE]
-        return any(word in words_in(one.content) for one in await self._graph.get_episodes(others, [group_id]))
+        episodes = await self._graph.get_episodes(others, [group_id])
+        return await in_thread(lambda: any(word in words_in(one.content) for one in episodes))
+
+
+def _relevant(gone: Gone, trace: Trace, texts: Iterable[str]) -> tuple[Gone, list[str]]:
+    """What no kept row tells, and those of its words that a text of the graph holds, the certain ones first."""
+    left = gone.without(trace.told)
+    held = frozenset[str]().union(*map(words_in, (*texts, *(one.text for one in (*trace.held, *trace.given)))))
+    first = left.certain | left.names
+    return left, sorted(left.words & held, key=lambda word: (word not in first, word))
 
 
 class _Reading:

@@ -1,6 +1,6 @@
 """What all reads share: the scope echo, dates and uuids from outside, and the entity a question is about."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
@@ -18,6 +18,7 @@ from graphiti_pkm.services.persons import Persons
 from graphiti_pkm.services.signing import Signer
 from graphiti_pkm.services.uuids import resolve_within
 from graphiti_pkm.services.views import Views, size_in_words
+from graphiti_pkm.services.waiting import in_thread
 
 GroupIds: TypeAlias = str | Sequence[str] | None
 
@@ -180,6 +181,10 @@ class Reader:
         stored: list[str] = []
         for group in group_ids:
             stored.extend(await self._graph.relations(group, RELATIONS))
-        texts = {normalise_name(text) for text in wanted}
-        matched = {name for name in stored if normalise_name(name) in texts}
-        return tuple(sorted(matched)) or tuple(sorted({relation_name(text) or _NO_RELATION for text in wanted}))
+        return await in_thread(_spelt, stored, wanted)
+
+
+def _spelt(stored: Iterable[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    texts = {normalise_name(text) for text in wanted}
+    matched = {name for name in stored if normalise_name(name) in texts}
+    return tuple(sorted(matched)) or tuple(sorted({relation_name(text) or _NO_RELATION for text in wanted}))

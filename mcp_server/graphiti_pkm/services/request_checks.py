@@ -12,7 +12,8 @@ _MOST_NAMES = 2_000
 _MOST_SAID = 250_000
 """Characters of all that stands beside the body: names, sentences, summaries, quotes."""
 _MAX_LENGTHS = {"name": 500, "source_description": 2_000}
-_BODY = "episode_body"
+_PARTS = ("entities", "facts")
+_KEY = ": a key"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -34,7 +35,8 @@ def check_texts(request: AddMemory) -> None:
             raise InvalidInput(f"{field} has more than {MAX_STEERING:,} characters.")
     _check_sum("names, other names and replaces included", _names_in(request), _MOST_NAMES)
     texts = list(_texts(request.model_dump(), ""))
-    _check_sum("characters in all", sum(len(text) for path, text in texts if path != _BODY), _MOST_SAID)
+    said = sum(len(text) for path, text in texts if path.startswith(_PARTS) and not path.endswith(_KEY))
+    _check_sum("characters in all", said, _MOST_SAID)
     for path, text in texts:
         check_text(text, path)
 
@@ -67,7 +69,7 @@ def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
         yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield f"{path or 'the call'}: a key", str(key)
+            yield f"{path or 'the call'}{_KEY}", str(key)
             yield from _texts(item, f"{path}.{key}".lstrip("."))
     elif isinstance(value, (list, tuple)):
         for i, item in enumerate(value):

@@ -32,9 +32,10 @@ from graphiti_pkm.services.scratch_matching import (
 )
 from graphiti_pkm.services.scratch_nodes import settled
 from graphiti_pkm.services.scratch_pages import fitting
+from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.reasoning.graph import Applied, ScratchGraph
 
 _MOST_MATCHED = 50
 _FAILURES_ROOM = 12_000
@@ -96,23 +97,10 @@ class ScratchEdges:
         graph: str = DEFAULT_GRAPH,
     ) -> AddEdgesResponse:
         """Add those whose ends are clear, all ends embedded in one call; the others are told with their reason."""
-        wanted, failed = _checked(edges)
+        wanted, failed = await in_thread(_checked, edges)
         texts = [end for edge in wanted for end in (edge.source, edge.target)]
         async with self._matcher.writing(caller, graph, texts) as found:
-            good: list[ScratchEdge] = []
-            for edge in wanted:
-                reasons = [] if create_missing else list(_problems(found, edge))
-                if reasons:
-                    failed.append(FailedEdge(edge=_ends(edge), reason="; ".join(reasons)))
-                else:
-                    good.append(_between(found, edge, create_missing=create_missing))
-            _, grown = found.graph.overgrown(Content(edges=tuple(good)))
-            failed += [FailedEdge(edge=_ends(good[at]), reason=OVERGROWN) for at in grown]
-            good = [edge for at, edge in enumerate(good) if at not in grown]
-            new = _new(found, wanted) if create_missing else []
-            applied = found.graph.apply(Content(edges=tuple(good)))
-            for label in new:
-                settled(found, label)
+            good, new, applied = await in_thread(_put, found, wanted, failed, create_missing=create_missing)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddEdgesResponse(
                 **found.opened.told_if_made,
@@ -123,7 +111,7 @@ class ScratchEdges:
                 nodes_created=applied.nodes_added if create_missing else None,
                 matched=[]
                 if create_missing
-                else matched(found, [text for text in texts if found.graph.find(text) is None]),
+                else await in_thread(matched, found, [text for text in texts if found.graph.find(text) is None]),
                 similar_existing=await similar_told(found, new, self._matcher),
                 note=found.note,
             )
@@ -155,6 +143,27 @@ def matched(found: Found, texts: Iterable[str]) -> list[MatchedLabel]:
     matches = [(text, one) for text, one in meanings if isinstance(one, Match) and one.label != text]
     matches.sort(key=lambda match: match[1].similarity)
     return [MatchedLabel(text=text, matched=one.label, similarity=one.told) for text, one in matches[:_MOST_MATCHED]]
+
+
+def _put(
+    found: Found, wanted: Sequence[ScratchEdge], failed: list[FailedEdge], *, create_missing: bool
+) -> tuple[list[ScratchEdge], list[str], "Applied"]:
+    """Add the edges whose ends are clear; gives them with the new labels, and puts the others to ``failed``."""
+    good: list[ScratchEdge] = []
+    for edge in wanted:
+        reasons = [] if create_missing else list(_problems(found, edge))
+        if reasons:
+            failed.append(FailedEdge(edge=_ends(edge), reason="; ".join(reasons)))
+        else:
+            good.append(_between(found, edge, create_missing=create_missing))
+    _, grown = found.graph.overgrown(Content(edges=tuple(good)))
+    failed += [FailedEdge(edge=_ends(good[at]), reason=OVERGROWN) for at in grown]
+    good = [edge for at, edge in enumerate(good) if at not in grown]
+    new = _new(found, wanted) if create_missing else []
+    applied = found.graph.apply(Content(edges=tuple(good)))
+    for label in new:
+        settled(found, label)
+    return good, new, applied
 
 
 def _checked(edges: Sequence[EdgeInput]) -> tuple[list[ScratchEdge], list[FailedEdge]]:

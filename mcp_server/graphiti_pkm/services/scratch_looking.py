@@ -19,8 +19,9 @@ from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
 from graphiti_pkm.services.scratch_edges import matched
 from graphiti_pkm.services.scratch_graphs import ScratchGraphs
 from graphiti_pkm.services.scratch_hints import UNTYPED, relation_note
-from graphiti_pkm.services.scratch_matching import Ambiguous, Match, Matcher
+from graphiti_pkm.services.scratch_matching import Ambiguous, Found, Match, Matcher
 from graphiti_pkm.services.scratch_pages import ROOM, Place, fitting, listed
+from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:
     from graphiti_pkm.reasoning.edges import Edge
@@ -122,29 +123,7 @@ class ScratchLooking:
         """Some nodes and the edges among them; texts that mean no node, or several, are told apart."""
         named = [text for text in nodes if text.strip()]
         async with self._matcher.reading(caller, graph, named) as found:
-            meanings = {text: found.meanings[text.strip()] for text in dict.fromkeys(named)}
-            chosen = dict.fromkeys(one.index for one in meanings.values() if isinstance(one, Match))
-            views = [_node_view(found.graph, index) for index in chosen]
-            shown_nodes = views[: fitting(views, ROOM // 2)] if views else []
-            among = _among(found.graph, chosen) if include_edges else []
-            edges = [_edge_view(found.graph, edge) for edge in among[: ROWS.maximum]]
-            shown_edges = edges[: fitting(edges, ROOM // 3)] if edges else []
-            return ScratchSubgraphResponse(
-                truncated=len(shown_nodes) < len(views) or len(shown_edges) < len(among),
-                nodes=shown_nodes,
-                edges=shown_edges,
-                edges_total=len(among),
-                not_found=[text for text, one in meanings.items() if not isinstance(one, Match | Ambiguous)][
-                    :_MOST_KINDS
-                ],
-                ambiguous=[
-                    AmbiguousText(text=text, candidates=[candidate.view for candidate in one.candidates])
-                    for text, one in meanings.items()
-                    if isinstance(one, Ambiguous)
-                ][:_MOST_KINDS],
-                matched=matched(found, [text.strip() for text in named]),
-                note=found.note,
-            )
+            return await in_thread(_part, found, named, include_edges=include_edges)
 
     async def get_graph_info(self, caller: Caller, graph: str = DEFAULT_GRAPH) -> GraphInfoResponse:
         """A graph in figures."""
@@ -178,6 +157,30 @@ class ScratchLooking:
 
 _Row: TypeAlias = tuple[int, Literal["in", "out"], int, str]
 """Sequence of an edge, its direction as seen from the node, the other end, the relation."""
+
+
+def _part(found: Found, named: Sequence[str], *, include_edges: bool) -> ScratchSubgraphResponse:
+    meanings = {text: found.meanings[text.strip()] for text in dict.fromkeys(named)}
+    chosen = dict.fromkeys(one.index for one in meanings.values() if isinstance(one, Match))
+    views = [_node_view(found.graph, index) for index in chosen]
+    shown_nodes = views[: fitting(views, ROOM // 2)] if views else []
+    among = _among(found.graph, chosen) if include_edges else []
+    edges = [_edge_view(found.graph, edge) for edge in among[: ROWS.maximum]]
+    shown_edges = edges[: fitting(edges, ROOM // 3)] if edges else []
+    return ScratchSubgraphResponse(
+        truncated=len(shown_nodes) < len(views) or len(shown_edges) < len(among),
+        nodes=shown_nodes,
+        edges=shown_edges,
+        edges_total=len(among),
+        not_found=[text for text, one in meanings.items() if not isinstance(one, Match | Ambiguous)][:_MOST_KINDS],
+        ambiguous=[
+            AmbiguousText(text=text, candidates=[candidate.view for candidate in one.candidates])
+            for text, one in meanings.items()
+            if isinstance(one, Ambiguous)
+        ][:_MOST_KINDS],
+        matched=matched(found, [text.strip() for text in named]),
+        note=found.note,
+    )
 
 
 def _joined(graph: "ScratchGraph", index: int, direction: Direction, relation: str | None) -> list[_Row]:

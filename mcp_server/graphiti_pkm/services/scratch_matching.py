@@ -192,7 +192,7 @@ class Matcher:
         sought = _sought(texts)
         prepared = await self._prepare(self._graphs.reading(caller, graph), sought)
         async with self._graphs.reading(caller, graph) as opened:
-            yield await self._found(opened, sought, prepared)
+            yield await in_thread(self._found, opened, sought, prepared)
 
     @asynccontextmanager
     async def writing(
@@ -202,7 +202,7 @@ class Matcher:
         sought = _sought(texts)
         prepared = await self._prepare(self._graphs.writing(caller, graph, create=create), sought)
         async with self._graphs.writing(caller, graph, create=create) as opened:
-            yield await self._found(opened, sought, prepared)
+            yield await in_thread(self._found, opened, sought, prepared)
 
     async def _prepare(self, holding: AbstractAsyncContextManager[OpenGraph], texts: Sequence[str]) -> "_Prepared":
         """Vectors of the texts that are no labels and, for these, of labels that have none yet."""
@@ -211,10 +211,11 @@ class Matcher:
             known = {text: index for text in texts if (index := graph.find(text)) is not None}
             unknown = [text for text in texts if text not in known]
             pending = [graph.label(index) for index in islice(graph.vectors.pending, _MOST_PENDING if unknown else 0)]
-        wanted = _distinct(words(text) for text in [*unknown, *pending])
+        wanted = await in_thread(lambda: _distinct(words(text) for text in [*unknown, *pending]))
         return _Prepared(opened, version, known, await embed_by_text(self._embedder, wanted) if wanted else {})
 
-    async def _found(self, opened: OpenGraph, texts: Sequence[str], prepared: "_Prepared") -> Found:
+    def _found(self, opened: OpenGraph, texts: Sequence[str], prepared: "_Prepared") -> Found:
+        """What the texts mean. Runs in a thread, while the graph is held."""
         graph, vectors = opened.graph, prepared.vectors or {}
         for index in list(graph.vectors.pending) if vectors else ():
             if (vector := vectors.get(words(graph.label(index)))) is not None:
@@ -224,14 +225,14 @@ class Matcher:
         meanings = {text: meaning for text in texts if (meaning := _by_form(graph, text, known.get(text))) is not None}
         unknown = [text for text in texts if text not in meanings]
         if unknown:
-            meanings.update(await in_thread(self._similar, graph, unknown, prepared.vectors))
+            meanings.update(self._similar(graph, unknown, prepared.vectors))
         own = {text: vectors[words(text)] for text in texts if words(text) in vectors} if vectors else {}
         return Found(opened, meanings, own, _note(graph, prepared.vectors) if unknown else None)
 
     def _similar(
         self, graph: "ScratchGraph", texts: Sequence[str], vectors: Mapping[str, Vector] | None
     ) -> dict[str, Meaning]:
-        """What texts mean that are no labels. Runs in a thread, while the graph is held."""
+        """What texts mean that are no labels."""
         nearest: dict[str, list[tuple[int, float]]] = {}
         known = [text for text in texts if words(text) in (vectors or {})]
         for start in range(0, len(known), _CHUNK):

@@ -26,9 +26,10 @@ from graphiti_pkm.services.scratch_graphs import ScratchGraphs
 from graphiti_pkm.services.scratch_hints import UNTYPED, relation_note, type_note
 from graphiti_pkm.services.scratch_matching import Found, Matcher, Missing, candidates_told, shown
 from graphiti_pkm.services.scratch_pages import Place, fitting, listed
+from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.reasoning.graph import Applied, ScratchGraph
 
 _MOST_TOLD = 20
 """Conflicts of one batch."""
@@ -69,15 +70,9 @@ class ScratchNodes:
         self, caller: Caller, nodes: Sequence[NodeInput], graph: str = DEFAULT_GRAPH
     ) -> AddNodesResponse:
         """Add those that are in order, with one call of the embedding model; the others are told with their reason."""
-        good, failed = _checked(nodes)
+        good, failed = await in_thread(_checked, nodes)
         async with self._matcher.writing(caller, graph, [node.label for node in good]) as found:
-            grown, _ = found.graph.overgrown(Content(nodes=tuple(good)))
-            failed += [FailedNode(node=shown(good[at].label), reason=OVERGROWN) for at in grown]
-            good = [node for at, node in enumerate(good) if at not in grown]
-            new = [node.label for node in good if found.graph.find(node.label) is None]
-            applied = found.graph.apply(Content(nodes=tuple(good)))
-            for label in new:
-                settled(found, label)
+            good, new, applied = await in_thread(_put, found, good, failed)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddNodesResponse(
                 **found.opened.told_if_made,
@@ -187,6 +182,20 @@ def _conflicts(graph: "ScratchGraph", nodes: Sequence[ScratchNode]) -> list[str]
         for node, had in kept
         if node.type not in {None, had.type}
     ]
+
+
+def _put(
+    found: Found, nodes: Sequence[ScratchNode], failed: list[FailedNode]
+) -> tuple[list[ScratchNode], list[str], "Applied"]:
+    """Add the nodes; gives them with the new labels, and puts those with too many properties to ``failed``."""
+    grown, _ = found.graph.overgrown(Content(nodes=tuple(nodes)))
+    failed += [FailedNode(node=shown(nodes[at].label), reason=OVERGROWN) for at in grown]
+    good = [node for at, node in enumerate(nodes) if at not in grown]
+    new = [node.label for node in good if found.graph.find(node.label) is None]
+    applied = found.graph.apply(Content(nodes=tuple(good)))
+    for label in new:
+        settled(found, label)
+    return good, new, applied
 
 
 def _checked(nodes: Sequence[NodeInput]) -> tuple[list[ScratchNode], list[FailedNode]]:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphiti_pkm.domain.saga_answers import BuildCommunitiesResponse, SagaSummaryResponse
 from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import GroupId, GroupIds
+from graphiti_pkm.toolsets.parameters import GroupId, WholeGroups
 
 
 async def summarize_saga(
@@ -22,7 +22,7 @@ async def summarize_saga(
     return await call.services.digests.summarize_saga(call.caller, saga_name, group_id, call.progress)
 
 
-async def build_communities(call: Call, group_ids: GroupIds = None) -> BuildCommunitiesResponse:
+async def build_communities(call: Call, group_ids: WholeGroups = None) -> BuildCommunitiesResponse:
     """Build the communities of whole groups: entities that belong together, each summed up by the configured model.
 
     Use only when the user asks for it: it takes up to 360 model calls a group and replaces the former communities.

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphiti_pkm.domain.answers import ClearResponse, TripletResponse
 from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import GroupId, GroupIds
+from graphiti_pkm.toolsets.parameters import GroupId, WholeGroups
 
 
 async def add_triplet(
@@ -31,7 +31,7 @@ async def add_triplet(
 
 async def clear_graph(
     call: Call,
-    group_ids: GroupIds = None,
+    group_ids: WholeGroups = None,
     confirm: Annotated[str | None, Field(description="from the preview; leave out to get one")] = None,
 ) -> ClearResponse:
     """Clear whole groups: everything in them goes. The first call only previews and returns a confirm token.

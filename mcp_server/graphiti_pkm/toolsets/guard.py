@@ -22,6 +22,7 @@ from graphiti_pkm.domain.answers import Answer
 from graphiti_pkm.domain.requests import without_blanks
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
 from graphiti_pkm.services.call_time import within
+from graphiti_pkm.services.waiting import in_thread
 from graphiti_pkm.toolsets.audit import REFUSALS, audit
 from graphiti_pkm.toolsets.backend import Backend, Call, Progress, tell_nobody
 from graphiti_pkm.toolsets.bounds import refuse_too_much, too_long, with_list_bounds
@@ -135,7 +136,7 @@ class GuardedTool(Tool):
             except PkmError as error:
                 return error_result(error.message, error.code)
             work = self.fn(call=Call(services, caller, progress), **values)
-            return result_of(await within(backend.limits.seconds, work, self._undone()))
+            return await in_thread(result_of, await within(backend.limits.seconds, work, self._undone()))
         except PkmError as error:
             return self._error(error)
         except Exception:  # the edge: whatever went wrong inside, its text may hold content

@@ -27,7 +27,9 @@ from graphiti_pkm.toolsets.schema import Strings
 async def search_nodes(
     call: Call,
     query: Annotated[str | None, Field(description="words or a description")] = None,
-    names: Annotated[Strings | None, Field(description="names to look up at once; query may be left out")] = None,
+    names: Annotated[
+        Strings | None, Field(max_length=50, description="names to look up at once; query may be left out")
+    ] = None,
     group_ids: GroupIds = None,
     max_nodes: MaxNodes = paging.NODES.default,
     entity_types: Annotated[Strings | None, Field(description="e.g. Person")] = None,

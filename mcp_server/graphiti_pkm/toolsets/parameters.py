@@ -9,6 +9,9 @@ from graphiti_pkm.toolsets.schema import Strings
 
 GroupId: TypeAlias = Annotated[str | None, Field(description="namespace; default group if left out")]
 GroupIds: TypeAlias = Annotated[Strings | None, Field(description="namespaces; default group if left out")]
+WholeGroups: TypeAlias = Annotated[
+    Strings | None, Field(max_length=20, description="namespaces; default group if left out")
+]
 OwnGroups: TypeAlias = Annotated[Strings | None, Field(description="namespaces; the entity's own if left out")]
 EntityUuid: TypeAlias = Annotated[str, Field(description="from search_nodes; 8 characters do; or me")]
 Near: TypeAlias = Annotated[str | None, Field(description="entity uuid; hits near it rank first")]

@@ -25,7 +25,9 @@ Edges: TypeAlias = Annotated[list[EdgeChoice], BeforeValidator(as_list), Field(m
 async def load_memory_graph(
     call: Call,
     graph: Graph = DEFAULT_GRAPH,
-    entity_uuids: Annotated[Strings | None, Field(description="start from these, from search_nodes; or me")] = None,
+    entity_uuids: Annotated[
+        Strings | None, Field(max_length=50, description="start from these, from search_nodes; or me")
+    ] = None,
     query: Annotated[str | None, Field(description="or from what fits this best")] = None,
     hops: Annotated[int, Field(ge=LOADED_HOPS.minimum, le=LOADED_HOPS.maximum)] = LOADED_HOPS.default,
     as_of: AsOf = None,
