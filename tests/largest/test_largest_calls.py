@@ -87,7 +87,8 @@ def facts(words: Text, count: int, first: int = 0, **more: Any) -> list[Json]:
 async def write(sweep: Sweep, kind: str, group: str) -> Json:
     """The largest writes, which also fill the memory for what comes after; gives the answer with most facts."""
     words, body = KINDS[kind], KINDS[kind](0, 250) + " "
-    add = {"group_id": group, "episode_body": (body * (BODY // len(body)))[:BODY].strip()}
+    add = {"group_id": group, "episode_body": (body * 60).strip()}
+    long = {"group_id": group, "episode_body": (body * (BODY // len(body))).strip()}
     entities = [{"name": words(number, NAME)} for number in range(500)]
     named = [
         {"name": words(n, NAME), "aliases": [words(1_000 + 40 * n + k, NAME) for k in range(40)]} for n in range(28)
@@ -96,7 +97,7 @@ async def write(sweep: Sweep, kind: str, group: str) -> Json:
     await sweep.call("add_memory", {**add, "entities": named}, f"{kind}, aliases")
     answer = await sweep.call("add_memory", {**add, "facts": facts(words, SAID // 550)}, f"{kind}, facts")
     quoted = facts(words, SAID // 800, 1_000, quote=lambda number: words(number % 3, 250))
-    await sweep.call("add_memory", {**add, "facts": quoted}, f"{kind}, quotes")
+    await sweep.call("add_memory", {**long, "facts": quoted}, f"{kind}, quotes")
     replacing = facts(words, SAID // 4_550, 2_000, replaces=lambda n: [words(n + k, NAME) for k in range(20)])
     await sweep.call("add_memory", {**add, "facts": replacing}, f"{kind}, replaces")
     readings = facts(words, SAID // 750, kind="reading", value="5", measure=lambda number: words(number, NAME))
