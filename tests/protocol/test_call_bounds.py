@@ -127,7 +127,7 @@ async def test_what_is_said_beside_the_body_has_a_maximum_together() -> None:
     ]
     async with World(EVERYTHING, writes_really=True).connect() as client:
         message = error_of(await client.call_tool("add_memory", {"episode_body": "Hello.", "facts": facts}))
-    assert "420,840 characters in all; one call takes at most 250,000" in message
+    assert "421,370 characters in all; one call takes at most 250,000" in message
     assert "Nothing was stored" in message
 
 

@@ -78,10 +78,12 @@ class Candidates:
 
     async def named(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:
         """Uuids of the entities that each name or alias, however spelt, belongs to and that pass the filter."""
-        keys = {
-            name: [*self._of_person(name, wanted.group_ids), *(name_key(group, name) for group in wanted.group_ids)]
-            for name in names
-        }
+        keys = await in_thread(
+            lambda: {
+                name: [*self._of_person(name, wanted.group_ids), *(name_key(group, name) for group in wanted.group_ids)]
+                for name in names
+            }
+        )
         found = await self._graph.get_names(list(dict.fromkeys(key for each in keys.values() for key in each)))
         records = await self._graph.get_entities(list({name.entity_uuid for name in found.values()}), wanted.group_ids)
         fitting = {
@@ -107,12 +109,17 @@ class Candidates:
         begun = [beginning_term(term) for term in terms if len(term) >= SHORTEST_PART]
         hits = list(await self._graph.search_entities([*terms, *begun], wanted, _LOOKED_AT)) if terms else []
         aliases = await self._graph.aliases(hits, _ALIASES)
-        asked = NameForm.of(name)
-        alike = [
-            (item.name, item.uuid)
-            for item in await self._graph.get_entities(hits, wanted.group_ids)
-            if any(asked.may_mean(NameForm.of(other)) for other in (item.name, *aliases.get(item.uuid, ())))
-        ]
+        records = await self._graph.get_entities(hits, wanted.group_ids)
+
+        def compared() -> list[tuple[str, str]]:
+            asked = NameForm.of(name)
+            return [
+                (item.name, item.uuid)
+                for item in records
+                if any(asked.may_mean(NameForm.of(other)) for other in (item.name, *aliases.get(item.uuid, ())))
+            ]
+
+        alike = await in_thread(compared)
         return [f"{other} ({uuid[:_UUID]})" for other, uuid in sorted(alike)[:_MOST_SIMILAR]]
 
     async def entities(self, query: Query, wanted: EntityFilter) -> Scores:
