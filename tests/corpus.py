@@ -20,8 +20,8 @@ from tests.builders import (
     at,
 )
 
-from graphiti_pkm.domain.ports import Embedder, GraphWriter
-from graphiti_pkm.domain.records import Entity, Fact, Vectors, WriteIntent
+from graphiti_pkm.core.model.records import Entity, Fact, Vectors, WriteIntent
+from graphiti_pkm.core.ports.ports import Embedder, GraphWriter
 
 _T = TypeVar("_T")
 

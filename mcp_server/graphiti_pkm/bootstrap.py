@@ -8,59 +8,59 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from graphiti_pkm.config import Settings, leave_processors
-from graphiti_pkm.domain.digests import Digester
-from graphiti_pkm.domain.extraction import Extractor
-from graphiti_pkm.domain.group_locks import GroupLocks
-from graphiti_pkm.domain.metrics import DATABASE_RETURNS, UNCOUNTED, Metrics
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.takeover import SharedReadings
-from graphiti_pkm.graph.digests import GraphitiDigester
-from graphiti_pkm.graph.leases import Fences, LeasedGroupLocks
-from graphiti_pkm.graph.locks import FlockGroupLocks
-from graphiti_pkm.graph.measured_database import measured
-from graphiti_pkm.graph.opening import Host, opening
-from graphiti_pkm.graph.pipeline import GraphitiExtractor
-from graphiti_pkm.graph.pipeline_types import read_types
-from graphiti_pkm.graph.preflight import require
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.journal.server_id import server_id
-from graphiti_pkm.journal.signing_key import keep_signing_key, signing_key
-from graphiti_pkm.journal.store import SqliteJournal
-from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
-from graphiti_pkm.models.language_model import ModelOnDemand, language_model
-from graphiti_pkm.models.local import LocalEmbedder
-from graphiti_pkm.services.changes import Changes
-from graphiti_pkm.services.clearing import Clearing
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.digesting import Digesting
-from graphiti_pkm.services.digests import Digests
-from graphiti_pkm.services.episode_search import EpisodeSearch
-from graphiti_pkm.services.erasing import Erasing
-from graphiti_pkm.services.exploring import Exploring
-from graphiti_pkm.services.extracting import Extracting
-from graphiti_pkm.services.extraction_write import ExtractionWriting
-from graphiti_pkm.services.figures import Figures
-from graphiti_pkm.services.forgetting import Forgetting
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.jobs import Jobs
-from graphiti_pkm.services.measured_embedder import MeasuredEmbedder
-from graphiti_pkm.services.paths import Paths
-from graphiti_pkm.services.receipts import Receipts
-from graphiti_pkm.services.recorded_embedder import RecordedEmbedder
-from graphiti_pkm.services.recovery import Recovery
-from graphiti_pkm.services.reembedding import Reembedding
-from graphiti_pkm.services.retiring import Retiring
-from graphiti_pkm.services.searching import Searching
-from graphiti_pkm.services.services import Services
-from graphiti_pkm.services.signing import Signer
-from graphiti_pkm.services.sources import Sources
-from graphiti_pkm.services.status import Status
-from graphiti_pkm.services.takeover import Lease, Takeover
-from graphiti_pkm.services.triplets import Triplets
-from graphiti_pkm.services.writing import Writing
+from graphiti_pkm.capabilities.explore.paths import Paths
+from graphiti_pkm.capabilities.explore.service import Exploring
+from graphiti_pkm.capabilities.explore.sources import Sources
+from graphiti_pkm.capabilities.extraction.service import Extracting
+from graphiti_pkm.capabilities.extraction.takeover import Lease, Takeover
+from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting
+from graphiti_pkm.capabilities.forget.clearing import Clearing
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.service import Forgetting
+from graphiti_pkm.capabilities.history.changes import Changes
+from graphiti_pkm.capabilities.history.retiring import Retiring
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.capabilities.remember.triplets import Triplets
+from graphiti_pkm.capabilities.sagas.jobs import Digesting
+from graphiti_pkm.capabilities.sagas.service import Digests
+from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
+from graphiti_pkm.capabilities.search.service import Searching
+from graphiti_pkm.capabilities.status.figures import Figures
+from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.ports.digests import Digester
+from graphiti_pkm.core.ports.extraction import Extractor
+from graphiti_pkm.core.ports.group_locks import GroupLocks
+from graphiti_pkm.core.ports.metrics import DATABASE_RETURNS, UNCOUNTED, Metrics
+from graphiti_pkm.core.ports.ports import Embedder
+from graphiti_pkm.core.ports.takeover import SharedReadings
+from graphiti_pkm.core.reading.receipts import Receipts
+from graphiti_pkm.core.signing import Signer
+from graphiti_pkm.embedding.api import ApiEmbedder, service_of
+from graphiti_pkm.embedding.local.local import LocalEmbedder
+from graphiti_pkm.embedding.measured import MeasuredEmbedder
+from graphiti_pkm.embedding.recorded import RecordedEmbedder
+from graphiti_pkm.embedding.reembedding import Reembedding
+from graphiti_pkm.graphiti_adapter.digests import GraphitiDigester
+from graphiti_pkm.graphiti_adapter.language_model import ModelOnDemand, language_model
+from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor
+from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
+from graphiti_pkm.settings.loader import Settings, leave_processors
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.erasing import Erasing
+from graphiti_pkm.storage.graph.embedded.preflight import require
+from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
+from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
+from graphiti_pkm.storage.graph.measured_database import measured
+from graphiti_pkm.storage.graph.opening import Host, opening
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.jobs import Jobs
+from graphiti_pkm.storage.journal.server_id import server_id
+from graphiti_pkm.storage.journal.signing_key import keep_signing_key, signing_key
+from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.storage.recovery import Recovery
+from graphiti_pkm.toolkit.services import Services
 
 _log = logging.getLogger(__name__)
 
@@ -250,7 +250,7 @@ def _assemble(
     writing = Writing(context, groups, committer, receipts)
     reasoning = None
     if "reasoning" in context.settings.toolsets:
-        from graphiti_pkm.services.reasoning import Reasoning  # noqa: PLC0415  (for those who asked for it)
+        from graphiti_pkm.capabilities.scratch.service import Reasoning  # noqa: PLC0415  (for those who asked for it)
 
         reasoning = Reasoning(context, groups, writing, journal.saved_graphs)
     services = Services(

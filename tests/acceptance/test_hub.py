@@ -11,9 +11,9 @@ from tests.e2e.support import call, database_stopped, over_stdio
 from tests.requirements import requirement
 
 from graphiti_pkm.bootstrap import open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.records import Entity
-from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import Committer
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -8,8 +8,8 @@ from tests.benchmarks.measuring import Aim, Figure, Side, in_turn, ms
 from tests.benchmarks.texts import journal
 from tests.benchmarks.world import call, client_of, memory
 
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.embedding.local.local import LocalEmbedder
 
 ROUNDS = 60
 _MIDDLE = (600, 1_400)

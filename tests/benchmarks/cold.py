@@ -17,10 +17,10 @@ from tests.builders import DAY_ONE, a_passage, a_write, an_episode
 from tests.integration.embedded_support import stopped
 
 from graphiti_pkm.bootstrap import open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.records import Episode, Vectors, WriteIntent
-from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.records import Episode, Vectors, WriteIntent
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import Committer
 
 SIZES = (1_000, 10_000, 100_000)
 _EPISODES_A_WRITE = 50

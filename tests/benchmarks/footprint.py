@@ -9,7 +9,7 @@ from tests.benchmarks.stdio import StdioServer
 from tests.benchmarks.texts import journal
 from tests.benchmarks.world import data_directory
 
-from graphiti_pkm.graph.redis_socket import info, read_endpoint
+from graphiti_pkm.storage.graph.embedded.redis_socket import info, read_endpoint
 
 
 async def figures() -> list[Figure]:

@@ -17,10 +17,10 @@ from tests.benchmarks.world import call, client_of, memory
 from tests.builders import DAY_ONE, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
 
 from graphiti_pkm.bootstrap import Memory
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.queries import EpisodeFilter, FactFilter, Window
-from graphiti_pkm.domain.records import Entity, Episode, Fact, Mention, Vector, Vectors
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, Mention, Vector, Vectors
 
 SIZES = (1_000, 10_000)
 """Facts of a hub; it has a fifth as many episodes."""

@@ -8,8 +8,8 @@ from tests.benchmarks.measuring import Aim, Figure
 from tests.benchmarks.texts import Entry, journal
 from tests.benchmarks.world import call, client_of, memory
 
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.embedding.local.local import LocalEmbedder
 
 IN_FLIGHT = 8
 _PIECE = 100

@@ -11,14 +11,14 @@ from itertools import islice
 import numpy as np
 from tests.benchmarks.texts import journal
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.graph.queries_search import scope
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.graph.values import Instant
-from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.embedding.local.local import LocalEmbedder
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.queries.search import scope
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.values import Instant
 
 SENTENCES = 600
 NOISE = 0.01

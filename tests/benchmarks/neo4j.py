@@ -21,8 +21,8 @@ from tests.benchmarks.world import call, client_of, memory
 from tests.neo4j_server import Neo4jServer
 
 from graphiti_pkm.bootstrap import Memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.queries import EntityFilter, FactFilter
+from graphiti_pkm.core.model.queries import EntityFilter, FactFilter
+from graphiti_pkm.settings.loader import Settings
 
 HUB, QUICK_HUB = 10_000, 1_000
 LARGE, QUICK_LARGE = 100_000, 8_000

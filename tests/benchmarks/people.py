@@ -25,9 +25,9 @@ from tests.benchmarks.texts import journal
 from tests.e2e.support import Served, database_stopped, serving
 from tests.neo4j_server import Neo4jServer
 
-from graphiti_pkm.domain.access import Token
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.tokens import hash_of, new_secret, write_tokens
+from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 
 Backend: TypeAlias = Literal["embedded", "neo4j"]
 

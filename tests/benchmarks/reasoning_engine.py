@@ -16,13 +16,13 @@ import networkx as nx
 import numpy as np
 from tests.benchmarks.measuring import Aim, Figure, ms
 
-from graphiti_pkm.domain.scratch import ScratchLimits, ScratchNode
-from graphiti_pkm.reasoning import analyses
-from graphiti_pkm.reasoning.graph import ScratchGraph
-from graphiti_pkm.reasoning.paths import cheapest_path, distances, shortest_path
-from graphiti_pkm.reasoning.ranking import betweenness, pagerank
-from graphiti_pkm.reasoning.structure import cuts
-from graphiti_pkm.reasoning.view import View
+from graphiti_pkm.capabilities.scratch.algorithms import analyses
+from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, distances, shortest_path
+from graphiti_pkm.capabilities.scratch.algorithms.ranking import betweenness, pagerank
+from graphiti_pkm.capabilities.scratch.algorithms.structure import cuts
+from graphiti_pkm.capabilities.scratch.algorithms.view import View
+from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
+from graphiti_pkm.capabilities.scratch.limits import ScratchLimits, ScratchNode
 
 _T = TypeVar("_T")
 

@@ -14,8 +14,8 @@ from tests.benchmarks.measuring import Aim, Figure, ms
 from tests.benchmarks.world import call, client_of, memory
 
 from graphiti_pkm.bootstrap import Memory
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.embedding.local.local import LocalEmbedder
 
 NODES = 10_000
 EDGES = 10_000

@@ -27,8 +27,8 @@ print((resident() - before) / {edges})
 """
 _OURS = (
     """
-from graphiti_pkm.domain.scratch import Content, ScratchLimits, ScratchNode
-from graphiti_pkm.reasoning.graph import ScratchGraph
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 graph = ScratchGraph(ScratchLimits(nodes={nodes}, edges={edges}, bytes=10**10))
 graph.apply(Content(nodes=tuple(ScratchNode(f"node {{n}}") for n in range({nodes}))))

@@ -15,10 +15,10 @@ from tests.benchmarks.world import call, client_of, memory
 from tests.questions.question_set import Question, Split, questions
 
 from graphiti_pkm.bootstrap import Memory
-from graphiti_pkm.domain.names import search_terms
-from graphiti_pkm.domain.queries import EpisodeFilter
-from graphiti_pkm.services.candidates import POOL
-from graphiti_pkm.services.ranking import ranked, word_scores
+from graphiti_pkm.core.model.names import search_terms
+from graphiti_pkm.core.model.queries import EpisodeFilter
+from graphiti_pkm.core.reading.candidates import POOL
+from graphiti_pkm.core.reading.ranking import ranked, word_scores
 
 TOP = 10
 IN_FLIGHT = 8

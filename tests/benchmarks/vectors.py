@@ -27,12 +27,12 @@ from tests.benchmarks.stdio import StdioServer
 from tests.benchmarks.world import data_directory
 from tests.integration.embedded_support import stopped
 
-from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD, Settings
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.graph.embedded import EmbeddedDatabase
-from graphiti_pkm.graph.opening import OpenFalkor
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.embedding.local.local import LocalEmbedder
+from graphiti_pkm.settings.loader import VECTOR_INDEX_THRESHOLD, Settings
+from graphiti_pkm.storage.graph.embedded.embedded import EmbeddedDatabase
+from graphiti_pkm.storage.graph.opening import OpenFalkor
+from graphiti_pkm.storage.graph.store import GraphStore
 
 SIZES = (1_000, 10_000, 100_000)
 GROUPS = (20, 1_000)

@@ -13,7 +13,7 @@ from tests.benchmarks.world import call, client_of, memory
 from tests.builders import RECORDED, a_fact, a_write, an_entity
 
 from graphiti_pkm.bootstrap import Memory
-from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.core.model.records import Entity, Fact
 
 SIZES = (25_000, 100_000)
 """Facts of a group; a fifth as many entities."""

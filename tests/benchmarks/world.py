@@ -11,9 +11,9 @@ from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult
 from tests.integration.embedded_support import end_database
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.server import build_server
-from graphiti_pkm.services.services import Services
+from graphiti_pkm.server.app import build_server
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.toolkit.services import Services
 
 
 @asynccontextmanager

@@ -7,16 +7,16 @@ import pytest
 from tests.embedding_service import EmbeddingService
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.group_locks import GroupLocks
-from graphiti_pkm.domain.ports import Embedder, Graph, Journal
-from graphiti_pkm.graph.leases import Fences, LeasedGroupLocks
-from graphiti_pkm.graph.locks import FlockGroupLocks
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.journal.store import SqliteJournal
-from graphiti_pkm.models.api_embedder import ApiEmbedder
-from graphiti_pkm.models.api_embedder import EmbeddingService as EmbeddingServiceSettings
-from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.core.ports.group_locks import GroupLocks
+from graphiti_pkm.core.ports.ports import Embedder, Graph, Journal
+from graphiti_pkm.embedding.api import ApiEmbedder
+from graphiti_pkm.embedding.api import EmbeddingService as EmbeddingServiceSettings
+from graphiti_pkm.embedding.local.local import LocalEmbedder
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
+from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 
 @pytest.fixture(params=["fake", "falkor", "falkor_server", "neo4j"])

@@ -5,9 +5,9 @@ from typing import Any
 
 from tests.builders import a_fact, a_write, an_entity, at
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import FactFilter, FactPage, Window
-from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.ports.ports import Graph
 
 NOW = at(2026, 6)
 PAGE = Window(limit=300)

@@ -16,9 +16,9 @@ from tests.builders import (
     at,
 )
 
-from graphiti_pkm.domain.ports import Graph, Journal
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
-from graphiti_pkm.domain.records import BackLinkJob, Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.core.model.records import BackLinkJob, Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.ports import Graph, Journal
 
 WIDE = Window(limit=50)
 

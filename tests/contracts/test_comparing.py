@@ -2,8 +2,8 @@
 
 from tests.builders import GROUP, OTHER_GROUP, a_write, an_episode, an_intent
 
-from graphiti_pkm.domain.ports import Graph, Journal
-from graphiti_pkm.domain.records import Deletions, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Deletions, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.ports import Graph, Journal
 
 
 def some_writes(count: int) -> list[WriteIntent]:

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.ports import Embedder
 
 TEXTS = ["Sarah moved to Berlin.", "The weather was fine.", "Tom likes trains."]
 AS_GOOD_AS_EQUAL = 0.99999

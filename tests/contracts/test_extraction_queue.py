@@ -6,10 +6,10 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, an_intent, new_uuid
 from tests.fakes import FakeClock, FakeJournal
 
-from graphiti_pkm.domain.extraction import LOST, MAX_ATTEMPTS, ClaimedExtraction, ExtractionQueue, ExtractionRecord
-from graphiti_pkm.domain.records import ExtractJob, WriteKind
+from graphiti_pkm.core.model.records import ExtractJob, WriteKind
+from graphiti_pkm.core.ports.extraction import LOST, MAX_ATTEMPTS, ClaimedExtraction, ExtractionQueue, ExtractionRecord
 from graphiti_pkm.errors import NotKept
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 LEASE = 30.0
 AnyJournal = FakeJournal | SqliteJournal

@@ -10,12 +10,12 @@ from tests.fakes import FakeClock, FakeExtractionQueue
 from tests.fakes.extractor import FakeExtractor
 from tests.integration.pipeline_world import opened
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
-from tests.unit.services.extraction_world import Findings
+from tests.worlds.extraction_world import Findings
 
-from graphiti_pkm.domain.extraction import Budget, Extraction, ExtractionTask, Extractor, ModelLedger
-from graphiti_pkm.domain.records import ExtractJob
+from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.ports.extraction import Budget, Extraction, ExtractionTask, Extractor, ModelLedger
 from graphiti_pkm.errors import BudgetSpent, ModelRefused, ModelUnavailable, NotFound
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.store import GraphStore
 
 TEXT = "Anna Berg WORKS_AT Globex."
 FAULTS = {"unauthorized": ModelRefused("Refused."), "unavailable": ModelUnavailable("Away.", retry_after=7)}

@@ -20,10 +20,8 @@ from tests.builders import (
 )
 from tests.fakes import FakeClock
 
-from graphiti_pkm.domain.changes import ChangeFilter
-from graphiti_pkm.domain.ports import Graph, Journal
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, Window
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, Window
+from graphiti_pkm.core.model.records import (
     BackLinkJob,
     Deletions,
     EpisodeText,
@@ -35,6 +33,8 @@ from graphiti_pkm.domain.records import (
     WriteIntent,
     WriteKind,
 )
+from graphiti_pkm.core.ports.changes import ChangeFilter
+from graphiti_pkm.core.ports.ports import Graph, Journal
 
 HIDDEN = "pregnant"
 WORDS = f"Maria is {HIDDEN}. Tom runs."

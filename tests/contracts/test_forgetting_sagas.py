@@ -15,8 +15,8 @@ from tests.builders import (
     an_intent,
 )
 
-from graphiti_pkm.domain.ports import Journal
-from graphiti_pkm.domain.records import Deletions, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Deletions, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.ports import Journal
 
 HIDDEN = "pregnant"
 ONE = array("f", [1.0, 0.0])

@@ -18,10 +18,10 @@ from tests.builders import (
     new_uuid,
 )
 
-from graphiti_pkm.domain.changes import ChangeFilter, ChangePage
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.records import FactChange, RecordedChange
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import FactChange, RecordedChange
+from graphiti_pkm.core.ports.changes import ChangeFilter, ChangePage
+from graphiti_pkm.core.ports.ports import Graph
 
 PAGE = Window(limit=100)
 

@@ -9,9 +9,9 @@ from tests.builders import a_fact, a_write, an_entity, an_update, at
 from tests.corpus import HUB, HUB_FACTS_IN_OWN_GROUP, hub, load
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import FactFilter, NeighbourCount, Window
-from graphiti_pkm.domain.records import Entity, Fact
+from graphiti_pkm.core.model.queries import FactFilter, NeighbourCount, Window
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.ports.ports import Graph
 
 NOW = at(2026, 6)
 INSTANT = datetime(2025, 6, 1, 12, 30, 0, 500, tzinfo=UTC)

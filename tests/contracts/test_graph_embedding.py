@@ -6,10 +6,10 @@ import pytest
 from tests.builders import a_fact, a_passage, a_write, an_entity, an_episode, at
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.embedding import EmbeddingSize, TextToEmbed
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.domain.records import EmbeddedFact, Entity, Episode, Fact, NewVectors, Passage, Vector
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.records import EmbeddedFact, Entity, Episode, Fact, NewVectors, Passage, Vector
+from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
+from graphiti_pkm.core.ports.ports import Graph
 from graphiti_pkm.errors import NotKept
 
 GROUPS = ("t1",)

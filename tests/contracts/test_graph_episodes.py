@@ -11,10 +11,10 @@ from tests.builders import a_fact, a_mention, a_passage, a_write, an_entity, an_
 from tests.corpus import DJANGO, load, weeks
 from tests.fakes import FakeEmbedder
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
-from graphiti_pkm.domain.records import Entity, Episode
-from graphiti_pkm.domain.times import month_key
+from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
+from graphiti_pkm.core.model.records import Entity, Episode
+from graphiti_pkm.core.model.times import month_key
+from graphiti_pkm.core.ports.ports import Graph
 
 INSTANT = datetime(2025, 6, 1, 12, 30, 0, 500, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

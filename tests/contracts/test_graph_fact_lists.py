@@ -6,10 +6,10 @@ from typing import Any, get_args
 from tests.builders import OTHER_GROUP, a_fact, a_write, an_entity, an_episode, at
 from tests.contracts.fact_story import NOW, PAGE, Story, wanted
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import EntityFilter, FactStatus, Window
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.services.views import status_of
+from graphiti_pkm.core.model.queries import EntityFilter, FactStatus, Window
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.reading.views import status_of
 
 MICROSECOND = timedelta(microseconds=1)
 LATER = at(2026, 5)

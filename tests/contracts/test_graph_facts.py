@@ -4,9 +4,9 @@ from typing import Any
 
 from tests.builders import a_fact, a_mention, a_write, an_entity, an_episode, at
 
-from graphiti_pkm.domain.names import measure_key
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.core.model.names import measure_key
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.ports.ports import Graph
 
 NOW = at(2026, 6)
 

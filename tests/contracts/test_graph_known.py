@@ -7,9 +7,9 @@ from typing import Any
 from tests.builders import a_write, an_episode, an_update, at, new_uuid
 from tests.contracts.fact_story import NOW, Story, wanted
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import FactStatus, Window
-from graphiti_pkm.domain.records import Fact, FactChange
+from graphiti_pkm.core.model.queries import FactStatus, Window
+from graphiti_pkm.core.model.records import Fact, FactChange
+from graphiti_pkm.core.ports.ports import Graph
 
 MICROSECOND = timedelta(microseconds=1)
 RETIRED, RESTORED, AGAIN = at(2026, 2), at(2026, 3), at(2026, 4)

@@ -3,10 +3,10 @@
 import pytest
 from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode
 
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.ports import Graph, RecordKind
-from graphiti_pkm.domain.queries import GroupSize
-from graphiti_pkm.domain.records import Record
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.queries import GroupSize
+from graphiti_pkm.core.model.records import Record
+from graphiti_pkm.core.ports.ports import Graph, RecordKind
 
 BOTH = ("t1", "t2")
 

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_mention, a_write, an_entity, an_episode, at
 
-from graphiti_pkm.domain.neighbours import Place, Stretch
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.records import Episode
-from graphiti_pkm.services.backlinks import back_link
+from graphiti_pkm.core.identity.backlinks import back_link
+from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.core.ports.neighbours import Place, Stretch
+from graphiti_pkm.core.ports.ports import Graph
 
 LATER = RECORDED + timedelta(days=365)
 DAY = Stretch(group_id=GROUP, start=at(2025, 3, 1), end=at(2025, 3, 2))

@@ -6,9 +6,9 @@ import string
 import pytest
 from tests.builders import GROUP, a_write, an_episode
 
-from graphiti_pkm.domain.names import part_terms, search_terms
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import EpisodeFilter
+from graphiti_pkm.core.model.names import part_terms, search_terms
+from graphiti_pkm.core.model.queries import EpisodeFilter
+from graphiti_pkm.core.ports.ports import Graph
 
 WANTED = EpisodeFilter(group_ids=(GROUP,))
 TEXTS = {

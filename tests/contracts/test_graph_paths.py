@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.builders import a_fact, a_write, an_entity, at, new_uuid
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import FactFilter
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.walks import Neighbourhood
+from graphiti_pkm.core.model.queries import FactFilter
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.walks import Neighbourhood
 
 NOW = at(2026, 6)
 

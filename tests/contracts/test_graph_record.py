@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from tests.builders import a_fact, a_write, an_entity, an_episode, at
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import FactFilter, Window
+from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.ports.ports import Graph
 
 NOW, AHEAD = at(2026), at(2027)
 

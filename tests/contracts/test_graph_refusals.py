@@ -6,8 +6,8 @@ from array import array
 import pytest
 from tests.builders import a_fact, a_name, a_passage, a_write, an_entity, an_episode
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.records import Vectors, WriteIntent
+from graphiti_pkm.core.model.records import Vectors, WriteIntent
+from graphiti_pkm.core.ports.ports import Graph
 from graphiti_pkm.errors import NotKept
 
 GOOD = array("f", [0.6, 0.8, 0.0, 0.0])

@@ -19,10 +19,10 @@ from tests.builders import (
     at,
 )
 
-from graphiti_pkm.domain.neighbours import Steps
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.records import Deletions, Episode, Forgetting
-from graphiti_pkm.domain.sagas import HeldSaga
+from graphiti_pkm.core.model.records import Deletions, Episode, Forgetting
+from graphiti_pkm.core.ports.neighbours import Steps
+from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.sagas import HeldSaga
 
 
 def told(content: str, minute: int, **fields: object) -> Episode:

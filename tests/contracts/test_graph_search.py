@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
 
-from graphiti_pkm.domain.names import beginning_term, search_terms
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.names import beginning_term, search_terms
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.ports.ports import Graph
 
 NOW = at(2026, 6)
 

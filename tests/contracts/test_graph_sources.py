@@ -6,10 +6,10 @@ from array import array
 import pytest
 from tests.builders import a_fact, a_passage, a_write, an_entity, an_episode, at
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.records import Episode, Fact, Passage, Vector
-from graphiti_pkm.domain.walks import SourceMode, SourcePage
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Episode, Fact, Passage, Vector
+from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.walks import SourceMode, SourcePage
 
 GROUPS = ["t1"]
 WIDE = Window(limit=50)

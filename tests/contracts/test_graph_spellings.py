@@ -2,9 +2,9 @@
 
 from tests.builders import a_name, a_write, an_entity, an_intent
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import EntityFilter
-from graphiti_pkm.domain.records import Deletions, Entity, Name
+from graphiti_pkm.core.model.queries import EntityFilter
+from graphiti_pkm.core.model.records import Deletions, Entity, Name
+from graphiti_pkm.core.ports.ports import Graph
 
 WANTED = EntityFilter(group_ids=("t1",))
 

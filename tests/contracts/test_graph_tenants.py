@@ -7,10 +7,10 @@ from typing import NamedTuple
 import pytest
 from tests.builders import a_fact, a_name, a_write, an_entity, an_episode, at
 
-from graphiti_pkm.domain.names import beginning_term, part_terms
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.domain.records import Record
+from graphiti_pkm.core.model.names import beginning_term, part_terms
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.records import Record
+from graphiti_pkm.core.ports.ports import Graph
 
 MINE, OTHERS = "mine", "f" * 32 + "_theirs"
 NOW = at(2026, 6)

@@ -6,9 +6,9 @@ import pytest
 from tests.builders import a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.fakes import FakeEmbedder
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import EpisodeFilter, FactFilter, Window
-from graphiti_pkm.domain.records import EpisodeSource, FactKind
+from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
+from graphiti_pkm.core.model.records import EpisodeSource, FactKind
+from graphiti_pkm.core.ports.ports import Graph
 
 TEXTS = {
     "emoji": "👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪 é vs é",

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.builders import a_fact, a_mention, a_passage, a_write, an_entity, an_episode, at
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.ports import Graph
 
 NOW = at(2026, 6)
 DIMENSION = 32

@@ -17,10 +17,10 @@ from tests.builders import (
 )
 from tests.fakes import FakeEmbedder
 
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import GroupSize
-from graphiti_pkm.domain.records import Entity, Episode, FactUpdate, WriteIntent
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.queries import GroupSize
+from graphiti_pkm.core.model.records import Entity, Episode, FactUpdate, WriteIntent
+from graphiti_pkm.core.ports.ports import Graph
 
 
 async def snapshot(graph: Graph, write: WriteIntent) -> list[object]:

@@ -5,9 +5,9 @@ from datetime import timedelta
 from tests.builders import an_intent, new_uuid
 from tests.fakes import FakeClock, FakeJournal
 
-from graphiti_pkm.domain.metrics import Backlog
-from graphiti_pkm.domain.records import BackLinkJob, ExtractJob
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.core.model.records import BackLinkJob, ExtractJob
+from graphiti_pkm.core.ports.metrics import Backlog
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 LEASE = 30.0
 AnyJournal = FakeJournal | SqliteJournal

@@ -7,9 +7,9 @@ from tests.builders import a_write, an_entity, an_episode
 from tests.fakes import FakeClock
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.embedding import RecordedEmbedding
-from graphiti_pkm.domain.ports import Journal
-from graphiti_pkm.domain.records import EmbedMissingJob, WriteIntent
+from graphiti_pkm.core.model.records import EmbedMissingJob, WriteIntent
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding
+from graphiti_pkm.core.ports.ports import Journal
 
 VECTOR = array("f", [0.6, 0.8])
 

@@ -3,8 +3,8 @@
 from tests.builders import RECORDED, an_intent
 from tests.fakes import FakeClock
 
-from graphiti_pkm.domain.ports import Journal
-from graphiti_pkm.domain.records import BackLinkJob, EmbedPassagesJob, Job
+from graphiti_pkm.core.model.records import BackLinkJob, EmbedPassagesJob, Job
+from graphiti_pkm.core.ports.ports import Journal
 
 LEASE = 30.0
 ATTEMPTS = 8

@@ -16,8 +16,8 @@ from tests.builders import (
     at,
 )
 
-from graphiti_pkm.domain.ports import Journal
-from graphiti_pkm.domain.records import Deletions, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Deletions, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.ports import Journal
 from graphiti_pkm.errors import ConflictingContent
 
 

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from graphiti_pkm.domain.group_locks import GroupLocks
+from graphiti_pkm.core.ports.group_locks import GroupLocks
 
 
 class Inside:

@@ -4,10 +4,10 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, an_intent, new_uuid
 from tests.fakes import FakeClock, FakeJournal
 
-from graphiti_pkm.domain.extraction import Budget, ClaimedExtraction, ExtractionQueue, ModelLedger, Usage
-from graphiti_pkm.domain.records import Deletions, EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Deletions, EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionQueue, ModelLedger, Usage
 from graphiti_pkm.errors import BudgetSpent
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 LEASE = 30.0
 DAY = "2026-03-01"

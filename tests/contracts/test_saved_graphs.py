@@ -7,12 +7,12 @@ from tests.builders import at, new_uuid
 from tests.fakes import FakeJournal
 from tests.fakes.saved_graphs import FakeSavedGraphs
 
-from graphiti_pkm.domain.ports import Journal
-from graphiti_pkm.domain.records import Deletions, Fact, Forgetting, WriteIntent, WriteKind
-from graphiti_pkm.domain.saved_graphs import KeptGraph, SavedGraph
+from graphiti_pkm.core.model.records import Deletions, Fact, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.ports import Journal
+from graphiti_pkm.core.ports.saved_graphs import KeptGraph, SavedGraph
 from graphiti_pkm.errors import TooLarge
-from graphiti_pkm.journal.saved_graphs import SqliteSavedGraphs
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.saved_graphs import SqliteSavedGraphs
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 ANNA, BEN = ("anna",), ("ben",)
 EMPTY = '{"nodes":[],"edges":[]}'

@@ -9,10 +9,10 @@ from tests.builders import GROUP, OTHER_GROUP, a_write, an_episode, new_uuid
 from tests.fakes import FakeGraph
 from tests.fakes.shared_readings import FakeReadings
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.records import Deletions, Episode, EpisodeText, ExtractJob, Forgetting, WriteKind
-from graphiti_pkm.domain.takeover import SharedReading, SharedReadings
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.core.model.records import Deletions, Episode, EpisodeText, ExtractJob, Forgetting, WriteKind
+from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.takeover import SharedReading, SharedReadings
+from graphiti_pkm.storage.graph.store import GraphStore
 
 LONG, NONE = 600.0, 0.0
 

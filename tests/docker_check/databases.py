@@ -19,7 +19,7 @@ from tests.docker_check.service import Service
 from tests.docker_check.tools import redis_cli, run
 from tests.neo4j_server import Neo4jServer, missing_tools
 
-from graphiti_pkm.config import Settings
+from graphiti_pkm.settings.loader import Settings
 
 _USERS = {"redis": "999:999"}
 """Of the redis image, which FalkorDB's is made from."""

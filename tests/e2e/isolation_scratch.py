@@ -6,7 +6,7 @@ from typing import Any
 from mcp.client import Client
 from tests.e2e.support import call
 
-from graphiti_pkm.toolsets.catalog import TOOLSETS
+from graphiti_pkm.server.tools.registry import TOOLSETS
 
 HERS, NOBODYS = "orbit plan", "sunlit plan"
 """Names of graphs: one that she has, open and saved, and one that nobody has."""

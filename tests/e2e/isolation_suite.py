@@ -25,7 +25,7 @@ from tests.e2e.support import call
 from tests.protocol.support import text
 from tests.requirements import requirement
 
-from graphiti_pkm.toolsets.catalog import TOOLSETS
+from graphiti_pkm.server.tools.registry import TOOLSETS
 
 ANSWERS_HAND_OUT = {"cursor": "next_cursor", "confirm": "confirm"}
 """Parameters that take what an earlier answer gave, and where that answer has it."""

@@ -13,7 +13,7 @@ from tests.e2e.isolation_world import Story
 from tests.e2e.support import Served, Transport, database_stopped, over_http, serving
 from tests.scripted_model import ScriptedModel
 
-from graphiti_pkm.toolsets.catalog import TOOLSETS
+from graphiti_pkm.server.tools.registry import TOOLSETS
 
 ATTACKERS = ("eve", "held", "local", "new")
 """The last has nothing of its own yet."""

@@ -12,8 +12,8 @@ from mcp.client import Client
 from tests.e2e.isolation_scratch import draw_hers, draw_own, drawn
 from tests.e2e.support import call
 
-from graphiti_pkm.domain.access import Token
-from graphiti_pkm.tokens import hash_of, new_secret, write_tokens
+from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 
 VERAS, COMMON = "diary", "work"
 """Groups of the one whose memory is attacked: the second is open to a token that is held to it."""

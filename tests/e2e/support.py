@@ -23,10 +23,10 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.ports import free_port
 from tests.protocol.support import Mode, answered
 
-from graphiti_pkm.config import ENV_PREFIX, Settings
-from graphiti_pkm.config_names import variables_of
-from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, wait_for_lock
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.settings.loader import ENV_PREFIX, Settings
+from graphiti_pkm.settings.names import variables_of
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, wait_for_lock
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 COMMAND = str(Path(sys.executable).with_name("graphiti-pkm"))
 DEADLINE_SECONDS = 40.0

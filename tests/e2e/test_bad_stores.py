@@ -15,7 +15,7 @@ from tests.e2e.support import call, database_stopped, over_http, over_stdio, run
 from tests.integration.embedded_support import endpoint
 from tests.protocol.support import DEFAULT_TOOLS, error_of
 
-from graphiti_pkm.graph.redis_socket import command
+from graphiti_pkm.storage.graph.embedded.redis_socket import command
 
 NOTES = [f"Note {number}: Ines and Tom spoke about Heron." for number in range(6)]
 ENTITIES = [{"name": name} for name in ("Ines", "Tom", "Heron")]

@@ -9,9 +9,9 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, an_episode, an_intent, new_uuid
 from tests.e2e.support import run, started_once
 
-from graphiti_pkm.domain.extraction import Budget, Usage
-from graphiti_pkm.domain.records import ExtractJob, WriteKind
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.core.model.records import ExtractJob, WriteKind
+from graphiti_pkm.core.ports.extraction import Budget, Usage
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 HIDDEN = "pregnant"
 

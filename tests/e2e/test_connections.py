@@ -13,8 +13,8 @@ import httpx2
 import pytest
 from tests.e2e.support import Served, call, database_stopped, over_http, serving, until
 
-from graphiti_pkm.domain.access import Token
-from graphiti_pkm.tokens import hash_of, new_secret, write_tokens
+from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 
 MANY = 1_100
 FEW_FILES = ("sh", "-c", 'ulimit -n 512 && exec "$@"', "sh")

@@ -13,7 +13,7 @@ from tests.integration.embedded_support import endpoint
 from tests.protocol.support import error_of
 from tests.requirements import requirement
 
-from graphiti_pkm.graph.redis_socket import command
+from graphiti_pkm.storage.graph.embedded.redis_socket import command
 
 CALLS = 24
 PLANTED = "xylophonist"

@@ -30,7 +30,7 @@ from tests.e2e.support import (
 from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 
-from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, unlock, wait_for_lock
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, unlock, wait_for_lock
 
 GATE = "gate.lock"
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}}

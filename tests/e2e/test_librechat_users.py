@@ -13,9 +13,9 @@ from tests.e2e.npm_clients import LibreChat, installed
 from tests.e2e.support import Served, database_stopped, serving, until
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.access import Token
-from graphiti_pkm.tokens import hash_of, new_secret, write_tokens
-from graphiti_pkm.toolsets.catalog import TOOLSETS
+from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
+from graphiti_pkm.server.tools.registry import TOOLSETS
 
 # The first run installs the client.
 pytestmark = pytest.mark.timeout(300)

@@ -12,8 +12,8 @@ from tests.e2e.support import Served, call, over_http, serving, until
 from tests.e2e.test_workers import workers_of
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.access import Token
-from graphiti_pkm.tokens import hash_of, new_secret, write_tokens
+from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 
 PEOPLE = 20
 GRAPHS = ("default", "plan")

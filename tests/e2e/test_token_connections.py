@@ -8,8 +8,8 @@ from tests.e2e.support import call, over_http, serving
 from tests.falkor import RemoteFalkor
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.access import TIERS, Token
-from graphiti_pkm.tokens import hash_of, new_secret, write_tokens
+from graphiti_pkm.core.model.access import TIERS, Token
+from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 
 CALLERS = 24
 

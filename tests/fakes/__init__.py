@@ -1,4 +1,4 @@
-"""In-memory fakes of every port in ``graphiti_pkm.domain.ports``; tests/contracts keeps them honest."""
+"""In-memory fakes of every port in ``graphiti_pkm.core.ports.ports``; tests/contracts keeps them honest."""
 
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.domain.metrics import Backlog
+from graphiti_pkm.core.ports.metrics import Backlog
 
 if TYPE_CHECKING:
     from tests.fakes.journal import FakeJournal

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from tests.fakes.reads import Reads
 from tests.fakes.tables import Key, falling, iso
 
-from graphiti_pkm.domain.changes import ChangeFilter, ChangePage
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.records import Fact, RecordedChange
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Fact, RecordedChange
+from graphiti_pkm.core.ports.changes import ChangeFilter, ChangePage
 
 
 class ChangeReads(Reads):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from graphiti_pkm.domain.comparing import WrittenRow
-from graphiti_pkm.domain.records import Vectors, WriteIntent
+from graphiti_pkm.core.model.records import Vectors, WriteIntent
+from graphiti_pkm.core.ports.comparing import WrittenRow
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.digests import CommunityDigest, Member
-from graphiti_pkm.domain.extraction import ModelLedger, Usage
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.saga_records import Saga
+from graphiti_pkm.core.model.saga_records import Saga
+from graphiti_pkm.core.ports.digests import CommunityDigest, Member
+from graphiti_pkm.core.ports.extraction import ModelLedger, Usage
+from graphiti_pkm.core.ports.ports import Graph
 
 
 class FakeDigester:

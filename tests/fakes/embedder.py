@@ -6,8 +6,8 @@ import math
 from array import array
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.names import fold
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.names import fold
+from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import TextRefused, Unavailable
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from tests.fakes.reads import Reads
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.domain.embedding import EmbeddingSize, TextToEmbed
-from graphiti_pkm.domain.records import EmbeddedFact, NewVectors, Vectors
+from graphiti_pkm.core.model.records import EmbeddedFact, NewVectors, Vectors
+from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 
 _KINDS = ("entity", "passage", "fact")
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
-from graphiti_pkm.domain.extraction import (
+from graphiti_pkm.core.model.records import ExtractJob, WriteIntent
+from graphiti_pkm.core.ports.extraction import (
     LOST,
     LOST_REMEDY,
     MAX_ATTEMPTS,
@@ -18,7 +19,6 @@ from graphiti_pkm.domain.extraction import (
     ModelLedger,
     Usage,
 )
-from graphiti_pkm.domain.records import ExtractJob, WriteIntent
 
 
 @dataclass(frozen=True)

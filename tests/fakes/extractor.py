@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from graphiti_pkm.domain.extraction import Extraction, ExtractionTask, ModelLedger, Usage
+from graphiti_pkm.core.ports.extraction import Extraction, ExtractionTask, ModelLedger, Usage
 from graphiti_pkm.errors import NotFound
 
 Finds = Callable[[ExtractionTask], Extraction]

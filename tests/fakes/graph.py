@@ -11,8 +11,8 @@ from tests.fakes.shared_readings import share
 from tests.fakes.tables import Tables
 from tests.fakes.walks import Walks
 
-from graphiti_pkm.domain.queries import VectorIndex
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.core.model.queries import VectorIndex
+from graphiti_pkm.core.model.records import (
     Deletions,
     Entity,
     Episode,
@@ -25,7 +25,7 @@ from graphiti_pkm.domain.records import (
     Vectors,
     WriteIntent,
 )
-from graphiti_pkm.domain.redaction import FORGOTTEN
+from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.errors import NotKept, PkmError, Unavailable
 
 Fault = Literal["before", "halfway", "after"]

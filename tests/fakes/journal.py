@@ -16,14 +16,14 @@ from tests.fakes.extractions import FakeExtractionQueue
 from tests.fakes.rebuilds import Rebuilds
 from tests.fakes.saved_graphs import FakeSavedGraphs
 
-from graphiti_pkm.domain.embedding import RecordedEmbedding
-from graphiti_pkm.domain.erasing import KeptRow
-from graphiti_pkm.domain.metrics import Backlog
-from graphiti_pkm.domain.ports import JournalRow
-from graphiti_pkm.domain.rebuilding import RebuildInProgress
-from graphiti_pkm.domain.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.domain.redaction import left_of_job, left_of_receipt, names_left, redacted
-from graphiti_pkm.domain.saved_graphs import KeptGraph
+from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.redaction import left_of_job, left_of_receipt, names_left, redacted
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding
+from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.ports.metrics import Backlog
+from graphiti_pkm.core.ports.ports import JournalRow
+from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
+from graphiti_pkm.core.ports.saved_graphs import KeptGraph
 from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
 
 MAX_ATTEMPTS = 8

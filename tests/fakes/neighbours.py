@@ -7,8 +7,8 @@ from uuid import UUID
 from tests.fakes.reads import Reads
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.domain.neighbours import Place, Steps, Stretch
-from graphiti_pkm.domain.records import Episode
+from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.core.ports.neighbours import Place, Steps, Stretch
 
 
 class Neighbours(Reads):

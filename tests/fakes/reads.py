@@ -17,9 +17,8 @@ from tests.fakes.tables import (
     oldest_key,
 )
 
-from graphiti_pkm.domain import names
-from graphiti_pkm.domain.ports import RecordKind
-from graphiti_pkm.domain.queries import (
+from graphiti_pkm.core.model import names
+from graphiti_pkm.core.model.queries import (
     EntityFilter,
     EpisodeFilter,
     EpisodePage,
@@ -31,7 +30,8 @@ from graphiti_pkm.domain.queries import (
     TimelineSummary,
     Window,
 )
-from graphiti_pkm.domain.records import Entity, Episode, Fact, FactChange, Name, Passage
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, FactChange, Name, Passage
+from graphiti_pkm.core.ports.ports import RecordKind
 from graphiti_pkm.errors import Unavailable
 
 _QUARTERS_SINCE = 1972

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from datetime import datetime
 
-from graphiti_pkm.domain.rebuilding import RebuildCommand, RebuildInProgress
+from graphiti_pkm.core.ports.rebuilding import RebuildCommand, RebuildInProgress
 from graphiti_pkm.errors import NotKept
 
 

@@ -3,7 +3,7 @@
 import math
 import re
 
-from graphiti_pkm.domain.records import Vector, Vectors, WriteIntent
+from graphiti_pkm.core.model.records import Vector, Vectors, WriteIntent
 from graphiti_pkm.errors import NotKept
 
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")

@@ -7,9 +7,9 @@ from datetime import datetime
 from tests.fakes.reads import Reads
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.domain.records import Deletions, Episode, Forgetting, Vectors, WriteIntent
-from graphiti_pkm.domain.saga_records import Community, Saga
-from graphiti_pkm.domain.sagas import HeldSaga
+from graphiti_pkm.core.model.records import Deletions, Episode, Forgetting, Vectors, WriteIntent
+from graphiti_pkm.core.model.saga_records import Community, Saga
+from graphiti_pkm.core.ports.sagas import HeldSaga
 
 
 class Sagas(Reads):

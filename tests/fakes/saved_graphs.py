@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.records import WriteIntent
-from graphiti_pkm.domain.saved_graphs import KeptGraph, SavedGraph, is_lost
+from graphiti_pkm.core.model.records import WriteIntent
+from graphiti_pkm.core.ports.saved_graphs import KeptGraph, SavedGraph, is_lost
 from graphiti_pkm.errors import TooLarge
 
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from tests.fakes.changes import ChangeReads
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.domain.names import fold, joined_words, name_beginnings, word_parts
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
-from graphiti_pkm.domain.records import Episode, Vector
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
+from graphiti_pkm.core.model.records import Episode, Vector
+from graphiti_pkm.core.model.times import iso
 
 
 class Search(ChangeReads):

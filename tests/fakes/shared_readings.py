@@ -6,9 +6,9 @@ from typing import Any
 from tests.fakes.clock import FakeClock
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.domain.extraction import ExtractionState
-from graphiti_pkm.domain.records import ExtractJob, WriteIntent, WriteKind
-from graphiti_pkm.domain.takeover import SharedReading
+from graphiti_pkm.core.model.records import ExtractJob, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.extraction import ExtractionState
+from graphiti_pkm.core.ports.takeover import SharedReading
 
 
 class FakeReadings:

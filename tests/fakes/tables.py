@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, FactStatus
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, FactStatus
+from graphiti_pkm.core.model.records import (
     Entity,
     Episode,
     Fact,
@@ -16,8 +16,8 @@ from graphiti_pkm.domain.records import (
     Passage,
     RecordedChange,
 )
-from graphiti_pkm.domain.saga_records import Community, Saga
-from graphiti_pkm.domain.takeover import SharedReading
+from graphiti_pkm.core.model.saga_records import Community, Saga
+from graphiti_pkm.core.ports.takeover import SharedReading
 
 Key = tuple[str | int, ...]
 _ORDINAL_TOP = 0x10FFFF

@@ -7,9 +7,9 @@ from itertools import pairwise
 from tests.fakes.search import Search, cosine
 from tests.fakes.tables import Key, Tables, connection_key, connection_order, fact_fits, falling, iso
 
-from graphiti_pkm.domain.queries import FactFilter, Window
-from graphiti_pkm.domain.records import Episode, Fact, Passage
-from graphiti_pkm.domain.walks import FactSource, Neighbourhood, SourceMode, SourcePage
+from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.model.records import Episode, Fact, Passage
+from graphiti_pkm.core.ports.walks import FactSource, Neighbourhood, SourceMode, SourcePage
 
 _UNITS = 1_000_000
 _NOT_COMPARED = -2_000_000

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from graphiti_core.driver.driver import GraphDriver
 
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.store import GraphStore
 
 
 @pytest.fixture(params=["falkor", "neo4j"])

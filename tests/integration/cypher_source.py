@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import graphiti_pkm.graph
-from graphiti_pkm.graph import queries_write, vector_indexes
-from graphiti_pkm.graph.neo4j_cypher import translated
+
+from graphiti_pkm.storage.graph import vector_indexes
+from graphiti_pkm.storage.graph.neo4j.cypher import translated
+from graphiti_pkm.storage.graph.queries import write as queries_write
 
 _CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND|CALL) ?(\(|\{|\$|db)")
 _NODE = re.compile(r"\(\w*:`?([A-Z]\w*)")

@@ -5,8 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from graphiti_pkm.graph.embedded import EmbeddedDatabase
-from graphiti_pkm.graph.locks import FlockGroupLocks
+from graphiti_pkm.storage.graph.embedded.embedded import EmbeddedDatabase
+from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
 
 
 async def main(data_dir: Path, idle_seconds: float) -> None:

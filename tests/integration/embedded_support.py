@@ -15,9 +15,9 @@ from typing import Any, Self
 
 import redis.asyncio
 
-from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, wait_for_lock
-from graphiti_pkm.graph.redis_process import names_database
-from graphiti_pkm.graph.redis_socket import Endpoint, read_endpoint
+from graphiti_pkm.storage.graph.embedded.redis_process import names_database
+from graphiti_pkm.storage.graph.embedded.redis_socket import Endpoint, read_endpoint
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, wait_for_lock
 
 ROOT = Path(__file__).resolve().parents[2]
 

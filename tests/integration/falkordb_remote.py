@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.falkor import PASSWORD, FalkorServer, RemoteFalkor
 
-from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.graph.opening import Opening, opening
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.opening import Opening, opening
+from graphiti_pkm.storage.graph.store import GraphStore
 
 NO_FILE = ("--appendonly", "no")
 

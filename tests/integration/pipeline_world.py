@@ -16,8 +16,8 @@ from tests.fakes.extractions import FakeExtractionQueue
 from tests.falkor import graph_name
 from tests.scripted_model import ScriptedModel
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.extraction import (
+from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Fact, Record, Vectors
+from graphiti_pkm.core.ports.extraction import (
     Budget,
     ExtractedEntity,
     ExtractedFact,
@@ -25,12 +25,12 @@ from graphiti_pkm.domain.extraction import (
     ExtractionTask,
     ModelLedger,
 )
-from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
-from graphiti_pkm.domain.records import Entity, Episode, ExtractJob, Fact, Record, Vectors
-from graphiti_pkm.graph.pipeline import GraphitiExtractor
-from graphiti_pkm.graph.pipeline_types import read_types
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.models.graphiti_clients import LanguageModel, llm_client
+from graphiti_pkm.graphiti_adapter.llm_client import LanguageModel, llm_client
+from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor
+from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.settings.ontology import EdgeTypeSetting, EntityTypeSetting
+from graphiti_pkm.storage.graph.store import GraphStore
 
 PERSON, COMPANY = (EntityTypeSetting(name=name, description=f"A {name}") for name in ("Person", "Company"))
 WORKS_AT = EdgeTypeSetting(name="WorksAt", description="Employment", between=(("Person", "Company"),))

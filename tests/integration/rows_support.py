@@ -14,11 +14,11 @@ from tests.integration.embedded_support import end_database
 from tests.protocol.support import answered
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.graph.falkor_database import FalkorDatabase
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.server import build_server
-from graphiti_pkm.services.services import Services
+from graphiti_pkm.server.app import build_server
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.falkordb.database import FalkorDatabase
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.toolkit.services import Services
 
 _T = TypeVar("_T")
 

@@ -17,11 +17,11 @@ from typing import Any
 from tests.fakes import FakeEmbedder
 from tests.protocol.support import EVERYTHING, World
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.domain.scratch_requests import EdgeInput, NodeInput
+from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput, NodeInput
+from graphiti_pkm.capabilities.scratch.service import Reasoning
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import NotFound
-from graphiti_pkm.services.reasoning import Reasoning
 
 HOUR = 3600.0
 EDITORS = 2

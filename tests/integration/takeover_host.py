@@ -9,11 +9,11 @@ import sys
 from typing import Any
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.queries import FactFilter, Window
-from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.services.takeover import Lease
+from graphiti_pkm.capabilities.extraction.takeover import Lease
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.settings.loader import Settings
 
 
 async def main() -> None:

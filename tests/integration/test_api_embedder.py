@@ -15,10 +15,10 @@ from pydantic import SecretStr
 from tests.embedding_service import Asked, EmbeddingService, Reply
 from tests.requirements import requirement
 
-from graphiti_pkm.config import load_settings
+from graphiti_pkm.embedding.api import ApiEmbedder, service_of
+from graphiti_pkm.embedding.api import EmbeddingService as Settings
 from graphiti_pkm.errors import TextRefused, Unavailable
-from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
-from graphiti_pkm.models.api_embedder import EmbeddingService as Settings
+from graphiti_pkm.settings.loader import load_settings
 
 KEY = "sk-planted-0123456789"
 WORDS = "the secret recipe of aunt Ada"
@@ -274,7 +274,7 @@ async def test_closing_fails_who_waits_and_can_be_repeated(service: EmbeddingSer
 
 def test_making_one_imports_no_client() -> None:
     program = (
-        "import sys; from graphiti_pkm.models.api_embedder import ApiEmbedder, EmbeddingService; "
+        "import sys; from graphiti_pkm.embedding.api import ApiEmbedder, EmbeddingService; "
         "ApiEmbedder(EmbeddingService('m', 3, 'http://localhost/v1', None, False)); print('openai' in sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=50)

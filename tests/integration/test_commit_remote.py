@@ -9,11 +9,11 @@ import pytest
 from tests.falkor import RemoteFalkor
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.records import Vectors, WriteIntent
-from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.records import Vectors, WriteIntent
+from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.errors import KeptButPending, NotKept
+from graphiti_pkm.settings.loader import Settings
 
 
 @pytest.fixture

@@ -19,12 +19,12 @@ from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.errors import ModelRefused
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.store import GraphStore
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -9,7 +9,7 @@ from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 
 from graphiti_pkm.cli.doctor import doctor
-from graphiti_pkm.config import environment_name, load_settings
+from graphiti_pkm.settings.loader import environment_name, load_settings
 
 KEY = "sk-planted-1f8c2d77a0"
 

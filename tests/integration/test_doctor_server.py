@@ -12,7 +12,7 @@ from tests.ports import free_port
 from tests.requirements import requirement
 
 from graphiti_pkm.cli.doctor import doctor
-from graphiti_pkm.config import load_settings
+from graphiti_pkm.settings.loader import load_settings
 
 WORD = "planted-word-5"
 Told = Callable[..., dict[str, dict[str, Any]]]

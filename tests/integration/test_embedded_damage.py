@@ -11,9 +11,9 @@ import pytest
 from tests.integration.embedded_support import count, end_database, endpoint, query, stopped
 
 from graphiti_pkm.errors import NewerSchema
-from graphiti_pkm.graph import aof
-from graphiti_pkm.graph.embedded import EmbeddedDatabase
-from graphiti_pkm.graph.redis_socket import command
+from graphiti_pkm.storage.graph.embedded import aof
+from graphiti_pkm.storage.graph.embedded.embedded import EmbeddedDatabase
+from graphiti_pkm.storage.graph.embedded.redis_socket import command
 
 NODES = 40
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from tests.integration.embedded_support import Client, count, end_database, endpoint, query, stopped, until
 
-from graphiti_pkm.graph.embedded import EmbeddedDatabase
-from graphiti_pkm.graph.redis_process import names_database
-from graphiti_pkm.graph.redis_socket import read_endpoint
+from graphiti_pkm.storage.graph.embedded.embedded import EmbeddedDatabase
+from graphiti_pkm.storage.graph.embedded.redis_process import names_database
+from graphiti_pkm.storage.graph.embedded.redis_socket import read_endpoint
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ async def test_a_process_of_another_program_under_the_recorded_number_is_not_end
 async def test_where_the_kernel_cannot_end_redis_a_sentinel_does() -> None:
     script = (
         "import os, signal, subprocess\n"
-        "from graphiti_pkm.graph.redis_process import Sentinel\n"
+        "from graphiti_pkm.storage.graph.embedded.redis_process import Sentinel\n"
         "child = subprocess.Popen(['sleep', '1000'])\n"
         "guard = Sentinel(child.pid)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -156,7 +156,7 @@ async def test_where_the_kernel_cannot_end_redis_a_sentinel_does() -> None:
 async def test_a_dismissed_sentinel_ends_nothing() -> None:
     script = (
         "import subprocess\n"
-        "from graphiti_pkm.graph.redis_process import Sentinel\n"
+        "from graphiti_pkm.storage.graph.embedded.redis_process import Sentinel\n"
         "child = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\n"
         "Sentinel(child.pid).dismiss()\n"
         "child.communicate()\n"

@@ -15,10 +15,10 @@ import pytest
 from tests.integration.embedded_support import Client, count, end_database, endpoint, query, stopped, until
 
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.graph import aof
-from graphiti_pkm.graph.embedded import EmbeddedDatabase
-from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, try_lock
-from graphiti_pkm.graph.redis_socket import State, info, probe
+from graphiti_pkm.storage.graph.embedded import aof
+from graphiti_pkm.storage.graph.embedded.embedded import EmbeddedDatabase
+from graphiti_pkm.storage.graph.embedded.redis_socket import State, info, probe
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, try_lock
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ async def _answered_with(tmp_path: Path, reply: bytes) -> State:
 
 async def test_the_watchdog_imports_nothing_slow() -> None:
     slow = {"asyncio", "redis", "falkordb", "pydantic", "numpy", "logging", "graphiti_core"}
-    script = "import sys, graphiti_pkm.graph.watchdog; print(*sys.modules)"
+    script = "import sys, graphiti_pkm.storage.graph.embedded.watchdog; print(*sys.modules)"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
     said, _ = await process.communicate()
     assert not slow & set(said.decode().split())

@@ -9,9 +9,9 @@ import pytest
 from tests.integration.embedded_support import end_database, endpoint, stopped
 from tests.integration.vector_world import LARGE, SIZE, THRESHOLD, VectorWorld, all_built, facts, until_built, watch
 
-from graphiti_pkm.graph.embedded import EmbeddedDatabase
-from graphiti_pkm.graph.opening import OpenFalkor
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.embedded.embedded import EmbeddedDatabase
+from graphiti_pkm.storage.graph.opening import OpenFalkor
+from graphiti_pkm.storage.graph.store import GraphStore
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.ports import Embedder
+from graphiti_pkm.embedding.local.local import LocalEmbedder
+from graphiti_pkm.embedding.local.vector_cache import _TEXTS, VectorCache
+from graphiti_pkm.embedding.local.weight_files import MINILM, find_weights
+from graphiti_pkm.embedding.local.wordpiece import WordPiece
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.models.local import LocalEmbedder
-from graphiti_pkm.models.vector_cache import _TEXTS, VectorCache
-from graphiti_pkm.models.weight_files import MINILM, find_weights
-from graphiti_pkm.models.wordpiece import WordPiece
+from graphiti_pkm.settings.loader import Settings
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "golden_vectors.json").read_text(encoding="utf-8"))["texts"]
 TEXTS = [golden["text"] for golden in GOLDEN]
@@ -145,7 +145,7 @@ async def test_without_weights_it_says_how_to_get_them(tmp_path: Path) -> None:
 
 def test_making_one_imports_no_numpy() -> None:
     program = (
-        "import sys; from graphiti_pkm.config import Settings; from graphiti_pkm.models.local import LocalEmbedder; "
+        "import sys; from graphiti_pkm.settings.loader import Settings; from graphiti_pkm.embedding.local.local import LocalEmbedder; "
         "LocalEmbedder(Settings()); print('numpy' in sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=50)

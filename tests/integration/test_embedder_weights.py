@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from graphiti_pkm.config import Settings
+from graphiti_pkm.embedding.local.weight_files import MINILM, Weights, cached_weights, find_weights
+from graphiti_pkm.embedding.local.weights import _installer_command, fetch_weights
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.models.weight_files import MINILM, Weights, cached_weights, find_weights
-from graphiti_pkm.models.weights import _installer_command, fetch_weights
+from graphiti_pkm.settings.loader import Settings
 
 FILES = {"model.safetensors": b"weights" * 1000, "vocab.txt": b"[UNK]\n"}
 TINY = Weights(

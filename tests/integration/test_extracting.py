@@ -10,19 +10,19 @@ import pytest
 from tests.fakes.extractor import FakeExtractor
 from tests.integration.embedded_support import end_database
 from tests.integration.planted import files_with
-from tests.unit.services.extraction_world import Findings
+from tests.worlds.extraction_world import Findings
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.extraction import Extraction, ExtractionRecord
-from graphiti_pkm.domain.queries import EntityFilter, Window
-from graphiti_pkm.domain.records import ExtractJob
-from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.extracting import Extracting
-from graphiti_pkm.services.extraction_write import ExtractionWriting
-from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.capabilities.extraction.service import Extracting
+from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.queries import EntityFilter, Window
+from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.ports.extraction import Extraction, ExtractionRecord
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import Committer
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -9,11 +9,11 @@ import pytest
 from tests.builders import GROUP, an_episode, an_intent, new_uuid
 from tests.fakes import FakeClock
 
-from graphiti_pkm.domain.extraction import Budget, Usage
-from graphiti_pkm.domain.records import EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.extraction import Budget, Usage
 from graphiti_pkm.errors import DamagedStore
-from graphiti_pkm.journal.schema import MIGRATIONS
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.schema import MIGRATIONS
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 DAY = "2026-03-01"
 COST = Usage(calls=1, prompt_tokens=100, completion_tokens=20)

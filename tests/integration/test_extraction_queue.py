@@ -16,10 +16,10 @@ from tests.builders import GROUP, new_uuid
 from tests.fakes.clock import FakeClock
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.extraction import Budget, Usage
-from graphiti_pkm.domain.records import Deletions, EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
-from graphiti_pkm.journal import extraction_reads, extractions, model_answers
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.core.model.records import Deletions, EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.extraction import Budget, Usage
+from graphiti_pkm.storage.journal import extraction_reads, extractions, model_answers
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 ROOT = Path(__file__).parents[2]
 LEASE = 30.0
@@ -27,8 +27,8 @@ LEASE = 30.0
 # Takes jobs until none is left, telling which; with a third argument it keeps the first one, and an answer to it.
 WORKER = """
 import asyncio, pathlib, sys, uuid
-from graphiti_pkm.domain.extraction import Budget, Usage
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.core.ports.extraction import Budget, Usage
+from graphiti_pkm.storage.journal.store import SqliteJournal
 async def main(directory, keeps):
     journal = SqliteJournal(pathlib.Path(directory))
     queue = journal.extractions

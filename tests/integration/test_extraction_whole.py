@@ -8,10 +8,10 @@ from tests.integration.embedded_support import end_database
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import ExtractionReceipt
-from graphiti_pkm.domain.requests import AddMemory, FactInput
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import ExtractionReceipt
+from graphiti_pkm.core.model.requests import AddMemory, FactInput
+from graphiti_pkm.settings.loader import Settings
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from tests.builders import GROUP, a_passage, a_write, an_episode
 from tests.falkor import PASSWORD, READER, WRITER, RemoteFalkor, falkor_database, reader_rights
 from tests.integration.falkordb_remote import opened, refusal, remote, running
 
-from graphiti_pkm.domain.queries import EpisodeFilter
+from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.graph import falkor_server as requirements_of_a_server
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.falkordb import server as requirements_of_a_server
+from graphiti_pkm.storage.graph.store import GraphStore
 
 ROOT = Path(__file__).parents[2]
 

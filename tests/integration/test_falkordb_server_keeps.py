@@ -10,11 +10,12 @@ from tests.builders import GROUP, a_write, an_episode
 from tests.falkor import WRITER
 from tests.integration.falkordb_remote import NO_FILE, opened, remote
 
-from graphiti_pkm.domain.queries import EpisodeFilter
+from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph import falkor_connection, falkor_link
-from graphiti_pkm.graph.falkor_erasing import DENIED
-from graphiti_pkm.graph.falkor_server import Keeping
+from graphiti_pkm.storage.graph.falkordb import connection as falkor_connection
+from graphiti_pkm.storage.graph.falkordb import link as falkor_link
+from graphiti_pkm.storage.graph.falkordb.erasing import DENIED
+from graphiti_pkm.storage.graph.falkordb.server import Keeping
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """FalkorDB answers some natural queries wrongly and silently; each test here fails if our store asked that way.
 
-The notes on it are in the docstring of ``graph/queries.py``; what concerns HNSW indexes is in
+The notes on it are in the docstring of ``storage/graph/queries/parts.py``; what concerns HNSW indexes is in
 ``test_store_vectors.py``.
 """
 
@@ -28,24 +28,22 @@ from tests.builders import (
 )
 from tests.falkor import graph_name
 
-from graphiti_pkm.domain.changes import ChangeFilter
-from graphiti_pkm.domain.names import search_terms
-from graphiti_pkm.domain.neighbours import Stretch
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
-from graphiti_pkm.domain.records import Entity, Vector
+from graphiti_pkm.core.model.names import search_terms
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.core.model.records import Entity, Vector
+from graphiti_pkm.core.ports.changes import ChangeFilter
+from graphiti_pkm.core.ports.neighbours import Stretch
 from graphiti_pkm.errors import EmbeddingMismatch, InvalidInput, NotKept
-from graphiti_pkm.graph import (
-    queries_changes,
-    queries_episodes,
-    queries_neighbours,
-    queries_read,
-    queries_sagas,
-    queries_search,
-    queries_write,
-)
-from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.queries import changes as queries_changes
+from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
+from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
+from graphiti_pkm.storage.graph.queries import read as queries_read
+from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
+from graphiti_pkm.storage.graph.queries import search as queries_search
+from graphiti_pkm.storage.graph.queries import write as queries_write
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
 
 NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)

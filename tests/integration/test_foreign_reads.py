@@ -11,8 +11,8 @@ from tests.e2e.isolation_world import Records
 from tests.integration.watched_database import watched
 from tests.protocol.support import EVERYTHING, World, definitions
 
-from graphiti_pkm.domain.records import Record
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.core.model.records import Record
+from graphiti_pkm.storage.graph.store import GraphStore
 
 HERS = stored_group("vera", "diary")
 MANY = 60

@@ -15,15 +15,15 @@ from tests.integration.planted import files_with
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.forget_answers import ForgetResponse
-from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.errors import KeptButPending, Unavailable
-from graphiti_pkm.graph.aof import DIRECTORY
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.services.erasing import Erasing
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.erasing import Erasing
+from graphiti_pkm.storage.graph.embedded.aof import DIRECTORY
+from graphiti_pkm.storage.graph.store import GraphStore
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -12,11 +12,12 @@ from tests.fakes import FakeGraph
 from tests.falkor import graph_name
 from tests.integration.test_falkordb_wrong_answers import plan, vector
 
-from graphiti_pkm.domain.queries import FactFilter, Window
-from graphiti_pkm.domain.records import Fact, WriteIntent
+from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.model.records import Fact, WriteIntent
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph import queries_paths, reading_walks
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph import reading_walks
+from graphiti_pkm.storage.graph.queries import paths as queries_paths
+from graphiti_pkm.storage.graph.store import GraphStore
 
 NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)

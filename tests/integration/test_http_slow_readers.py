@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 from starlette.types import Receive, Scope, Send
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.http import Web, listen
+from graphiti_pkm.server.transports.http import Web, listen
+from graphiti_pkm.settings.loader import Settings
 
 CHUNK = b"x" * 1_000_000
 ASKED = b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"

@@ -28,10 +28,10 @@ from tests.builders import (
 )
 from tests.fakes import FakeClock
 
-from graphiti_pkm.domain.records import BackLinkJob, Deletions, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import BackLinkJob, Deletions, WriteIntent, WriteKind
 from graphiti_pkm.errors import ConfigurationError, ConflictingContent, DamagedStore, NewerSchema, NotKept
-from graphiti_pkm.journal.schema import MIGRATIONS
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.schema import MIGRATIONS
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 
 @pytest.fixture
@@ -296,7 +296,7 @@ def test_a_read_only_directory_is_a_configuration_error(tmp_path: Path) -> None:
         import asyncio, os, pathlib, sys
         from tests.builders import an_intent
         from graphiti_pkm.errors import ConfigurationError
-        from graphiti_pkm.journal.store import SqliteJournal
+        from graphiti_pkm.storage.journal.store import SqliteJournal
         async def main():
             journal = SqliteJournal(pathlib.Path("."))
             try:
@@ -333,7 +333,7 @@ def test_a_file_that_may_not_grow_refuses_the_write_and_loses_nothing(tmp_path: 
         import asyncio, pathlib, resource, sys
         from tests.builders import an_episode, an_intent
         from graphiti_pkm.errors import NotKept
-        from graphiti_pkm.journal.store import SqliteJournal
+        from graphiti_pkm.storage.journal.store import SqliteJournal
         async def main():
             journal = SqliteJournal(pathlib.Path(sys.argv[1]))
             kept = 0

@@ -9,9 +9,9 @@ import pytest
 from tests.builders import a_write, an_episode
 from tests.fakes import FakeClock
 
-from graphiti_pkm.domain.records import BackLinkJob
-from graphiti_pkm.journal.steady import SteadyClock
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.core.model.records import BackLinkJob
+from graphiti_pkm.storage.journal.steady import SteadyClock
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 LEASE = 60.0
 
@@ -93,7 +93,7 @@ def test_processes_of_one_machine_have_one_clock(tmp_path: Path) -> None:
     """Whatever their time of day is."""
     ask = (
         "import sys, sqlite3; from datetime import datetime, timedelta, UTC; from pathlib import Path;"
-        "from graphiti_pkm.journal.connection import JournalFile; from graphiti_pkm.journal.steady import SteadyClock;"
+        "from graphiti_pkm.storage.journal.connection import JournalFile; from graphiti_pkm.storage.journal.steady import SteadyClock;"
         "c = JournalFile(Path(sys.argv[1])).open('NORMAL');"
         "now = lambda: datetime.now(UTC) + timedelta(days=int(sys.argv[2]));"
         "print(SteadyClock(now).seconds(c))"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from tests.builders import an_episode, an_intent
 
-from graphiti_pkm.domain.records import EmbedPassagesJob, EpisodeText, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import EmbedPassagesJob, EpisodeText, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NewerSchema, Unavailable
-from graphiti_pkm.journal import redaction
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal import redaction
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 from tests.builders import a_write, an_entity
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.embedding import RecordedEmbedding
-from graphiti_pkm.domain.records import Vectors
-from graphiti_pkm.journal.schema import MIGRATIONS
-from graphiti_pkm.journal.store import SqliteJournal
-from graphiti_pkm.models.local import LocalEmbedder
+from graphiti_pkm.core.model.records import Vectors
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding
+from graphiti_pkm.embedding.local.local import LocalEmbedder
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.journal.schema import MIGRATIONS
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 WITHOUT_RECORD = MIGRATIONS[:5]
 

@@ -7,9 +7,9 @@ import pytest
 from tests.builders import GROUP, RECORDED, an_intent
 from tests.fakes.clock import FakeClock
 
-from graphiti_pkm.domain.records import BackLinkJob, EmbedPassagesJob
-from graphiti_pkm.journal.jobs import MAX_ATTEMPTS
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.core.model.records import BackLinkJob, EmbedPassagesJob
+from graphiti_pkm.storage.journal.jobs import MAX_ATTEMPTS
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 LEASE = 30.0
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.builders import an_intent
 
-from graphiti_pkm.domain.records import EmbedPassagesJob
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.core.model.records import EmbedPassagesJob
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 WRITER = """
 import asyncio, pathlib, sys
 from tests.builders import an_episode, an_intent
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.store import SqliteJournal
 async def main(directory, count):
     journal = SqliteJournal(pathlib.Path(directory))
     for _ in range(count):
@@ -33,7 +33,7 @@ asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 
 CLAIMER = """
 import asyncio, pathlib, sys
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.store import SqliteJournal
 async def main(directory, owner):
     journal = SqliteJournal(pathlib.Path(directory))
     sys.stdin.readline()

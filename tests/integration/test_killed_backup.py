@@ -9,7 +9,7 @@ import pytest
 from tests.builders import a_write, an_episode
 from tests.e2e.support import environment
 
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ import redis
 from tests.builders import GROUP, a_fact, a_write, an_entity, an_episode, at, new_uuid
 from tests.falkor import graph_name
 
-from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
-from graphiti_pkm.graph import queries_facts, queries_read
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
+from graphiti_pkm.storage.graph.queries import facts as queries_facts
+from graphiti_pkm.storage.graph.queries import read as queries_read
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
 
 RETIRED = at(2026, 2)
 

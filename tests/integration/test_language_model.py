@@ -18,13 +18,13 @@ from tests.fakes import FakeJournal
 from tests.requirements import requirement
 from tests.scripted_model import FAULT_KINDS, FaultKind, FaultPlan, PermanentFault, ScheduledFault, ScriptedModel, Storm
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.extraction import Budget, ModelLedger, Usage
-from graphiti_pkm.domain.records import ExtractJob
+from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.ports.extraction import Budget, ModelLedger, Usage
 from graphiti_pkm.errors import BudgetSpent, ModelError, ModelNonsense, ModelRefused, ModelUnavailable
-from graphiti_pkm.graph.pipeline_clients import NoReranker
-from graphiti_pkm.models.graphiti_clients import JobClient
-from graphiti_pkm.models.language_model import ModelOnDemand, language_model
+from graphiti_pkm.graphiti_adapter.language_model import ModelOnDemand, language_model
+from graphiti_pkm.graphiti_adapter.llm_client import JobClient
+from graphiti_pkm.graphiti_adapter.pipeline_clients import NoReranker
+from graphiti_pkm.settings.loader import Settings
 
 DAY = "2026-03-01"
 KEY = "sk-planted-1f8c2d77a0"

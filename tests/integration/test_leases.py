@@ -9,15 +9,15 @@ import pytest
 from tests.builders import an_episode, an_intent
 from tests.contracts.test_locks import Visitor, a_while
 
-from graphiti_pkm.domain.group_locks import GroupLocks
-from graphiti_pkm.domain.records import WriteIntent
+from graphiti_pkm.core.model.records import WriteIntent
+from graphiti_pkm.core.ports.group_locks import GroupLocks
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.database import Database
-from graphiti_pkm.graph.leases import Fences, LeasedGroupLocks
-from graphiti_pkm.graph.locks import FlockGroupLocks
-from graphiti_pkm.graph.queries_locks import lock_of, take
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.database import Database
+from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
+from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
+from graphiti_pkm.storage.graph.queries.locks import lock_of, take
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
 
 SHORT, LONG = 0.3, 60.0
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.integration.embedded_support import Client
 
-from graphiti_pkm.graph.locks import FlockGroupLocks
+from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
 
 
 @pytest.fixture

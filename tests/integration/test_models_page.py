@@ -18,10 +18,10 @@ from tests.requirements import requirement
 from tests.scripted_model import ScriptedModel
 from tests.write_docs import DOCS
 
-from graphiti_pkm.config import Settings, load_settings
-from graphiti_pkm.domain.extraction import Budget, ModelLedger
-from graphiti_pkm.domain.records import ExtractJob
-from graphiti_pkm.models.language_model import language_model
+from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.ports.extraction import Budget, ModelLedger
+from graphiti_pkm.graphiti_adapter.language_model import language_model
+from graphiti_pkm.settings.loader import Settings, load_settings
 
 KEYS = {name: f"sk-{name}" for name in ("OPENAI_API_KEY", "VLLM_API_KEY", "OPENROUTER_API_KEY")}
 PAGE = (DOCS / "models.md").read_text(encoding="utf-8")

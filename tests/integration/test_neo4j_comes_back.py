@@ -7,11 +7,11 @@ import pytest
 from pydantic import SecretStr
 from tests.neo4j_server import Neo4jServer, skip_without_tools
 
-from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.graph import neo4j_pulse
-from graphiti_pkm.graph.neo4j_database import Neo4jDatabase, open_neo4j
-from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.neo4j import pulse as neo4j_pulse
+from graphiti_pkm.storage.graph.neo4j.database import Neo4jDatabase, open_neo4j
+from graphiti_pkm.storage.graph.queries.values import Query, Row
 
 COUNT = Query("count", "MATCH (n:Heron) RETURN count(n) AS n", {})
 pytestmark = pytest.mark.timeout(180)

@@ -9,13 +9,13 @@ from pydantic import SecretStr
 from tests.builders import GROUP, a_name, a_write, an_entity
 from tests.neo4j_server import Neo4jAddress
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.names import name_key
+from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.errors import ConfigurationError, NewerSchema, Unavailable
-from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.neo4j_database import Neo4jDatabase, open_neo4j
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.neo4j.database import Neo4jDatabase, open_neo4j
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
 
 PLANTED = "PLANTED-secret-words"
 NOBODY = "bolt://127.0.0.1:9"

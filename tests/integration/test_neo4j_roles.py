@@ -11,7 +11,8 @@ from tests.integration.cypher_source import Parts, deleted, made, named, procedu
 from tests.neo4j_server import Neo4jAddress
 from tests.requirements import requirement
 
-from graphiti_pkm.graph import queries_sagas, queries_write
+from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
+from graphiti_pkm.storage.graph.queries import write as queries_write
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = (ROOT / "docker" / "neo4j-roles-enterprise.cypher").read_text()

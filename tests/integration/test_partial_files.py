@@ -4,12 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from graphiti_pkm.journal.partial import partial, sweep
+from graphiti_pkm.storage.journal.partial import partial, sweep
 
 _MAKER = """
 import sys
 from pathlib import Path
-from graphiti_pkm.journal.partial import partial
+from graphiti_pkm.storage.journal.partial import partial
 with partial(Path(sys.argv[1]), "backup") as path:
     path.write_text("half")
     path.with_name(path.name + "-wal").write_text("more")

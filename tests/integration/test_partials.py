@@ -11,14 +11,14 @@ from pathlib import Path
 from tests.builders import a_write, an_episode
 from tests.integration.planted import files_with
 
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 PLANTED = "Quolltext-4711"
 
 _MAKES = """
 import sys, time
 from pathlib import Path
-from graphiti_pkm.journal.partial import partial
+from graphiti_pkm.storage.journal.partial import partial
 with partial(Path(sys.argv[1]), sys.argv[2]) as path:
     path.write_text(sys.argv[3])
     path.with_name(path.name + "-wal").write_text(sys.argv[3])

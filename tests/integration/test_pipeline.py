@@ -21,9 +21,9 @@ from tests.integration.pipeline_world import (
 from tests.requirements import requirement
 from tests.scripted_model import ScriptedModel
 
-from graphiti_pkm.domain.extraction import ExtractedEnding, Extraction
+from graphiti_pkm.core.ports.extraction import ExtractedEnding, Extraction
 from graphiti_pkm.errors import NotFound
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.store import GraphStore
 
 
 @pytest.fixture

@@ -28,13 +28,13 @@ from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 from tests.scripted_model.counting import Tally
 
-from graphiti_pkm.domain.extraction import ModelLedger
-from graphiti_pkm.domain.records import Name
+from graphiti_pkm.core.model.records import Name
+from graphiti_pkm.core.ports.extraction import ModelLedger
 from graphiti_pkm.errors import ConfigurationError, ModelNonsense, ModelUnavailable, Unavailable
-from graphiti_pkm.graph.pipeline import GraphitiExtractor
-from graphiti_pkm.graph.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen, node_of
-from graphiti_pkm.graph.pipeline_types import read_types
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor
+from graphiti_pkm.graphiti_adapter.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen, node_of
+from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
+from graphiti_pkm.storage.graph.store import GraphStore
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ async def test_a_fact_ended_by_what_a_model_dates_before_it_stays(world: Pipelin
 
 def test_nothing_slow_is_imported_before_an_episode_is_read() -> None:
     script = (
-        "import sys; from graphiti_pkm.graph.pipeline import GraphitiExtractor; "
+        "import sys; from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor; "
         "print([name for name in ('graphiti_core', 'openai', 'numpy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -9,8 +9,8 @@ from tests.builders import a_fact, an_entity, at
 from tests.integration.pipeline_world import PipelineWorld, entities_of, opened
 from tests.scripted_model import ScriptedModel
 
-from graphiti_pkm.domain.records import Entity
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.storage.graph.store import GraphStore
 
 FIRST = an_entity("Invoice of the Berlin Office 2025-0001", summary="Paid in cash.")
 SECOND = an_entity("Invoice of the Berlin Office 2025-0002")

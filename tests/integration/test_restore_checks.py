@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.builders import an_entity, an_episode, an_intent
 
-from graphiti_pkm.domain.records import BackLinkJob, ExtractJob, WriteIntent
+from graphiti_pkm.core.model.records import BackLinkJob, ExtractJob, WriteIntent
 from graphiti_pkm.errors import DamagedStore, InvalidInput
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 Spoil = Callable[[sqlite3.Connection], object]
 

@@ -30,8 +30,8 @@ from tests.integration.rows_support import World, a_world, in_one_task
 from tests.protocol.support import answered, text, told
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.records import Vector, Vectors, WriteIntent
-from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.core.model.records import Vector, Vectors, WriteIntent
+from graphiti_pkm.storage.commit import Committer
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(180)]
 

@@ -8,8 +8,8 @@ from tests.corpus import dense, fixed_uuid
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.core.model.access import LOCAL, Caller
 
 F6 = Content(
     nodes=(

@@ -28,10 +28,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from tests.requirements import requirement
 
-from graphiti_pkm.config import TELEMETRY, Settings
-from graphiti_pkm.graph.falkor_driver import OneGraphDriver
-from graphiti_pkm.server import MemoryServer
-from graphiti_pkm.toolsets.catalog import TOOLSETS, select
+from graphiti_pkm.server.app import MemoryServer
+from graphiti_pkm.server.tools.registry import TOOLSETS, select
+from graphiti_pkm.settings.loader import TELEMETRY, Settings
+from graphiti_pkm.storage.graph.falkordb.driver import OneGraphDriver
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "mcp_server" / "graphiti_pkm"
@@ -159,7 +159,7 @@ def test_graphitis_telemetry_is_off_unless_the_user_turned_it_on(
     """In a process of its own: under pytest Graphiti sends nothing anyway."""
     code = """if True:
         import sys
-        import graphiti_pkm.graph.falkor_driver
+        import graphiti_pkm.storage.graph.falkordb.driver
         from graphiti_core.telemetry import capture_event, is_telemetry_enabled
         if not is_telemetry_enabled():
             capture_event("graphiti_initialized", {})

@@ -12,8 +12,8 @@ from tests.builders import new_uuid
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.requirements import requirement
 
-from graphiti_pkm.graph.falkor_driver import OneGraphDriver
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.falkordb.driver import OneGraphDriver
+from graphiti_pkm.storage.graph.store import GraphStore
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -19,11 +19,11 @@ from tests.protocol.support import error_of
 from tests.requirements import requirement
 
 from graphiti_pkm.errors import NotKept
-from graphiti_pkm.graph import mapping
-from graphiti_pkm.graph.falkor_driver import OneGraphDriver
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.services.commit import Committer
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.falkordb.driver import OneGraphDriver
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.store import GraphStore
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

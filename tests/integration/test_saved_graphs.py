@@ -14,12 +14,12 @@ from tests.integration.test_rows_bridge import F6, draw, drawn
 from tests.requirements import requirement
 
 from graphiti_pkm.bootstrap import open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.service import Reasoning
+from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import NotFound
-from graphiti_pkm.journal.store import SqliteJournal
-from graphiti_pkm.services.reasoning import Reasoning
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 HIDDEN = "Zéphyrin-Quolltext"
 TOOLSETS = ("memory", "graph", "reasoning")

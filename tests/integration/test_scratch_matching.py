@@ -8,14 +8,14 @@ import pytest
 from tests.fakes import FakeClock
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.scratch_requests import NodeInput
-from graphiti_pkm.models.local import LocalEmbedder
-from graphiti_pkm.services.scratch_edges import ScratchEdges
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs
-from graphiti_pkm.services.scratch_matching import Match, Matcher, Missing
-from graphiti_pkm.services.scratch_nodes import ScratchNodes
+from graphiti_pkm.capabilities.scratch.edges import ScratchEdges
+from graphiti_pkm.capabilities.scratch.matching.matching import Match, Matcher, Missing
+from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
+from graphiti_pkm.capabilities.scratch.nodes import ScratchNodes
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.embedding.local.local import LocalEmbedder
+from graphiti_pkm.settings.loader import Settings
 
 F6 = ("LoginController", "AuthService", "UserRepository", "PostgresDB")
 

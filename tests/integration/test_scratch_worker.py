@@ -13,13 +13,13 @@ from itertools import permutations
 import pytest
 from tests.requirements import requirement
 
+from graphiti_pkm.capabilities.scratch.algorithms.view import View, view_of
+from graphiti_pkm.capabilities.scratch.algorithms.worker import Workers
 from graphiti_pkm.errors import InvalidInput, Unavailable
-from graphiti_pkm.reasoning.view import View, view_of
-from graphiti_pkm.reasoning.worker import Workers
 
-PATHS = "graphiti_pkm.reasoning.analyses:paths"
-CYCLES = "graphiti_pkm.reasoning.analyses:cycles"
-BETWEENNESS = "graphiti_pkm.reasoning.analyses:betweenness"
+PATHS = "graphiti_pkm.capabilities.scratch.algorithms.analyses:paths"
+CYCLES = "graphiti_pkm.capabilities.scratch.algorithms.analyses:cycles"
+BETWEENNESS = "graphiti_pkm.capabilities.scratch.algorithms.analyses:betweenness"
 
 SQUARE = view_of(range(4), [(0, 1), (0, 2), (1, 3), (2, 3)])
 
@@ -104,10 +104,12 @@ async def test_jobs_of_one_tenant_take_turns_and_other_tenants_wait_for_explosio
 async def test_memory_is_bounded_and_a_process_that_had_none_left_is_replaced() -> None:
     chain = view_of(range(20_000), [(node, node + 1) for node in range(19_999)])
     async with workers(most_bytes=8_000_000) as opened:
-        outcome = await opened.run("me", "graphiti_pkm.reasoning.analyses:reduction", chain)
+        outcome = await opened.run("me", "graphiti_pkm.capabilities.scratch.algorithms.analyses:reduction", chain)
         assert (outcome.finds, outcome.ending, _numbers(opened)) == ([], "memory", set())
     async with workers() as opened:
-        assert (await opened.run("me", "graphiti_pkm.reasoning.analyses:reduction", chain)).finds == [{"edges": []}]
+        assert (
+            await opened.run("me", "graphiti_pkm.capabilities.scratch.algorithms.analyses:reduction", chain)
+        ).finds == [{"edges": []}]
 
 
 async def test_a_job_that_fails_or_refuses_leaves_the_next_one_well() -> None:
@@ -118,7 +120,11 @@ async def test_a_job_that_fails_or_refuses_leaves_the_next_one_well() -> None:
             await opened.run("me", "os:listdir")
         with pytest.raises(InvalidInput, match="negative"):
             await opened.run(
-                "me", "graphiti_pkm.reasoning.paths:cheapest_path", view_of([0, 1], [(0, 1)], [-1]), source=0, target=1
+                "me",
+                "graphiti_pkm.capabilities.scratch.algorithms.paths:cheapest_path",
+                view_of([0, 1], [(0, 1)], [-1]),
+                source=0,
+                target=1,
             )
         (process,) = opened._all
         process.kill()
@@ -137,14 +143,14 @@ async def test_a_call_that_is_cancelled_takes_its_process_along() -> None:
 _SERVER = """
 import asyncio
 from itertools import permutations
-from graphiti_pkm.reasoning.view import view_of
-from graphiti_pkm.reasoning.worker import Workers
+from graphiti_pkm.capabilities.scratch.algorithms.view import view_of
+from graphiti_pkm.capabilities.scratch.algorithms.worker import Workers
 
 async def main():
     workers = Workers(60)
     view = view_of(range(14), list(permutations(range(14), 2)))
-    job = asyncio.create_task(workers.run("me", "graphiti_pkm.reasoning.analyses:cycles", view, longest=None))
-    other = await workers.run("you", "graphiti_pkm.reasoning.analyses:cycles", view, most=3, longest=None)
+    job = asyncio.create_task(workers.run("me", "graphiti_pkm.capabilities.scratch.algorithms.analyses:cycles", view, longest=None))
+    other = await workers.run("you", "graphiti_pkm.capabilities.scratch.algorithms.analyses:cycles", view, most=3, longest=None)
     print(*(process.pid for process in workers._all), flush=True)
     await job
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from tests.builders import at
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel, Storm
 
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.store import GraphStore
 
 CONFIG = LLMConfig(api_key="k", model="m", small_model="s")
 DIARY = [

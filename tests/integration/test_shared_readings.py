@@ -12,13 +12,13 @@ from tests.integration.embedded_support import end_database
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.bootstrap import open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.graph import shared_readings
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.journal.server_id import server_id
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph import shared_readings
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.journal.server_id import server_id
 
 VALUES: dict[str, Any] = {
     "server": "one",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.journal.signing_key import keep_signing_key, signing_key
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.journal.signing_key import keep_signing_key, signing_key
 
 
 def test_all_processes_of_a_directory_and_the_next_start_have_the_same_key(tmp_path: Path) -> None:

@@ -23,13 +23,13 @@ from tests.builders import (
     new_uuid,
 )
 
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
-from graphiti_pkm.domain.records import Episode, Fact, FactChange, WriteKind
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.core.model.records import Episode, Fact, FactChange, WriteKind
 from graphiti_pkm.errors import NewerSchema, Unavailable
-from graphiti_pkm.graph import schema
-from graphiti_pkm.graph.opening import OpenFalkor
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph import schema
+from graphiti_pkm.storage.graph.opening import OpenFalkor
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
 
 NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)
@@ -64,7 +64,7 @@ async def rows(store: GraphStore, text: str, **parameters: object) -> list[dict[
 def test_importing_the_store_loads_no_client_and_no_graphiti() -> None:
     """These imports cost most of a second, and a server must answer tools/list before."""
     code = """if True:
-        import sys, graphiti_pkm.graph.store
+        import sys, graphiti_pkm.storage.graph.store
         print([name for name in ("graphiti_core", "falkordb", "redis", "numpy") if name in sys.modules])"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

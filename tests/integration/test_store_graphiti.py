@@ -10,12 +10,12 @@ from graphiti_core.edges import EntityEdge, EpisodicEdge
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 from tests.builders import GROUP, RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, at, new_uuid
 
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.queries import EpisodeFilter, FactFilter, Window
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.falkor_driver import OneGraphDriver
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.falkordb.driver import OneGraphDriver
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
 
 FACTS = FactFilter(group_ids=(GROUP,), now=at(2026, 6))
 PAGE = Window(limit=100)

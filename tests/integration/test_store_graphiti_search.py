@@ -26,10 +26,10 @@ from tests.builders import RECORDED, a_fact, a_mention, a_write, an_entity, an_e
 from tests.falkor import graph_name
 from tests.integration.vector_world import LARGE, SIZE, SMALL, VectorWorld, all_built, until_built
 
-from graphiti_pkm.domain.records import Fact, Vector
+from graphiti_pkm.core.model.records import Fact, Vector
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.falkor_driver import OneGraphDriver
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.falkordb.driver import OneGraphDriver
+from graphiti_pkm.storage.graph.store import GraphStore
 
 HYPHENS, UUID_LIKE, PLAIN = "my-own-group", "550e8400-e29b-41d4-a716-446655440000", "other"
 AHEAD, ASIDE = [0.6, 0.8], [0.8, -0.6]

@@ -8,10 +8,10 @@ import pytest
 from tests.builders import GROUP, a_mention, a_name, a_passage, a_write, an_entity, an_episode
 from tests.falkor import FalkorServer, falkor_database
 
-from graphiti_pkm.domain.queries import EpisodeFilter
+from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.opening import OpenFalkor
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.opening import OpenFalkor
+from graphiti_pkm.storage.graph.store import GraphStore
 
 
 class Mortal:

@@ -2,9 +2,9 @@
 
 from tests.builders import GROUP, OTHER_GROUP, a_write, an_episode
 
-from graphiti_pkm.domain.neighbours import Steps
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.core.ports.neighbours import Steps
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
 
 _CHAIN = """UNWIND $pairs AS pair MATCH (a:Episodic {uuid: pair[0]}) MATCH (b:Episodic {uuid: pair[1]})
 MERGE (a)-[:NEXT_EPISODE]->(b)"""

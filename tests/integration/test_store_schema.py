@@ -7,12 +7,13 @@ import redis
 from tests.builders import GROUP, a_change, a_community, a_fact, a_write, an_entity, an_episode, at
 from tests.falkor import graph_name
 
-from graphiti_pkm.domain.changes import ChangeFilter
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.records import Entity, Episode, Fact
-from graphiti_pkm.graph import queries_changes, schema
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Entity, Episode, Fact
+from graphiti_pkm.core.ports.changes import ChangeFilter
+from graphiti_pkm.storage.graph import schema
+from graphiti_pkm.storage.graph.queries import changes as queries_changes
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
 
 
 def another_store(first: GraphStore) -> GraphStore:

@@ -25,11 +25,11 @@ from tests.integration.vector_world import (
 )
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.records import NewVectors
-from graphiti_pkm.graph import queries_vectors
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.graph.vector_indexes import ALL, ENTITIES, FACTS
+from graphiti_pkm.core.model.records import NewVectors
+from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.vector_indexes import ALL, ENTITIES, FACTS
 
 QUERIES = 40
 

@@ -17,7 +17,7 @@ from tests.neo4j_server import Neo4jAddress, empty
 from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 
-from graphiti_pkm.services.takeover import TAKEN
+from graphiti_pkm.capabilities.extraction.takeover import TAKEN
 
 ROOT = Path(__file__).parents[2]
 LEASE_SECONDS = 4.0

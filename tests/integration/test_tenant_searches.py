@@ -11,7 +11,7 @@ from tests.contracts.test_graph_tenants import MANY, OTHERS, their_records
 from tests.corpus import embeddings
 from tests.protocol.support import EVERYTHING, World
 
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.store import GraphStore
 
 PLACES = ("harbour", "quay", "lantern", "gull", "tide", "rope")
 pytestmark = pytest.mark.timeout(500)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from tests.builders import a_fact, a_passage, an_entity, an_episode, at
 
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.domain.records import Entity, Fact, Passage, Vector
-from graphiti_pkm.graph import mapping
-from graphiti_pkm.graph.queries_search import scope
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.graph.vector_indexes import Embedded
-from graphiti_pkm.graph.vectors import VectorIndexes
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.records import Entity, Fact, Passage, Vector
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.queries.search import scope
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.vector_indexes import Embedded
+from graphiti_pkm.storage.graph.vectors import VectorIndexes
 
 LARGE, SMALL = "large-group", "small-group"
 SIZE = 4_500

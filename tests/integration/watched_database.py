@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from graphiti_pkm.graph.database import Database
-from graphiti_pkm.graph.falkor_database import FalkorDatabase
-from graphiti_pkm.graph.neo4j_cypher import parameters, translated
-from graphiti_pkm.graph.neo4j_database import Neo4jDatabase
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.storage.graph.database import Database
+from graphiti_pkm.storage.graph.falkordb.database import FalkorDatabase
+from graphiti_pkm.storage.graph.neo4j.cypher import parameters, translated
+from graphiti_pkm.storage.graph.neo4j.database import Neo4jDatabase
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.store import GraphStore
 
 _PRODUCED = re.compile(r"Records produced: (\d+)")
 

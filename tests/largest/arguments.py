@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from graphiti_pkm.toolsets.bounds import MOST_CHARACTERS
+from graphiti_pkm.toolkit.bounds import MOST_CHARACTERS
 
 Json: TypeAlias = dict[str, Any]
 Text: TypeAlias = Callable[[int, int], str]

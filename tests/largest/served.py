@@ -15,9 +15,9 @@ from tests.integration.scratch_tenants import QuickEmbedder
 from tests.protocol.serving import served
 
 from graphiti_pkm.bootstrap import _assemble, _Sharing, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.services.services import Services
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.toolkit.services import Services
 
 
 class ThreadedEmbedder(QuickEmbedder):

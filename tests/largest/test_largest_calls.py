@@ -19,7 +19,7 @@ from tests.largest.meter import Meter, measured
 from tests.largest.served import Served, serving
 from tests.protocol.support import EVERYTHING, definitions, text
 
-from graphiti_pkm.toolsets.catalog import known_tools
+from graphiti_pkm.server.tools.registry import known_tools
 
 LONGEST_HOLD = 0.1
 LONGEST_CALL = 20.0

@@ -7,9 +7,9 @@ from typing import Any
 import httpx2
 from tests.protocol.support import World
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import Token
-from graphiti_pkm.tokens import hash_of, new_secret, write_tokens
+from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
+from graphiti_pkm.settings.loader import Settings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

@@ -8,7 +8,7 @@ from mcp.client import Client
 from tests.fakes import FakeEmbedder
 from tests.protocol.support import answered
 
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
 
 F6_NODES = [
     {"label": "LoginController", "type": "controller"},

@@ -9,11 +9,11 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.protocol.support import Mode
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.metrics import Counted
-from graphiti_pkm.http import Web, http_app, listen
-from graphiti_pkm.server import build_server
-from graphiti_pkm.toolsets.backend import Start
+from graphiti_pkm.core.ports.metrics import Counted
+from graphiti_pkm.server.app import build_server
+from graphiti_pkm.server.backend import Start
+from graphiti_pkm.server.transports.http import Web, http_app, listen
+from graphiti_pkm.settings.loader import Settings
 
 
 @asynccontextmanager

@@ -11,35 +11,35 @@ from mcp.client import Client
 from mcp_types import CallToolResult, TextContent, Tool
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.server import build_server
-from graphiti_pkm.services.changes import Changes
-from graphiti_pkm.services.clearing import Clearing
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.digests import Digests
-from graphiti_pkm.services.episode_search import EpisodeSearch
-from graphiti_pkm.services.exploring import Exploring
-from graphiti_pkm.services.figures import Figures
-from graphiti_pkm.services.forgetting import Forgetting
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.paths import Paths
-from graphiti_pkm.services.reasoning import Reasoning
-from graphiti_pkm.services.receipts import Progress
-from graphiti_pkm.services.retiring import Retiring
-from graphiti_pkm.services.searching import Searching
-from graphiti_pkm.services.services import Services
-from graphiti_pkm.services.signing import Signer
-from graphiti_pkm.services.sources import Sources
-from graphiti_pkm.services.status import Status
-from graphiti_pkm.services.triplets import Triplets
-from graphiti_pkm.services.writing import Writing
-from graphiti_pkm.toolsets.catalog import TOOLSETS
-from graphiti_pkm.toolsets.instructions import build_instructions
+from graphiti_pkm.capabilities.explore.paths import Paths
+from graphiti_pkm.capabilities.explore.service import Exploring
+from graphiti_pkm.capabilities.explore.sources import Sources
+from graphiti_pkm.capabilities.forget.clearing import Clearing
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.service import Forgetting
+from graphiti_pkm.capabilities.history.changes import Changes
+from graphiti_pkm.capabilities.history.retiring import Retiring
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.capabilities.remember.triplets import Triplets
+from graphiti_pkm.capabilities.sagas.service import Digests
+from graphiti_pkm.capabilities.scratch.service import Reasoning
+from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
+from graphiti_pkm.capabilities.search.service import Searching
+from graphiti_pkm.capabilities.status.figures import Figures
+from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.reading.receipts import Progress
+from graphiti_pkm.core.signing import Signer
+from graphiti_pkm.server.app import build_server
+from graphiti_pkm.server.tools.instructions import build_instructions
+from graphiti_pkm.server.tools.registry import TOOLSETS
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.toolkit.services import Services
 
 Mode: TypeAlias = Literal["auto", "legacy"]
 

@@ -14,7 +14,7 @@ from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, World, answered
 from tests.requirements import requirement
 
-from graphiti_pkm.logs import JsonLines
+from graphiti_pkm.server.observability.logging import JsonLines
 
 PLANTED = "planted-words-nobody-logs"
 EPISODE = "11111111-1111-4111-8111-111111111111"

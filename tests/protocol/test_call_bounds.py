@@ -9,9 +9,9 @@ import pytest
 from tests.fakes import FakeEmbedder
 from tests.protocol.support import EVERYTHING, World, definitions, error_of
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.toolsets.catalog import known_tools
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.server.tools.registry import known_tools
+from graphiti_pkm.settings.loader import Settings
 
 Json = dict[str, Any]
 TOOLS = sorted(known_tools())

@@ -10,7 +10,7 @@ from tests.corpus import DJANGO, load, weeks
 from tests.protocol.support import World
 from tests.requirements import requirement
 
-from graphiti_pkm.logs import JsonLines
+from graphiti_pkm.server.observability.logging import JsonLines
 
 SECRET = "planted-words-nobody-logs"  # noqa: S105  (a marker, no password)
 

@@ -12,8 +12,8 @@ from mcp.client import Client
 from tests.builders import a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.protocol.support import EVERYTHING, World, answered, definitions
 
-from graphiti_pkm.services.paging import encode_cursor
-from graphiti_pkm.services.signing import Signer
+from graphiti_pkm.core.reading.paging import encode_cursor
+from graphiti_pkm.core.signing import Signer
 
 ROWS = 4
 REFUSED = "This cursor is damaged or belongs to a call with other arguments."

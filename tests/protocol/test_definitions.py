@@ -9,9 +9,9 @@ import pytest
 from tests.protocol.support import BUDGET, EVERYTHING, SNAPSHOTS, budget_used, definition_of, definitions
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.toolsets.catalog import TOOLSETS, known_tools
-from graphiti_pkm.toolsets.instructions import build_instructions
+from graphiti_pkm.server.tools.instructions import build_instructions
+from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools
+from graphiti_pkm.settings.loader import Settings
 
 TOOLS = sorted(known_tools())
 WALKS = {"find_entity_path", "get_entity_subgraph"}

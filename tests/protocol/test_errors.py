@@ -14,11 +14,11 @@ from tests.corpus import HUB
 from tests.protocol.support import DEFAULT_TOOLS, FailingStart, Mode, World, answered, error_of, text
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, KeptButPending, Unavailable
-from graphiti_pkm.logs import JsonLines
-from graphiti_pkm.server import build_server
-from graphiti_pkm.services.services import Services
+from graphiti_pkm.server.app import build_server
+from graphiti_pkm.server.observability.logging import JsonLines
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.toolkit.services import Services
 
 SECRET = "the-planted-secret"  # noqa: S105  (a marker, no password)
 

@@ -9,8 +9,8 @@ from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_epi
 from tests.protocol.support import World, answered
 from tests.requirements import requirement
 
-from graphiti_pkm.toolsets.catalog import known_tools
-from graphiti_pkm.toolsets.instructions import EXAMPLES, Example, build_instructions
+from graphiti_pkm.server.tools.instructions import EXAMPLES, Example, build_instructions
+from graphiti_pkm.server.tools.registry import known_tools
 
 
 @pytest.fixture(autouse=True)

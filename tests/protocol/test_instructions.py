@@ -7,11 +7,11 @@ from mcp.client import Client
 from tests.protocol.support import World
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.toolsets.catalog import known_tools, select
-from graphiti_pkm.toolsets.instructions import EXAMPLES, RELATIONS, build_instructions
-from graphiti_pkm.toolsets.prompts import PROMPTS
-from graphiti_pkm.toolsets.texts import PLAIN_WORDS
+from graphiti_pkm.server.tools.instructions import EXAMPLES, RELATIONS, build_instructions
+from graphiti_pkm.server.tools.prompts import PROMPTS
+from graphiti_pkm.server.tools.registry import known_tools, select
+from graphiti_pkm.server.tools.texts import PLAIN_WORDS
+from graphiti_pkm.settings.loader import Settings
 
 ALL = build_instructions([tool.name for tool in select(Settings())])
 

@@ -12,8 +12,8 @@ from tests.e2e.isolation_world import Records
 from tests.protocol.support import EVERYTHING, World, text, told
 
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.toolsets.catalog import TOOLSETS, ToolLine
-from graphiti_pkm.toolsets.guard import GuardedTool
+from graphiti_pkm.server.tools.guard import GuardedTool
+from graphiti_pkm.server.tools.registry import TOOLSETS, ToolLine
 
 LINES = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools}
 OWN = Records("t1", HUB, fixed_uuid("hub fact 0"), fixed_uuid("an episode"))

@@ -14,11 +14,11 @@ from tests.protocol.serving import connected, served
 from tests.protocol.support import answered
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.metrics import COUNTED, LOOKED_UP, PREFIX
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.prometheus import BUCKETS, PrometheusMetrics
-from graphiti_pkm.toolsets.catalog import known_tools
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.metrics import COUNTED, LOOKED_UP, PREFIX
+from graphiti_pkm.server.observability.prometheus import BUCKETS, PrometheusMetrics
+from graphiti_pkm.server.tools.registry import known_tools
+from graphiti_pkm.settings.loader import Settings
 
 PLANTED = "Plantedword"
 SECRET = "0123456789abcdef-of-the-scraper"  # noqa: S105  (a test's)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
-from graphiti_pkm.toolsets.catalog import TOOLSETS, Toolset, narrowed, select
+from graphiti_pkm.server.tools.registry import TOOLSETS, Toolset, narrowed, select
+from graphiti_pkm.settings.loader import Settings
 
 MEMORY = TOOLSETS[0]
 READING = Toolset("reading", "For tests.", tuple(tool for tool in MEMORY.tools if not tool.writes)[:2])

@@ -10,10 +10,10 @@ from tests.protocol.doors import ACCEPT, PING, Doors, a_world
 from tests.protocol.serving import connected, served
 from tests.protocol.support import World, answered
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.draining import Draining
-from graphiti_pkm.http_probes import Readiness
-from graphiti_pkm.server import build_server
+from graphiti_pkm.server.app import build_server
+from graphiti_pkm.server.transports.draining import Draining
+from graphiti_pkm.server.transports.probes import Readiness
+from graphiti_pkm.settings.loader import Settings
 
 TAKEN = ["/health", "/ready", "/metrics", "/sse", "/messages", "/register", "/health/", "//ready", "/messages/mcp"]
 

@@ -15,7 +15,7 @@ from tests.protocol.serving import served
 from tests.protocol.support import World
 from tests.protocol.test_stdio import wire
 
-from graphiti_pkm.config import Settings
+from graphiti_pkm.settings.loader import Settings
 
 VERSIONS = [*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS]
 SUBSCRIBING = {

@@ -9,7 +9,7 @@ from tests.protocol.scratch_support import call
 from tests.protocol.support import EVERYTHING, World, text
 from tests.requirements import requirement
 
-from graphiti_pkm.toolsets.catalog import TOOLSETS
+from graphiti_pkm.server.tools.registry import TOOLSETS
 
 READING = sorted(
     tool.name

@@ -75,7 +75,7 @@ async def test_an_unexpected_error_of_a_scratch_tool_names_where_to_look(
         raise RuntimeError
 
     await build_f6(client)
-    monkeypatch.setattr("graphiti_pkm.reasoning.graph.ScratchGraph.apply", fail)
+    monkeypatch.setattr("graphiti_pkm.capabilities.scratch.graphs.graph.ScratchGraph.apply", fail)
     message = error_of(await client.call_tool("add_node", {"label": "A"}))
     assert "look with list_graphs" in message
     assert "get_episodes" not in message

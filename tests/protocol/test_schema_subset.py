@@ -8,7 +8,7 @@ from tests.protocol.scratch_support import call
 from tests.protocol.support import EVERYTHING, World, answered, definition_of, definitions
 from tests.protocol.test_definitions import nodes
 
-from graphiti_pkm.toolsets.catalog import known_tools
+from graphiti_pkm.server.tools.registry import known_tools
 
 TOOLS = sorted(known_tools())
 KEYWORDS = {

@@ -12,8 +12,8 @@ import pytest
 from tests.protocol.support import World
 from tests.requirements import requirement
 
-from graphiti_pkm.server import build_server
-from graphiti_pkm.stdio import serve_stdio, without_half_pairs
+from graphiti_pkm.server.app import build_server
+from graphiti_pkm.server.transports.stdio import serve_stdio, without_half_pairs
 
 HELLO = {
     "jsonrpc": "2.0",

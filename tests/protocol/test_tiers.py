@@ -13,8 +13,8 @@ from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, Mode, World, answered, error_of
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.access import TIERS, Tier
-from graphiti_pkm.toolsets.catalog import TOOLSETS, known_tools
+from graphiti_pkm.core.model.access import TIERS, Tier
+from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools
 
 ADDS = {
     "add_memory",

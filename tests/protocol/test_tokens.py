@@ -15,9 +15,9 @@ from tests.protocol.serving import connected, served
 from tests.protocol.support import Mode, answered, error_of
 from tests.requirements import requirement
 
-from graphiti_pkm.logs import JsonLines
-from graphiti_pkm.tokens import new_secret
-from graphiti_pkm.toolsets.catalog import TOOLSETS
+from graphiti_pkm.server.auth.tokens import new_secret
+from graphiti_pkm.server.observability.logging import JsonLines
+from graphiti_pkm.server.tools.registry import TOOLSETS
 
 MODES: tuple[Mode, ...] = ("auto", "legacy")
 

@@ -13,11 +13,11 @@ from tests.protocol.serving import connected, served
 from tests.protocol.support import DEFAULT_TOOLS, FailingStart, Mode, World, answered, error_of
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.http_access import check_host
-from graphiti_pkm.services.services import Services
-from graphiti_pkm.tokens import Tokens
+from graphiti_pkm.server.auth.access_gate import check_host
+from graphiti_pkm.server.auth.tokens import Tokens
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.toolkit.services import Services
 
 NOWHERE = Path("/nonexistent/memory")
 """No file of tokens is there."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from graphiti_pkm.domain.names import fold, search_terms, words_of
-from graphiti_pkm.services.ranking import stem
+from graphiti_pkm.core.model.names import fold, search_terms, words_of
+from graphiti_pkm.core.reading.ranking import stem
 
 Split = Literal["tune", "held"]
 

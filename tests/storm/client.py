@@ -27,14 +27,14 @@ async def main(way: str, data_dir: Path, directory: Path, slot: str) -> None:
 
 
 async def _in_process(way: str, data_dir: Path, diary: Diary, stop: Path, slot: str) -> None:
-    from graphiti_pkm.config import Settings  # noqa: PLC0415 the other way needs none of this
-    from graphiti_pkm.models.weight_files import MINILM  # noqa: PLC0415 same
+    from graphiti_pkm.embedding.local.weight_files import MINILM  # noqa: PLC0415 same
+    from graphiti_pkm.settings.loader import Settings  # noqa: PLC0415 the other way needs none of this
 
     if way == "words":
         sys.modules[MINILM.package] = None  # type: ignore[assignment]  # as if it were not installed
     from graphiti_pkm.bootstrap import open_memory  # noqa: PLC0415 same
-    from graphiti_pkm.domain.access import LOCAL  # noqa: PLC0415 same
-    from graphiti_pkm.domain.requests import AddMemory  # noqa: PLC0415 same
+    from graphiti_pkm.core.model.access import LOCAL  # noqa: PLC0415 same
+    from graphiti_pkm.core.model.requests import AddMemory  # noqa: PLC0415 same
 
     settings = Settings(data_dir=data_dir, cache_dir=data_dir.parent / "no-weights")
     async with open_memory(settings) as memory:

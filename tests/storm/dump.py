@@ -8,7 +8,7 @@ from typing import Any
 
 from falkordb import FalkorDB
 
-from graphiti_pkm.domain.names import normalise_name
+from graphiti_pkm.core.model.names import normalise_name
 
 _KEYS = {"Name": "key", "SearchText": "id", "Group": "id", "Meta": "id"}
 _MARKER = "Write"

@@ -18,9 +18,9 @@ from tests.storm.dump import dump, repeated_facts, repeated_names
 from tests.storm.reading import EPISODES, GROUPS, Read, faults, note, read, unreadable
 
 from graphiti_pkm.bootstrap import open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.extraction import ExtractionRecord
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.core.ports.extraction import ExtractionRecord
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 pytestmark = [pytest.mark.storm, pytest.mark.timeout(1800)]
 

@@ -23,9 +23,9 @@ from tests.storm.story import HOME, note, token
 from tests.storm.weather import WAYS, Storm
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.settings.loader import Settings
 
 SECONDS = 120
 LEAST_ACKNOWLEDGED = 2_000

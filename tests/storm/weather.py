@@ -14,8 +14,8 @@ from time import monotonic, sleep, time
 
 from tests.storm.notes import Diary
 
-from graphiti_pkm.graph.redis_process import names_database
-from graphiti_pkm.graph.redis_socket import read_endpoint
+from graphiti_pkm.storage.graph.embedded.redis_process import names_database
+from graphiti_pkm.storage.graph.embedded.redis_socket import read_endpoint
 
 WAYS = ("words",) * 14 + ("model",) * 3 + ("stdio",) * 3
 """How each of the clients writes."""

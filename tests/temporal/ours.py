@@ -17,9 +17,9 @@ from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer
 from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
 
 from graphiti_pkm.bootstrap import Memory, _assemble, _Sharing, open_memory
-from graphiti_pkm.config import Settings
-from graphiti_pkm.server import build_server
-from graphiti_pkm.services.services import Services
+from graphiti_pkm.server.app import build_server
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.toolkit.services import Services
 
 _MOST_CHANGES = 50
 _DOUBTS = frozenset({"ambiguous_replacement", "possible_conflict", "empty_interval", "proposed_ending"})

@@ -32,7 +32,7 @@ def test_there_are_more_than_ten_faults_and_none_is_named_twice() -> None:
 @pytest.mark.parametrize("old", ["no such text", "import"])
 def test_a_fault_that_does_not_apply_exactly_once_is_an_error(source: Path, old: str) -> None:
     with pytest.raises(ValueError, match="mend"):
-        Mutant(fault="a fault", file="services/views.py", old=old, new="").apply(source)
+        Mutant(fault="a fault", file="core/reading/views.py", old=old, new="").apply(source)
 
 
 def test_a_fault_in_a_file_that_is_gone_is_an_error(source: Path) -> None:

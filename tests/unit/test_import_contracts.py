@@ -37,10 +37,10 @@ def test_the_package_keeps_its_import_contracts() -> None:
 @pytest.mark.parametrize(
     ("module", "violation", "broken"),
     [
-        ("services/groups.py", "import graphiti_pkm.graph.store", "Dependencies point one way"),
-        ("toolsets/catalog.py", "import redis", "Only graph/ reaches the database"),
-        ("models/chat.py", "import graphiti_core", "Only graph/ reaches the database"),
-        ("services/paging.py", "import numpy", "services know neither MCP nor numpy"),
+        ("core/identity/groups.py", "import graphiti_pkm.storage.graph.store", "Dependencies point one way"),
+        ("server/tools/registry.py", "import redis", "Only graph/ reaches the database"),
+        ("llm/chat.py", "import graphiti_core", "Only graph/ reaches the database"),
+        ("core/reading/paging.py", "import numpy", "services know neither MCP nor numpy"),
     ],
 )
 def test_a_planted_violation_is_caught(copy_of_the_package: Path, module: str, violation: str, broken: str) -> None:

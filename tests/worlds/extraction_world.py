@@ -4,14 +4,14 @@ from datetime import datetime
 from typing import Any
 
 from tests.builders import new_uuid
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.extraction import ExtractedEnding, ExtractedEntity, ExtractedFact, Extraction
-from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
-from graphiti_pkm.domain.records import Entity, ExtractJob, Fact, WriteIntent, WriteKind
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.extraction_write import ExtractionWriting, FoundInEpisode
-from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting, FoundInEpisode
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
+from graphiti_pkm.core.model.records import Entity, ExtractJob, Fact, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.extraction import ExtractedEnding, ExtractedEntity, ExtractedFact, Extraction
+from graphiti_pkm.storage.commit import Committer
 
 MODEL = "scripted-1"
 

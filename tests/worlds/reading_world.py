@@ -9,24 +9,24 @@ from typing import TypeVar
 from tests.corpus import embeddings
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import Answer, Page
-from graphiti_pkm.domain.records import WriteIntent
-from graphiti_pkm.services.changes import Changes
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.episode_search import EpisodeSearch
-from graphiti_pkm.services.exploring import Exploring
-from graphiti_pkm.services.forgetting import Forgetting
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.jobs import Jobs
-from graphiti_pkm.services.paths import Paths
-from graphiti_pkm.services.retiring import Retiring
-from graphiti_pkm.services.searching import Searching
-from graphiti_pkm.services.sources import Sources
-from graphiti_pkm.services.status import Status
+from graphiti_pkm.capabilities.explore.paths import Paths
+from graphiti_pkm.capabilities.explore.service import Exploring
+from graphiti_pkm.capabilities.explore.sources import Sources
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.service import Forgetting
+from graphiti_pkm.capabilities.history.changes import Changes
+from graphiti_pkm.capabilities.history.retiring import Retiring
+from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
+from graphiti_pkm.capabilities.search.service import Searching
+from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import Answer, Page
+from graphiti_pkm.core.model.records import WriteIntent
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.jobs import Jobs
 
 A_PAGE = TypeVar("A_PAGE", bound=Page)
 

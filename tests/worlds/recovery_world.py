@@ -11,11 +11,11 @@ from tests.fakes.graph import FakeGraph
 from tests.fakes.journal import FakeJournal
 from tests.fakes.locks import FakeLocks
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.records import WriteIntent
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.recovery import Recovery
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.records import WriteIntent
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.recovery import Recovery
 
 
 class World:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchNode
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.reasoning import Reasoning
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.service import Reasoning
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
 
 
 class ScratchWorld(WritingWorld):

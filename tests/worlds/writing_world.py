@@ -6,18 +6,18 @@ from typing import Any
 
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.answers import AddMemoryResponse, Attention
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.services.changes import Changes
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.fact_rules import is_current
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.retiring import Retiring
-from graphiti_pkm.services.writing import Writing
+from graphiti_pkm.capabilities.history.changes import Changes
+from graphiti_pkm.capabilities.history.retiring import Retiring
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.rules import is_current
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.answers import AddMemoryResponse, Attention
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import Committer
 
 
 class WritingWorld:

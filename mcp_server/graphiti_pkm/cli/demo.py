@@ -15,8 +15,8 @@ from mcp.client.stdio import stdio_client
 from graphiti_pkm.cli.directories import remove
 from graphiti_pkm.cli.examples import Example, read_examples
 from graphiti_pkm.cli.output import Progress, indented, say
-from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import PkmError
+from graphiti_pkm.settings.loader import Settings
 
 JOURNAL, DECISIONS = "coaching-journal", "architecture-decisions"
 _WIDEST = 100

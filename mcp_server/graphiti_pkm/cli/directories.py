@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from graphiti_pkm.graph import aof
-from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, try_lock
-from graphiti_pkm.graph.watchdog import OWNER_LOCK
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.storage.graph.embedded import aof
+from graphiti_pkm.storage.graph.embedded.watchdog import OWNER_LOCK
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, try_lock
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 _DATABASE_ENDS_SECONDS = 10.0
 

@@ -13,18 +13,18 @@ from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
-from graphiti_pkm.config import LoadedSettings, Settings
-from graphiti_pkm.config_keys import OPENAI_KEY, is_loopback, is_openai
-from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.embedding.api import ApiEmbedder, service_of
+from graphiti_pkm.embedding.local.local import LocalEmbedder
 from graphiti_pkm.errors import ModelError, PkmError
-from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.opening import opening
-from graphiti_pkm.graph.preflight import preflight
-from graphiti_pkm.journal.store import SqliteJournal
-from graphiti_pkm.models.api_embedder import ApiEmbedder, service_of
-from graphiti_pkm.models.language_model import language_model
-from graphiti_pkm.models.local import LocalEmbedder
-from graphiti_pkm.services.rebuilding import is_unfinished
+from graphiti_pkm.graphiti_adapter.language_model import language_model
+from graphiti_pkm.settings.keys import OPENAI_KEY, is_loopback, is_openai
+from graphiti_pkm.settings.loader import LoadedSettings, Settings
+from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.embedded.preflight import preflight
+from graphiti_pkm.storage.graph.opening import opening
+from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.storage.rebuilding import is_unfinished
 
 _IDLE_SECONDS = 0.2
 _PATIENCE = 20.0

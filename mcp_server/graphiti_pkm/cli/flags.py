@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from graphiti_pkm.config import Settings, is_secret
-from graphiti_pkm.config_names import environment_name, flags_of, is_blank, one_of, variables_of
+from graphiti_pkm.settings.loader import Settings, is_secret
+from graphiti_pkm.settings.names import environment_name, flags_of, is_blank, one_of, variables_of
 
 _SERVE_ONLY = frozenset({
     "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group",

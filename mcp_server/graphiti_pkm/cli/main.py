@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import get_args
 
 from graphiti_pkm.cli.flags import add_settings, given_flags, path_of
-from graphiti_pkm.config import LoadedSettings, Settings, load_settings
-from graphiti_pkm.domain.access import Tier
+from graphiti_pkm.core.model.access import Tier
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.loader import LoadedSettings, Settings, load_settings
 
 _TELL_WARNINGS = frozenset({"serve", "doctor"})
 """In their own form."""

@@ -3,7 +3,7 @@
 from contextlib import AbstractAsyncContextManager
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.config import Settings
+from graphiti_pkm.settings.loader import Settings
 
 
 def open_without_model(settings: Settings) -> AbstractAsyncContextManager[Memory]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.logs import Level, describe_exception
+from graphiti_pkm.server.observability.logging import Level, describe_exception
 
 _PROGRAM = "graphiti-pkm"
 _log = logging.getLogger(__name__)

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from graphiti_pkm.cli.directories import has_journal, no_memory
 from graphiti_pkm.cli.output import complain, say, say_json
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.extraction import ExtractionRecord, ExtractionState, Usage
+from graphiti_pkm.core.ports.extraction import ExtractionRecord, ExtractionState, Usage
 from graphiti_pkm.errors import InvalidInput, NotFound
-from graphiti_pkm.journal.queue import SqliteExtractionQueue
-from graphiti_pkm.journal.store import SqliteJournal
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.journal.queue import SqliteExtractionQueue
+from graphiti_pkm.storage.journal.store import SqliteJournal
 
 _OF_ALL: dict[str, tuple[ExtractionState, ...]] = {"retry": ("failed", "queued"), "cancel": ("queued", "running")}
 _LISTED: tuple[ExtractionState, ...] = ("queued", "running", "failed", "cancelled")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from graphiti_pkm.bootstrap import Memory, configured_embedder, open_memory
 from graphiti_pkm.cli.directories import holds_memory, no_memory
 from graphiti_pkm.cli.output import Progress, say
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.embedding import EmbeddingSize, RecordedEmbedding
-from graphiti_pkm.domain.ports import Embedder
+from graphiti_pkm.core.ports.embedding import EmbeddingSize, RecordedEmbedding
+from graphiti_pkm.core.ports.ports import Embedder
+from graphiti_pkm.embedding.api import service_of
 from graphiti_pkm.errors import ModelUnavailable, NotFound, Unavailable
-from graphiti_pkm.models.api_embedder import service_of
-from graphiti_pkm.services.missing_vectors import TEXTS
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.missing_vectors import TEXTS
 
 _SAMPLE = 32
 _CHARACTERS_A_TOKEN = 4

@@ -5,17 +5,17 @@ import asyncio
 from collections.abc import Sequence
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.extraction.reextracting import Choice, Reextracting
 from graphiti_pkm.cli.directories import has_journal, no_memory
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import complain, say, say_json
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.extraction import ExtractionRecord
-from graphiti_pkm.domain.times import parse_instant
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.times import parse_instant
+from graphiti_pkm.core.ports.extraction import ExtractionRecord
+from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import ConfigurationError, NotFound
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.reextracting import Choice, Reextracting
-from graphiti_pkm.services.waiting import wait_for_any
+from graphiti_pkm.settings.loader import Settings
 
 _LOOK_SECONDS = 0.5
 _MILLION = 1_000_000

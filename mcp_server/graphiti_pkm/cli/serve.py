@@ -6,12 +6,12 @@ import sys
 from contextlib import AbstractAsyncContextManager
 from importlib.metadata import version
 
-from graphiti_pkm.config import LoadedSettings, Settings
-from graphiti_pkm.domain.metrics import UNCOUNTED, Counted, Metrics
-from graphiti_pkm.logs import configure_logging
-from graphiti_pkm.server import run
-from graphiti_pkm.services.services import Services
-from graphiti_pkm.toolsets.backend import Start
+from graphiti_pkm.core.ports.metrics import UNCOUNTED, Counted, Metrics
+from graphiti_pkm.server.app import run
+from graphiti_pkm.server.backend import Start
+from graphiti_pkm.server.observability.logging import configure_logging
+from graphiti_pkm.settings.loader import LoadedSettings, Settings
+from graphiti_pkm.toolkit.services import Services
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def _address(settings: Settings) -> dict[str, str]:
     """What a client is given to connect to."""
     if settings.transport == "stdio":
         return {}
-    from graphiti_pkm.http import SSE_PATH  # noqa: PLC0415  (stdio answers sooner without a web server)
+    from graphiti_pkm.server.transports.http import SSE_PATH  # noqa: PLC0415  (stdio answers sooner without a web server)
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return {"url": f"http://{host}:{settings.port}{SSE_PATH if settings.transport == 'sse' else settings.path}"}
@@ -63,7 +63,7 @@ def _counted(settings: Settings) -> Counted | None:
     """What counts, if figures are asked for; over stdio nobody could look at them."""
     if not settings.metrics or settings.transport == "stdio":
         return None
-    from graphiti_pkm.prometheus import PrometheusMetrics  # noqa: PLC0415  (for those who ask)
+    from graphiti_pkm.server.observability.prometheus import PrometheusMetrics  # noqa: PLC0415  (for those who ask)
 
     return PrometheusMetrics()
 

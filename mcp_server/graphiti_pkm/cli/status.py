@@ -2,17 +2,17 @@
 
 import asyncio
 
+from graphiti_pkm.capabilities.status.models import StatusResponse
 from graphiti_pkm.cli.directories import holds_memory, no_memory
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.queries import GroupSize
-from graphiti_pkm.domain.status_answers import StatusResponse
+from graphiti_pkm.core.identity.groups import is_local
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.queries import GroupSize
+from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.reading.views import size_in_words
 from graphiti_pkm.errors import NotFound
-from graphiti_pkm.services.groups import is_local
-from graphiti_pkm.services.views import size_in_words
+from graphiti_pkm.settings.loader import Settings
 
 
 def status(settings: Settings, *, as_json: bool) -> int:

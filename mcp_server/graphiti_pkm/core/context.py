@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.group_locks import GroupLocks
-from graphiti_pkm.domain.ports import Embedder, Graph, Journal
-from graphiti_pkm.services.signing import Signer
+from graphiti_pkm.core.ports.group_locks import GroupLocks
+from graphiti_pkm.core.ports.ports import Embedder, Graph, Journal
+from graphiti_pkm.core.signing import Signer
+from graphiti_pkm.settings.loader import Settings
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,19 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from graphiti_pkm.config_embedding import (
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.metrics import UNCOUNTED, Metrics
+from graphiti_pkm.embedding.local.vector_cache import VectorCache
+from graphiti_pkm.embedding.request_batcher import Lane, Outcome, closed
+from graphiti_pkm.errors import TextRefused, Unavailable
+from graphiti_pkm.settings.embedding import (
     EmbeddingSettings,
     check_embedding,
     embedding_dimension,
     embedding_model,
     takes_dimension,
 )
-from graphiti_pkm.config_keys import is_openai
-from graphiti_pkm.domain.metrics import UNCOUNTED, Metrics
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.errors import TextRefused, Unavailable
-from graphiti_pkm.models.lanes import Lane, Outcome, closed
-from graphiti_pkm.models.vector_cache import VectorCache
+from graphiti_pkm.settings.keys import is_openai
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -158,7 +158,7 @@ class ApiEmbedder:
             if self._is_closed:
                 raise closed()
             if retries not in self._clients:
-                module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.models.service")
+                module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.llm.service")
                 key, url = self._service.key, self._service.base_url
                 client = module.open_client(
                     url, key.get_secret_value() if key else None, _SECONDS, is_openai=is_openai(url)
@@ -213,7 +213,7 @@ class ApiEmbedder:
         if self._service.sends_dimension:
             wanted["dimensions"] = self.dimension
         if self._service.key is None:
-            from graphiti_pkm.models.service import WITHOUT_KEY  # noqa: PLC0415  (loaded by now)
+            from graphiti_pkm.llm.service import WITHOUT_KEY  # noqa: PLC0415  (loaded by now)
 
             wanted["extra_headers"] = WITHOUT_KEY
         answer = await client.embeddings.create(**wanted)

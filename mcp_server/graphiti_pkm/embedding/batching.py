@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import PkmError, Unavailable
 
 PASS_TOKENS = 1024

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.metrics import EMBEDDED_TEXTS, EMBEDDING_ERRORS, EMBEDDING_SECONDS, Metrics
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.metrics import EMBEDDED_TEXTS, EMBEDDING_ERRORS, EMBEDDING_SECONDS, Metrics
+from graphiti_pkm.core.ports.ports import Embedder
 
 
 class MeasuredEmbedder:

@@ -3,9 +3,9 @@
 import logging
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.embedding import RecordedEmbedding
-from graphiti_pkm.domain.ports import Embedder, Journal
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding
+from graphiti_pkm.core.ports.ports import Embedder, Journal
 from graphiti_pkm.errors import PkmError, Unavailable
 
 _log = logging.getLogger(__name__)

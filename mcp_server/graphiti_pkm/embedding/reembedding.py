@@ -10,15 +10,15 @@ import logging
 from collections.abc import Callable
 from uuid import uuid4
 
-from graphiti_pkm.domain.embedding import EmbeddingSize, RecordedEmbedding
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.records import EmbedMissingJob, WriteIntent, WriteKind
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.records import EmbedMissingJob, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.embedding import EmbeddingSize, RecordedEmbedding
+from graphiti_pkm.core.ports.ports import Embedder
+from graphiti_pkm.core.waiting import wait_for_any
+from graphiti_pkm.embedding.recorded import mismatch
 from graphiti_pkm.errors import EmbeddingMismatch, PkmError, Unavailable
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.missing_vectors import MissingVectors
-from graphiti_pkm.services.recorded_embedder import mismatch
-from graphiti_pkm.services.waiting import wait_for_any
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.missing_vectors import MissingVectors
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import PkmError, Unavailable
 
 MOST_TEXTS = 256

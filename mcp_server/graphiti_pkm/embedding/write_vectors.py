@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.errors import Unavailable
 
 PATIENCE = 5.0

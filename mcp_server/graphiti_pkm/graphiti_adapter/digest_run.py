@@ -15,14 +15,14 @@ from graphiti_core.nodes import EntityNode, SagaNode
 from graphiti_core.utils.maintenance.community_operations import build_community
 from pydantic import PrivateAttr
 
-from graphiti_pkm.config import silence_dependencies
-from graphiti_pkm.domain.digests import CommunityDigest, Member
-from graphiti_pkm.domain.labels import BASE
-from graphiti_pkm.domain.saga_records import Saga
-from graphiti_pkm.domain.times import as_utc
-from graphiti_pkm.graph.pipeline_clients import CleaningModel, NoReranker
-from graphiti_pkm.graph.pipeline_graph import ModelDriver, ModelSearch, Seen
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.core.model.labels import BASE
+from graphiti_pkm.core.model.saga_records import Saga
+from graphiti_pkm.core.model.times import as_utc
+from graphiti_pkm.core.ports.digests import CommunityDigest, Member
+from graphiti_pkm.graphiti_adapter.pipeline_clients import CleaningModel, NoReranker
+from graphiti_pkm.graphiti_adapter.pipeline_graph import ModelDriver, ModelSearch, Seen
+from graphiti_pkm.settings.loader import silence_dependencies
+from graphiti_pkm.storage.graph.store import GraphStore
 
 silence_dependencies()
 

@@ -5,13 +5,13 @@ import importlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphiti_pkm.domain.digests import CommunityDigest, Member
-from graphiti_pkm.domain.extraction import ModelLedger
-from graphiti_pkm.domain.saga_records import Saga
-from graphiti_pkm.graph.model_of_job import LanguageModel, model_of_job
+from graphiti_pkm.core.model.saga_records import Saga
+from graphiti_pkm.core.ports.digests import CommunityDigest, Member
+from graphiti_pkm.core.ports.extraction import ModelLedger
+from graphiti_pkm.graphiti_adapter.model_of_job import LanguageModel, model_of_job
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.store import GraphStore
+    from graphiti_pkm.storage.graph.store import GraphStore
 
 T = TypeVar("T")
 
@@ -35,6 +35,6 @@ class GraphitiDigester:
         return await self._asked(ledger, lambda run: run.describe(members))
 
     async def _asked(self, ledger: ModelLedger, ask: Callable[[Any], Awaitable[T]]) -> T:
-        module: Any = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.digest_run")
+        module: Any = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graphiti_adapter.digest_run")
         async with model_of_job(self._language_model, ledger) as model:
             return await ask(module.Run(self._store, model, self._parallel_calls))

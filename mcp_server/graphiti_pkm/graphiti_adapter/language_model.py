@@ -4,11 +4,11 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.extraction import ModelLedger, Usage
+from graphiti_pkm.core.ports.extraction import ModelLedger, Usage
+from graphiti_pkm.settings.loader import Settings
 
 if TYPE_CHECKING:
-    from graphiti_pkm.models.graphiti_clients import Form, JobClient, LanguageModel
+    from graphiti_pkm.graphiti_adapter.llm_client import Form, JobClient, LanguageModel
 
 
 class ModelOnDemand:
@@ -43,7 +43,7 @@ class ModelOnDemand:
     def _make(self) -> "LanguageModel":
         with self._making:
             if self._made is None:
-                from graphiti_pkm.models.graphiti_clients import llm_client  # noqa: PLC0415  (see the module)
+                from graphiti_pkm.graphiti_adapter.llm_client import llm_client  # noqa: PLC0415  (see the module)
 
                 self._made = llm_client(self._settings, **self._http)
             return self._made

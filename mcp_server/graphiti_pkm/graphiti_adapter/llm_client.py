@@ -16,12 +16,12 @@ from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 from graphiti_core.prompts.models import Message
 from pydantic import BaseModel
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.extraction import ModelLedger, Usage
+from graphiti_pkm.core.ports.extraction import ModelLedger, Usage
 from graphiti_pkm.errors import ConfigurationError, ModelNonsense, ModelRefused
-from graphiti_pkm.models.chat import Chat, Request, Said, refusal
-from graphiti_pkm.models.model_answers import Unusable, read_answer
-from graphiti_pkm.models.service_errors import RETRY, RequestNotTaken
+from graphiti_pkm.llm.chat import Chat, Request, Said, refusal
+from graphiti_pkm.llm.model_answers import Unusable, read_answer
+from graphiti_pkm.llm.service_errors import RETRY, RequestNotTaken
+from graphiti_pkm.settings.loader import Settings
 
 Form = Literal["json_schema", "json_object"]
 _MOST_QUOTED = 8_000

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-from graphiti_pkm.domain.extraction import ModelLedger
+from graphiti_pkm.core.ports.extraction import ModelLedger
 from graphiti_pkm.errors import ModelNonsense, PkmError
 
 _log = logging.getLogger(__name__)

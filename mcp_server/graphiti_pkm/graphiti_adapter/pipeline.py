@@ -9,20 +9,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.domain.extraction import Extraction, ExtractionTask, ModelLedger
-from graphiti_pkm.domain.extraction_cost import PART_CHARACTERS, split_parts
-from graphiti_pkm.domain.labels import BASE
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.queries import EpisodeFilter, Window
-from graphiti_pkm.domain.records import Episode
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.core.model.extraction_cost import PART_CHARACTERS, split_parts
+from graphiti_pkm.core.model.labels import BASE
+from graphiti_pkm.core.model.queries import EpisodeFilter, Window
+from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.ports.extraction import Extraction, ExtractionTask, ModelLedger
+from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.errors import NotFound
-from graphiti_pkm.graph.model_of_job import LanguageModel, model_of_job
-from graphiti_pkm.graph.pipeline_result import extraction_of
-from graphiti_pkm.graph.pipeline_types import Ontology
+from graphiti_pkm.graphiti_adapter.model_of_job import LanguageModel, model_of_job
+from graphiti_pkm.graphiti_adapter.pipeline_result import extraction_of
+from graphiti_pkm.graphiti_adapter.pipeline_types import Ontology
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.store import GraphStore
+    from graphiti_pkm.storage.graph.store import GraphStore
 
 
 _PREVIOUS_EPISODES = 10
@@ -66,7 +66,7 @@ class GraphitiExtractor:
         if not {BASE, *self._types.entities} - set(excluded):
             return Extraction()
         previous = await self._previous(episode, task.previous_episode_uuids)
-        run_module: Any = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.pipeline_run")
+        run_module: Any = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graphiti_adapter.pipeline_run")
         instructions = _instructions(task, self._types.described(excluded))
         contents = split_parts(episode.content, self._part_characters)
         contexts = [previous, *([*previous, _end_of(episode, before)] for before, _ in pairwise(contents))]

@@ -12,8 +12,8 @@ from graphiti_core.llm_client import LLMClient
 from graphiti_core.prompts.lib import ChatPromptLibrary, create_prompt_library, default_chat_prompt_library
 from graphiti_core.prompts.models import ChatPrompt
 
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.times import parse_instant
+from graphiti_pkm.core.model.times import parse_instant
+from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.errors import InvalidInput
 
 _EARLIEST, _LATEST = datetime(2, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)

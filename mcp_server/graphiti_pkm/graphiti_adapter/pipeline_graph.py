@@ -17,15 +17,15 @@ from graphiti_core.nodes import EntityNode, EpisodicNode
 from graphiti_core.search.search_filters import SearchFilters
 from pydantic import PrivateAttr
 
-from graphiti_pkm.domain.labels import BASE
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.records import Entity
+from graphiti_pkm.core.model.labels import BASE
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.errors import ConfigurationError, PkmError
-from graphiti_pkm.graph.graphiti_search import GraphitiSearch
-from graphiti_pkm.graph.pipeline_result import StartOf
-from graphiti_pkm.graph.queries import Conditions
-from graphiti_pkm.graph.store import GraphStore
-from graphiti_pkm.graph.vector_indexes import Embedded
+from graphiti_pkm.graphiti_adapter.pipeline_result import StartOf
+from graphiti_pkm.storage.graph.graphiti_search import GraphitiSearch
+from graphiti_pkm.storage.graph.queries.parts import Conditions
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.vector_indexes import Embedded
 
 _SHOWN_TO_A_MODEL = (
     "NOT coalesce(e.kind, '') IN ['plan', 'reading'] AND coalesce(e.voided, false) <> true "

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.domain.extraction import ExtractedEnding, ExtractedEntity, ExtractedFact, Extraction
-from graphiti_pkm.domain.labels import BASE
-from graphiti_pkm.domain.names import display_name, normalise_name, relation_name
-from graphiti_pkm.domain.times import as_utc
+from graphiti_pkm.core.model.labels import BASE
+from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
+from graphiti_pkm.core.model.times import as_utc
+from graphiti_pkm.core.ports.extraction import ExtractedEnding, ExtractedEntity, ExtractedFact, Extraction
 
 if TYPE_CHECKING:
     from graphiti_core.edges import EntityEdge
     from graphiti_core.nodes import EntityNode
 
-    from graphiti_pkm.graph.pipeline_graph import Seen
-    from graphiti_pkm.graph.pipeline_run import Captured
+    from graphiti_pkm.graphiti_adapter.pipeline_graph import Seen
+    from graphiti_pkm.graphiti_adapter.pipeline_run import Captured
 
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 2_000

@@ -18,13 +18,13 @@ from graphiti_core.utils.bulk_utils import resolve_edge_pointers
 from graphiti_core.utils.maintenance.edge_operations import extract_edges, resolve_extracted_edges
 from pydantic import BaseModel
 
-from graphiti_pkm.config import silence_dependencies
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.records import Episode
-from graphiti_pkm.graph.pipeline_clients import CleaningModel, JobEmbedder, NoReranker, steady_prompts
-from graphiti_pkm.graph.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen
-from graphiti_pkm.graph.pipeline_types import Ontology
-from graphiti_pkm.graph.store import GraphStore
+from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.core.ports.ports import Embedder
+from graphiti_pkm.graphiti_adapter.pipeline_clients import CleaningModel, JobEmbedder, NoReranker, steady_prompts
+from graphiti_pkm.graphiti_adapter.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen
+from graphiti_pkm.graphiti_adapter.pipeline_types import Ontology
+from graphiti_pkm.settings.loader import silence_dependencies
+from graphiti_pkm.storage.graph.store import GraphStore
 
 silence_dependencies()
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, create_model
 
-from graphiti_pkm.domain.labels import BASE, as_label
-from graphiti_pkm.domain.names import relation_name
-from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
+from graphiti_pkm.core.model.labels import BASE, as_label
+from graphiti_pkm.core.model.names import relation_name
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.ontology import EdgeTypeSetting, EntityTypeSetting
 
 
 @dataclass(frozen=True)

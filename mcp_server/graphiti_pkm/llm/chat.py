@@ -10,12 +10,12 @@ from typing import Any
 import openai
 from openai.types.chat import ChatCompletion
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.config_keys import is_openai
-from graphiti_pkm.domain.extraction import Usage
+from graphiti_pkm.core.ports.extraction import Usage
 from graphiti_pkm.errors import ModelError, ModelRefused, ModelUnavailable
-from graphiti_pkm.models.service import WITHOUT_KEY, open_client
-from graphiti_pkm.models.service_errors import RETRY, declined, service_error, status_error
+from graphiti_pkm.llm.service import WITHOUT_KEY, open_client
+from graphiti_pkm.llm.service_errors import RETRY, declined, service_error, status_error
+from graphiti_pkm.settings.keys import is_openai
+from graphiti_pkm.settings.loader import Settings
 
 _CHARACTERS_A_TOKEN = 4
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import openai
 
-from graphiti_pkm.config_keys import is_nearby
+from graphiti_pkm.settings.keys import is_nearby
 
 _CONNECT_SECONDS = 10.0
 _NO_KEY = "none"

@@ -13,26 +13,26 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 
-from graphiti_pkm.config import APP, Settings
-from graphiti_pkm.domain.metrics import UNCOUNTED, Counted
-from graphiti_pkm.draining import CLOSING_SECONDS, Draining, end_within, on_signal
+from graphiti_pkm.core.ports.metrics import UNCOUNTED, Counted
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, NotAllowed
-from graphiti_pkm.logs import configure_logging
-from graphiti_pkm.services.services import Services
-from graphiti_pkm.stdio import serve_stdio
-from graphiti_pkm.toolsets import audit
-from graphiti_pkm.toolsets.backend import Backend, Start
-from graphiti_pkm.toolsets.buckets import Buckets
-from graphiti_pkm.toolsets.callers import Limits, caller_of, token_of
-from graphiti_pkm.toolsets.calls import CallLog, tell_faults
-from graphiti_pkm.toolsets.catalog import TOOLSETS, ToolLine, known_tools, narrowed, permitted, select
-from graphiti_pkm.toolsets.guard import error_result
-from graphiti_pkm.toolsets.instructions import build_instructions
-from graphiti_pkm.toolsets.openings import Openings
-from graphiti_pkm.toolsets.owners import PassedOn, owners
-from graphiti_pkm.toolsets.prompts import build_prompts
-from graphiti_pkm.toolsets.resources import add_resources
-from graphiti_pkm.toolsets.texts import only_naming
+from graphiti_pkm.server.auth.callers import Limits, caller_of, token_of
+from graphiti_pkm.server.auth.rate_limits import Buckets
+from graphiti_pkm.server.backend import Backend, Start
+from graphiti_pkm.server.observability import audit
+from graphiti_pkm.server.observability.logging import configure_logging
+from graphiti_pkm.server.owners import PassedOn, owners
+from graphiti_pkm.server.tools.call_log import CallLog, tell_faults
+from graphiti_pkm.server.tools.guard import error_result
+from graphiti_pkm.server.tools.instructions import build_instructions
+from graphiti_pkm.server.tools.prompts import build_prompts
+from graphiti_pkm.server.tools.registry import TOOLSETS, ToolLine, known_tools, narrowed, permitted, select
+from graphiti_pkm.server.tools.resources import add_resources
+from graphiti_pkm.server.tools.texts import only_naming
+from graphiti_pkm.server.transports.draining import CLOSING_SECONDS, Draining, end_within, on_signal
+from graphiti_pkm.server.transports.openings import Openings
+from graphiti_pkm.server.transports.stdio import serve_stdio
+from graphiti_pkm.settings.loader import APP, Settings
+from graphiti_pkm.toolkit.services import Services
 
 Parts: TypeAlias = Callable[[], tuple[Start, Counted | None]]
 """Gives what a process serves and counts with; called in that process."""
@@ -190,7 +190,7 @@ def _shared(settings: Settings) -> Buckets | None:
     """Where calls are counted for several workers."""
     if settings.workers == 1:
         return None
-    from graphiti_pkm.toolsets.shared_buckets import SharedBuckets  # noqa: PLC0415  (SQLite, for those who need it)
+    from graphiti_pkm.server.auth.shared_rate_limits import SharedBuckets  # noqa: PLC0415  (SQLite, for those who need it)
 
     return SharedBuckets(settings.data_dir / "limits.sqlite3")
 
@@ -210,8 +210,8 @@ def run(settings: Settings, parts: Parts) -> None:
     if settings.transport == "stdio":
         anyio.run(build_server(settings, *parts()).run_stdio_async)
         return
-    from graphiti_pkm.http import http_app, listen  # noqa: PLC0415  (stdio answers sooner without a web server)
-    from graphiti_pkm.http_access import check_host, tokens_of  # noqa: PLC0415
+    from graphiti_pkm.server.auth.access_gate import check_host, tokens_of  # noqa: PLC0415
+    from graphiti_pkm.server.transports.http import http_app, listen  # noqa: PLC0415  (stdio answers sooner without a web server)
 
     audit.always()
     check_host(settings.host, tokens_of(settings))  # before the port is open
@@ -220,8 +220,8 @@ def run(settings: Settings, parts: Parts) -> None:
         with listen(settings.host, settings.port) as listening:
             _serve_http(server, settings, listening)
         return
-    from graphiti_pkm.prometheus import forget_worker, shared_by_workers  # noqa: PLC0415
-    from graphiti_pkm.workers import Workers  # noqa: PLC0415
+    from graphiti_pkm.server.observability.prometheus import forget_worker, shared_by_workers  # noqa: PLC0415
+    from graphiti_pkm.server.transports.workers import Workers  # noqa: PLC0415
 
     # What is wrong with the settings is found here, once for all workers; each makes its own parts.
     http_app(found := build_server(settings, _nothing), found.backend, settings, found.draining)
@@ -244,8 +244,8 @@ def _nothing() -> AbstractAsyncContextManager[Services]:
 
 def _serve_http(server: MemoryServer, settings: Settings, listening: socket.socket, parent: int | None = None) -> None:
     """``parent``: a descriptor that ends with the process of which this one is a worker."""
-    from graphiti_pkm.http import serve_http  # noqa: PLC0415
-    from graphiti_pkm.workers import when_ended  # noqa: PLC0415
+    from graphiti_pkm.server.transports.http import serve_http  # noqa: PLC0415
+    from graphiti_pkm.server.transports.workers import when_ended  # noqa: PLC0415
 
     async def serve() -> None:
         if parent is not None:

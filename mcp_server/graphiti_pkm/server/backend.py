@@ -8,13 +8,13 @@ from contextvars import Context
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.metrics import Counted
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.ports.metrics import Counted
 from graphiti_pkm.errors import PkmError, Unavailable
-from graphiti_pkm.services.services import Services
-from graphiti_pkm.toolsets.callers import Limits
-from graphiti_pkm.toolsets.owners import Owners
+from graphiti_pkm.server.auth.callers import Limits
+from graphiti_pkm.server.owners import Owners
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.toolkit.services import Services
 
 logger = logging.getLogger(__name__)
 

@@ -21,10 +21,10 @@ from typing import TypeAlias
 
 from mcp_types import CallToolResult
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.record import Record
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.toolsets.schema import Json
+from graphiti_pkm.toolkit.schema import Json
 
 logger = logging.getLogger(__name__)
 

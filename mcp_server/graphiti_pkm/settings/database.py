@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, SecretStr, field_validator, model_validator
 
-from graphiti_pkm.config_credentials import take_out
+from graphiti_pkm.settings.credentials import take_out
 
 Backend: TypeAlias = Literal["embedded", "falkordb", "neo4j"]
 VECTOR_INDEX_THRESHOLD = 50_000

@@ -4,9 +4,9 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from graphiti_pkm.config_keys import OPENAI_KEY, is_openai
-from graphiti_pkm.config_names import variables_of
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.keys import OPENAI_KEY, is_openai
+from graphiti_pkm.settings.names import variables_of
 
 LOCAL_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 LOCAL_DIMENSION = 384

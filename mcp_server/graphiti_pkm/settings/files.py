@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphiti_pkm.config_names import is_blank
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.names import is_blank
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def read_yaml(
     """
     import yaml  # noqa: PLC0415  (only who has a configuration file pays for the import)
 
-    from graphiti_pkm.config_upstream import BLOCKS, expand, translate  # noqa: PLC0415  (as above)
+    from graphiti_pkm.settings.upstream import BLOCKS, expand, translate  # noqa: PLC0415  (as above)
 
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}

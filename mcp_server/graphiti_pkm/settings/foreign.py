@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.config_files import YamlSettings
-from graphiti_pkm.config_keys import OPENAI_KEY, OPENAI_URL
-from graphiti_pkm.config_names import one_of
+from graphiti_pkm.settings.files import YamlSettings
+from graphiti_pkm.settings.keys import OPENAI_KEY, OPENAI_URL
+from graphiti_pkm.settings.names import one_of
 
 if TYPE_CHECKING:
-    from graphiti_pkm.config_upstream import Translated
+    from graphiti_pkm.settings.upstream import Translated
 
 FOREIGN_CONFIG = "CONFIG_PATH"
 """Its variable for its file."""
@@ -54,7 +54,7 @@ def is_foreign_config(path: Path | None) -> bool:
         return False
     import yaml  # noqa: PLC0415  (only who has a configuration file pays for the import)
 
-    from graphiti_pkm.config_upstream import BLOCKS  # noqa: PLC0415  (as above)
+    from graphiti_pkm.settings.upstream import BLOCKS  # noqa: PLC0415  (as above)
 
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def with_foreign_variables(yaml: YamlSettings, variables: Variables, elsewhere: 
 
 def _translated(of: str, model: str, key: str | None, url: object) -> "Translated":
     """As the file that Graphiti's server brings makes settings of its variables."""
-    from graphiti_pkm.config_upstream import translate  # noqa: PLC0415  (most never need it)
+    from graphiti_pkm.settings.upstream import translate  # noqa: PLC0415  (most never need it)
 
     providers = {"openai": {"api_key": key, "api_url": url}}
     block = "llm" if of == "llm" else "embedder"

@@ -14,16 +14,16 @@ from typing import Any, get_args
 
 from pydantic import ConfigDict, SecretStr, ValidationError
 
-from graphiti_pkm.config_database import VECTOR_INDEX_THRESHOLD, DatabaseSettings, unused_databases
-from graphiti_pkm.config_embedding import check_embedding
-from graphiti_pkm.config_keys import OPENAI_KEY, GivenKey, choose_key
-from graphiti_pkm.config_memory import APP, MemorySettings, RetirementPolicy
-from graphiti_pkm.config_model import ModelSettings
-from graphiti_pkm.config_names import ENV_PREFIX, environment_name, is_blank, variables_of
-from graphiti_pkm.config_reasoning import ReasoningSettings
-from graphiti_pkm.config_serving import ServingSettings
-from graphiti_pkm.config_sources import FLAG, read_sources
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.database import VECTOR_INDEX_THRESHOLD, DatabaseSettings, unused_databases
+from graphiti_pkm.settings.embedding import check_embedding
+from graphiti_pkm.settings.keys import OPENAI_KEY, GivenKey, choose_key
+from graphiti_pkm.settings.memory import APP, MemorySettings, RetirementPolicy
+from graphiti_pkm.settings.model import ModelSettings
+from graphiti_pkm.settings.names import ENV_PREFIX, environment_name, is_blank, variables_of
+from graphiti_pkm.settings.scratch import ReasoningSettings
+from graphiti_pkm.settings.serving import ServingSettings
+from graphiti_pkm.settings.sources import FLAG, read_sources
 
 __all__ = [
     "APP", "ENV_PREFIX", "TELEMETRY", "VECTOR_INDEX_THRESHOLD", "LoadedSettings", "RetirementPolicy", "Settings",

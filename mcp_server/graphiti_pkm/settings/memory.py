@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import platformdirs
 from pydantic import BaseModel, Field, field_validator
 
-from graphiti_pkm.domain.weights import EpisodeWeights
+from graphiti_pkm.settings.weights import EpisodeWeights
 
 APP = "graphiti-pkm"
 RetirementPolicy: TypeAlias = Literal["guarded", "automatic", "propose"]

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
-from graphiti_pkm.config_embedding import checked_mode
-from graphiti_pkm.config_keys import OPENAI_URL
-from graphiti_pkm.domain.extraction_cost import PART_CHARACTERS
-from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
+from graphiti_pkm.core.model.extraction_cost import PART_CHARACTERS
+from graphiti_pkm.settings.embedding import checked_mode
+from graphiti_pkm.settings.keys import OPENAI_URL
+from graphiti_pkm.settings.ontology import EdgeTypeSetting, EntityTypeSetting
 
 
 class ModelSettings(BaseModel):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from graphiti_pkm.config_credentials import address_of, in_address
-from graphiti_pkm.config_files import YamlSettings, find_env_file, read_dotenv, read_yaml
-from graphiti_pkm.config_foreign import FOREIGN_CONFIG, Variables, is_foreign_config, with_foreign_variables
-from graphiti_pkm.config_names import ENV_PREFIX, environment_name, is_blank, one_of, variables_of
+from graphiti_pkm.settings.credentials import address_of, in_address
+from graphiti_pkm.settings.files import YamlSettings, find_env_file, read_dotenv, read_yaml
+from graphiti_pkm.settings.foreign import FOREIGN_CONFIG, Variables, is_foreign_config, with_foreign_variables
+from graphiti_pkm.settings.names import ENV_PREFIX, environment_name, is_blank, one_of, variables_of
 
 _T = TypeVar("_T")
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphiti_pkm.config_keys import OPENAI_URL, is_loopback, is_openai
-from graphiti_pkm.domain.ontology import NAME_PATTERN
+from graphiti_pkm.settings.keys import OPENAI_URL, is_loopback, is_openai
+from graphiti_pkm.settings.ontology import NAME_PATTERN
 
 BLOCKS = frozenset({"server", "llm", "embedder", "database", "graphiti", "destroy_graph"})
 """Its top-level names, which are none of ours."""

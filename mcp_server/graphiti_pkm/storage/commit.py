@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from graphiti_pkm.domain.ports import JournalRow
-from graphiti_pkm.domain.records import EmbedMissingJob, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core import call_time
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.records import EmbedMissingJob, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.ports import JournalRow
+from graphiti_pkm.embedding.recorded import mismatch
 from graphiti_pkm.errors import KeptButPending, NotKept, PkmError, Unavailable
-from graphiti_pkm.services import call_time
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.recorded_embedder import mismatch
 
 _log = logging.getLogger(__name__)
 

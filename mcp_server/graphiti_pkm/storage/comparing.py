@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from graphiti_pkm.domain.comparing import Differences, Lost
-from graphiti_pkm.services.context import Context
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.ports.comparing import Differences, Lost
 
 _PAGE = 1000
 

@@ -4,8 +4,8 @@ import asyncio
 import logging
 from typing import Protocol
 
+from graphiti_pkm.core.context import Context
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.services.context import Context
 
 _log = logging.getLogger(__name__)
 

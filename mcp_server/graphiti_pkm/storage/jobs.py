@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Callable
 from uuid import uuid4
 
-from graphiti_pkm.domain.mentions import MentionFinder
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.backlinks import back_link, find_back_links
+from graphiti_pkm.core.identity.mentions import MentionFinder
+from graphiti_pkm.core.model.records import (
     BackLinkJob,
     EmbedMissingJob,
     EmbedPassagesJob,
@@ -19,13 +21,11 @@ from graphiti_pkm.domain.records import (
     WriteIntent,
     WriteKind,
 )
+from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import KeptButPending, ModelUnavailable, PkmError, Unavailable
-from graphiti_pkm.services.backlinks import back_link, find_back_links
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.erasing import Erasing
-from graphiti_pkm.services.missing_vectors import MissingVectors
-from graphiti_pkm.services.waiting import wait_for_any
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.erasing import Erasing
+from graphiti_pkm.storage.missing_vectors import MissingVectors
 
 _log = logging.getLogger(__name__)
 

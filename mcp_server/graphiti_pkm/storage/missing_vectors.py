@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from uuid import uuid4
 
-from graphiti_pkm.domain.embedding import TextToEmbed
-from graphiti_pkm.domain.records import NewVectors, Vector, WriteIntent, WriteKind
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.records import NewVectors, Vector, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.embedding import TextToEmbed
 from graphiti_pkm.errors import KeptButPending, ModelUnavailable, TextRefused, Unavailable
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
+from graphiti_pkm.storage.commit import Committer
 
 _NOTHING = "."
 """Embedded in the place of a text that the model does not take: it is found by words."""

@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Callable
 from datetime import UTC
 from pathlib import Path
 
-from graphiti_pkm.domain.ports import JournalRow
-from graphiti_pkm.domain.rebuilding import RebuildInProgress
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.ports.ports import JournalRow
+from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
-from graphiti_pkm.services.commit import MAX_REFUSALS, Committer
-from graphiti_pkm.services.comparing import Comparing
-from graphiti_pkm.services.context import Context
+from graphiti_pkm.storage.commit import MAX_REFUSALS, Committer
+from graphiti_pkm.storage.comparing import Comparing
 
 _log = logging.getLogger(__name__)
 

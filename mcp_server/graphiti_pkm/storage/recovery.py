@@ -6,14 +6,14 @@ import logging
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Protocol
 
-from graphiti_pkm.domain.comparing import Differences
-from graphiti_pkm.domain.ports import JournalRow
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.ports.comparing import Differences
+from graphiti_pkm.core.ports.ports import JournalRow
+from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import NotKept, PkmError, Unavailable
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.comparing import Comparing
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.rebuilding import Rebuilding, is_unfinished
-from graphiti_pkm.services.waiting import wait_for_any
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.comparing import Comparing
+from graphiti_pkm.storage.rebuilding import Rebuilding, is_unfinished
 
 _log = logging.getLogger(__name__)
 

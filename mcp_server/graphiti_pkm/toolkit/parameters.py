@@ -4,8 +4,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from graphiti_pkm.services import paging
-from graphiti_pkm.toolsets.schema import Strings
+from graphiti_pkm.core.reading import paging
+from graphiti_pkm.toolkit.schema import Strings
 
 GroupId: TypeAlias = Annotated[str | None, Field(description="namespace; default group if left out")]
 GroupIds: TypeAlias = Annotated[Strings | None, Field(description="namespaces; default group if left out")]

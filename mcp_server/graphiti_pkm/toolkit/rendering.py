@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from mcp_types import CallToolResult, TextContent
 
-from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.domain.scratch_exchange_answers import ExportGraphResponse
+from graphiti_pkm.capabilities.scratch.models.exchange import ExportGraphResponse
+from graphiti_pkm.core.model.answers import Answer
 
 Json: TypeAlias = dict[str, Any]
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, Field
 from pydantic.json_schema import models_json_schema
 
-from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.domain.requests import EntityInput, FactInput, as_list
+from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.model.requests import EntityInput, FactInput, as_list
 
 
 def as_object(value: object) -> object:
@@ -77,7 +77,7 @@ def _answers(*, of_scratch_graphs: bool) -> tuple[dict[type[Answer], str], dict[
 
 
 def _is_of_scratch_graphs(answer: type[Answer]) -> bool:
-    return answer.__module__.startswith("graphiti_pkm.domain.scratch")
+    return answer.__module__.startswith("graphiti_pkm.capabilities.scratch.limits")
 
 
 def _below(answer: type[Answer]) -> Iterator[type[Answer]]:

@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
-    from graphiti_pkm.services.changes import Changes
-    from graphiti_pkm.services.clearing import Clearing
-    from graphiti_pkm.services.deleting import Deleting
-    from graphiti_pkm.services.digests import Digests
-    from graphiti_pkm.services.episode_search import EpisodeSearch
-    from graphiti_pkm.services.exploring import Exploring
-    from graphiti_pkm.services.figures import Figures
-    from graphiti_pkm.services.forgetting import Forgetting
-    from graphiti_pkm.services.paths import Paths
-    from graphiti_pkm.services.reasoning import Reasoning
-    from graphiti_pkm.services.retiring import Retiring
-    from graphiti_pkm.services.searching import Searching
-    from graphiti_pkm.services.sources import Sources
-    from graphiti_pkm.services.status import Status
-    from graphiti_pkm.services.triplets import Triplets
-    from graphiti_pkm.services.writing import Writing
+    from graphiti_pkm.capabilities.explore.paths import Paths
+    from graphiti_pkm.capabilities.explore.service import Exploring
+    from graphiti_pkm.capabilities.explore.sources import Sources
+    from graphiti_pkm.capabilities.forget.clearing import Clearing
+    from graphiti_pkm.capabilities.forget.deleting import Deleting
+    from graphiti_pkm.capabilities.forget.service import Forgetting
+    from graphiti_pkm.capabilities.history.changes import Changes
+    from graphiti_pkm.capabilities.history.retiring import Retiring
+    from graphiti_pkm.capabilities.remember.service import Writing
+    from graphiti_pkm.capabilities.remember.triplets import Triplets
+    from graphiti_pkm.capabilities.sagas.service import Digests
+    from graphiti_pkm.capabilities.scratch.service import Reasoning
+    from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
+    from graphiti_pkm.capabilities.search.service import Searching
+    from graphiti_pkm.capabilities.status.figures import Figures
+    from graphiti_pkm.capabilities.status.service import Status
 
 
 async def _whole() -> None:

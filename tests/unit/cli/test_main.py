@@ -8,8 +8,8 @@ from tests.requirements import requirement
 
 from graphiti_pkm.cli.flags import given_flags
 from graphiti_pkm.cli.main import build_parser, main, momento
-from graphiti_pkm.config import Settings, is_secret, load_settings
-from graphiti_pkm.config_names import ALIASES, flags_of, variables_of
+from graphiti_pkm.settings.loader import Settings, is_secret, load_settings
+from graphiti_pkm.settings.names import ALIASES, flags_of, variables_of
 
 pytestmark = pytest.mark.usefixtures("own_logger")
 

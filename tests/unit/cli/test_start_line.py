@@ -8,8 +8,8 @@ import pytest
 from tests.requirements import requirement
 
 from graphiti_pkm.cli.serve import _effective
-from graphiti_pkm.config import LoadedSettings, load_settings
-from graphiti_pkm.logs import JsonLines, TextLines
+from graphiti_pkm.server.observability.logging import JsonLines, TextLines
+from graphiti_pkm.settings.loader import LoadedSettings, load_settings
 
 FILE = Path(__file__).parents[2] / "data" / "graphiti_mcp_server" / "config-docker-neo4j.yaml"
 WORD = "planted-word-4"

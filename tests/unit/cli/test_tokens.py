@@ -9,7 +9,7 @@ import pytest
 from tests.requirements import requirement
 
 from graphiti_pkm.cli.main import main
-from graphiti_pkm.tokens import hash_of, read_tokens
+from graphiti_pkm.server.auth.tokens import hash_of, read_tokens
 
 pytestmark = pytest.mark.usefixtures("own_logger")
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from graphiti_pkm.core.call_time import commit_begins, journalled, waits_as_asked, within
 from graphiti_pkm.errors import KeptButPending, NotKept, TookTooLong
-from graphiti_pkm.services.call_time import commit_begins, journalled, waits_as_asked, within
 
 UNDONE = "Nothing was changed."
 SOON = 0.01

@@ -4,12 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.unit.services.reading_world import World, all_pages
+from tests.worlds.reading_world import World, all_pages
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.writing import Writing
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.storage.commit import Committer
 
 BACK = timedelta(days=400)
 BEGAN = "2020-01-01"

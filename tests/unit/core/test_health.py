@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from graphiti_pkm.domain import health
-from graphiti_pkm.domain.health import FRESH_SECONDS, LastWrite
+from graphiti_pkm.core import health
+from graphiti_pkm.core.health import FRESH_SECONDS, LastWrite
 
 
 class Store:

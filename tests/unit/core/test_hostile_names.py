@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from tests.builders import a_name, a_write, an_entity
 from tests.growth import growth
-from tests.unit.services.reading_world import World
-from tests.unit.services.writing_world import WritingWorld, attention
+from tests.worlds.reading_world import World
+from tests.worlds.writing_world import WritingWorld, attention
 
-from graphiti_pkm.services.known_names import KnownNames
-from graphiti_pkm.services.spelling import close_spelling
+from graphiti_pkm.core.identity.known_names import KnownNames
+from graphiti_pkm.core.identity.spelling import close_spelling
 
 LONGEST = 200
 

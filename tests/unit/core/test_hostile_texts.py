@@ -3,9 +3,9 @@
 import pytest
 from tests.growth import growth
 
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.services.quotes import QuotedText
-from graphiti_pkm.services.replacement import as_uuid_prefix, looks_like_uuid
+from graphiti_pkm.core.facts.quotes import QuotedText
+from graphiti_pkm.core.facts.replacement import as_uuid_prefix, looks_like_uuid
+from graphiti_pkm.core.model.passages import split_passages
 
 DESCRIBED = "3ec0d07f1b2c4d5e6f708192a3b4c5d6e7f80912-dirty"
 """What ``git describe --dirty`` prints."""

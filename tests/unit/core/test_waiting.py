@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.core.waiting import in_thread
 
 
 async def test_a_call_that_is_given_up_waits_for_its_thread_before_it_lets_go() -> None:

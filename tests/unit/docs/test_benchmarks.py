@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.benchmarks.__main__ import NAMES
 from tests.benchmarks.people import Load, _notes
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 def _measures(path: Path) -> bool:

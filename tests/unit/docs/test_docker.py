@@ -20,10 +20,10 @@ from tests.requirements import requirement
 from tests.write_docs import configuration_page
 
 from graphiti_pkm.cli.main import build_parser
-from graphiti_pkm.config import ENV_PREFIX, Settings, environment_name
-from graphiti_pkm.config_names import flags_of
+from graphiti_pkm.settings.loader import ENV_PREFIX, Settings, environment_name
+from graphiti_pkm.settings.names import flags_of
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DOCKER = ROOT / "docker"
 DOCKERFILE = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE = (DOCKER / "compose.yaml").read_text(encoding="utf-8")

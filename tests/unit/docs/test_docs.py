@@ -5,9 +5,9 @@ import pytest
 from tests.requirements import requirement
 from tests.write_docs import DOCS, SETTINGS_FROM, SETTINGS_TO, pages, readme_with_settings
 
-from graphiti_pkm.config import Settings
+from graphiti_pkm.settings.loader import Settings
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("file_name", sorted(pages()))

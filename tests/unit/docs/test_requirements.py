@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.requirements import MOST_ROWS_A_TEST, ROWS
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 
 
 def _claims() -> Iterator[tuple[str, list[str]]]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.embedding.batching import PASS_TOKENS, Batcher, Encoder
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.models.batching import PASS_TOKENS, Batcher, Encoder
 
 ANSWER = 10.0
 """Seconds after which a test that hangs fails."""

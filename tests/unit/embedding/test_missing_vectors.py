@@ -2,17 +2,17 @@
 
 import pytest
 from tests.requirements import requirement
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.records import EmbedMissingJob, NewVectors
+from graphiti_pkm.capabilities.search.service import Searching
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.records import EmbedMissingJob, NewVectors
+from graphiti_pkm.embedding.recorded import RecordedEmbedder
 from graphiti_pkm.errors import ModelUnavailable, Unavailable
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.jobs import Jobs
-from graphiti_pkm.services.missing_vectors import TEXTS, MissingVectors
-from graphiti_pkm.services.recorded_embedder import RecordedEmbedder
-from graphiti_pkm.services.searching import Searching
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.jobs import Jobs
+from graphiti_pkm.storage.missing_vectors import TEXTS, MissingVectors
 
 FACT = {"source": "Sarah", "relation": "KNOWS", "target": "Tom", "fact": "Sarah knows Tom."}
 OTHER = "another-model"

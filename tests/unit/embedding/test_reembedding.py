@@ -8,20 +8,20 @@ import pytest
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.embedding import RecordedEmbedding
-from graphiti_pkm.domain.records import EmbedMissingJob
-from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.records import EmbedMissingJob
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding
+from graphiti_pkm.embedding.recorded import RecordedEmbedder
+from graphiti_pkm.embedding.reembedding import Reembedding
 from graphiti_pkm.errors import EmbeddingMismatch, ModelUnavailable, Unavailable
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.jobs import Jobs
-from graphiti_pkm.services.recorded_embedder import RecordedEmbedder
-from graphiti_pkm.services.recovery import Recovery
-from graphiti_pkm.services.reembedding import Reembedding
-from graphiti_pkm.services.writing import Writing
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.jobs import Jobs
+from graphiti_pkm.storage.recovery import Recovery
 
 FACT = {"source": "Sarah", "relation": "KNOWS", "target": "Tom", "fact": "Sarah knows Tom."}
 

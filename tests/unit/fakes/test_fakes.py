@@ -7,9 +7,9 @@ import pytest
 from tests.builders import an_entity, an_episode, an_intent
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
-from graphiti_pkm.domain.group_locks import GroupLocks
-from graphiti_pkm.domain.ports import Embedder, Graph, Journal
-from graphiti_pkm.domain.records import WriteIntent
+from graphiti_pkm.core.model.records import WriteIntent
+from graphiti_pkm.core.ports.group_locks import GroupLocks
+from graphiti_pkm.core.ports.ports import Embedder, Graph, Journal
 from graphiti_pkm.errors import NotKept, Unavailable
 
 

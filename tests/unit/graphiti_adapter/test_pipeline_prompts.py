@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from graphiti_core.prompts.lib import default_chat_prompt_library
 
-from graphiti_pkm.graph.pipeline_clients import steady_prompts
+from graphiti_pkm.graphiti_adapter.pipeline_clients import steady_prompts
 
 BACKWARDS, SORTED = ["Person", "Entity"], ["Entity", "Person"]
 EPISODE: dict[str, Any] = {"episode_content": "Anna.", "previous_episodes": [], "custom_extraction_instructions": ""}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.graph.pipeline_types import read_types
+from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
+from graphiti_pkm.settings.ontology import EdgeTypeSetting, EntityTypeSetting
 
 UPSTREAM = ("Preference", "Requirement", "Procedure", "Location", "Event", "Organization", "Document", "Topic")
 

@@ -3,8 +3,8 @@ import sys
 
 _MAKE_ONE = """
 import sys
-from graphiti_pkm.config import Settings
-from graphiti_pkm.models.language_model import language_model
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.graphiti_adapter.language_model import language_model
 assert language_model(Settings(llm_model="m")).name == "m"
 print([name for name in ("openai", "graphiti_core", "httpx", "numpy") if name in sys.modules])
 """

@@ -3,7 +3,7 @@ import json
 import pytest
 from pydantic import BaseModel, Field
 
-from graphiti_pkm.models.model_answers import Unusable, read_answer
+from graphiti_pkm.llm.model_answers import Unusable, read_answer
 
 
 class Named(BaseModel):

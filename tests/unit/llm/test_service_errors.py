@@ -4,7 +4,7 @@ from email.utils import format_datetime
 import pytest
 
 from graphiti_pkm.errors import ModelRefused, ModelUnavailable
-from graphiti_pkm.models.service_errors import RequestNotTaken, retry_after, status_error
+from graphiti_pkm.llm.service_errors import RequestNotTaken, retry_after, status_error
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from starlette.requests import Request
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import InvalidInput, NotAllowed, TooManyCalls
-from graphiti_pkm.toolsets.buckets import OwnBuckets
-from graphiti_pkm.toolsets.callers import Limits, caller_of
-from graphiti_pkm.toolsets.shared_buckets import SharedBuckets
+from graphiti_pkm.server.auth.callers import Limits, caller_of
+from graphiti_pkm.server.auth.rate_limits import OwnBuckets
+from graphiti_pkm.server.auth.shared_rate_limits import SharedBuckets
+from graphiti_pkm.settings.loader import Settings
 
 ANNA, BEN = Caller(principal="anna"), Caller(principal="ben")
 SETTINGS = Settings(calls_per_minute=6, writes_per_minute=2, characters_per_call=1_000)
@@ -70,7 +70,7 @@ def test_whoever_is_idle_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     buckets = OwnBuckets(clock)
     limits = Limits(SETTINGS, buckets)
-    monkeypatch.setattr("graphiti_pkm.toolsets.buckets._MOST_KNOWN", 100)
+    monkeypatch.setattr("graphiti_pkm.server.auth.rate_limits._MOST_KNOWN", 100)
     for number in range(300):
         clock.now += 1
         limits.check(Caller(principal=f"librechat:{number}"), {}, writes=False)

@@ -2,7 +2,7 @@
 
 import socket
 
-from graphiti_pkm.http import listen
+from graphiti_pkm.server.transports.http import listen
 
 
 def test_a_connection_sends_at_once_and_does_not_wait_for_the_other_side() -> None:

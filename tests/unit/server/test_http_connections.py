@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.http_connections import Bounds, Connection, Connections, _network_of
+from graphiti_pkm.server.transports.connections import Bounds, Connection, Connections, _network_of
+from graphiti_pkm.settings.loader import Settings
 
 
 class Visitor:

@@ -13,7 +13,7 @@ from tests.requirements import requirement
 PLANTED = "planted-words-nobody-logs"
 WRITERS = f"""
 import asyncio, logging, sys, threading, warnings
-from graphiti_pkm.logs import configure_logging, request_id
+from graphiti_pkm.server.observability.logging import configure_logging, request_id
 configure_logging("info", sys.argv[1])
 planted = {PLANTED!r}
 for name in ("mcp.server.lowlevel", "neo4j.pool", "redis.asyncio", "falkordb", "asyncio", "root"):

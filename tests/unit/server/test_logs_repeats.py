@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from graphiti_pkm.logs import Repeats, fields_of
+from graphiti_pkm.server.observability.logging import Repeats, fields_of
 
 
 class Clock:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from mcp_types import CallToolResult, TextContent
 
-from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.toolsets.owners import Owners, PassedOn, owner_of, owners
+from graphiti_pkm.server.owners import Owners, PassedOn, owner_of, owners
 
 WORKERS = 3
 CALLERS = [Caller(principal=f"person{n}", groups=("work",) * (n % 2), tier="contributor") for n in range(30)]

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from graphiti_pkm.domain.metrics import CALL_SECONDS, CALLS, CALLS_UNDER_WAY, DATABASE_UP, PREFIX, Sample
-from graphiti_pkm.prometheus import PrometheusMetrics, forget_worker, shared_by_workers
+from graphiti_pkm.core.ports.metrics import CALL_SECONDS, CALLS, CALLS_UNDER_WAY, DATABASE_UP, PREFIX, Sample
+from graphiti_pkm.server.observability.prometheus import PrometheusMetrics, forget_worker, shared_by_workers
 
 WORKER = """
 import sys
-from graphiti_pkm.domain.metrics import CALL_SECONDS, CALLS, CALLS_UNDER_WAY, DATABASE_UP, Sample
-from graphiti_pkm.prometheus import PrometheusMetrics
+from graphiti_pkm.core.ports.metrics import CALL_SECONDS, CALLS, CALLS_UNDER_WAY, DATABASE_UP, Sample
+from graphiti_pkm.server.observability.prometheus import PrometheusMetrics
 counted = PrometheusMetrics()
 for _ in range(int(sys.argv[1])):
     counted.add(CALLS, 1, "get_status", "ok")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from graphiti_pkm.domain.access import Token
+from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.tokens import Tokens, as_entry, hash_of, new_secret, parse, read_tokens, write_tokens
+from graphiti_pkm.server.auth.tokens import Tokens, as_entry, hash_of, new_secret, parse, read_tokens, write_tokens
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

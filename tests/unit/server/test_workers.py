@@ -6,7 +6,7 @@ import sys
 
 STUCK = """
 import signal, sys, time
-from graphiti_pkm.workers import Workers
+from graphiti_pkm.server.transports.workers import Workers
 
 def serve(slot, parent):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings, environment_name, load_settings
-from graphiti_pkm.config_names import variables_of
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.loader import Settings, environment_name, load_settings
+from graphiti_pkm.settings.names import variables_of
 
 
 def test_a_flag_wins_over_environment_dotenv_yaml_and_default(tmp_path: Path) -> None:

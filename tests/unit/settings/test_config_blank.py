@@ -6,8 +6,8 @@ import pytest
 
 from graphiti_pkm.cli.flags import given_flags
 from graphiti_pkm.cli.main import build_parser
-from graphiti_pkm.config import Settings, environment_name, load_settings
-from graphiti_pkm.config_names import flags_of, variables_of
+from graphiti_pkm.settings.loader import Settings, environment_name, load_settings
+from graphiti_pkm.settings.names import flags_of, variables_of
 
 FIELDS = list(Settings.model_fields)
 BLANKS = ["", "  "]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.config import LoadedSettings, Settings, load_settings
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.loader import LoadedSettings, Settings, load_settings
 
 WORD = "planted-word-7"
 NEO4J, FALKORDB = "bolt://db.example:7687", "redis://db.example:6379"

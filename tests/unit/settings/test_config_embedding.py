@@ -6,9 +6,9 @@ import pytest
 from tests.requirements import requirement
 
 from graphiti_pkm.cli.main import main
-from graphiti_pkm.config import LoadedSettings, environment_name, load_settings
+from graphiti_pkm.embedding.api import service_of
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.models.api_embedder import service_of
+from graphiti_pkm.settings.loader import LoadedSettings, environment_name, load_settings
 
 KEY = "sk-planted-77a01f8c2d"
 LOCAL = "http://localhost:11434/v1"

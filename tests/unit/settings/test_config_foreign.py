@@ -6,10 +6,10 @@ import pytest
 from dotenv import dotenv_values
 from tests.requirements import requirement
 
-from graphiti_pkm.config import LoadedSettings, load_settings
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.loader import LoadedSettings, load_settings
 
-FILES = Path(__file__).parents[1] / "data" / "graphiti_mcp_server"
+FILES = Path(__file__).parents[2] / "data" / "graphiti_mcp_server"
 KEY = "sk-planted-9c41"
 WORD = "planted-word-3"
 LOCAL = "http://localhost:11434/v1"

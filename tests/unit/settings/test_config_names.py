@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.config import LoadedSettings, Settings, environment_name, is_secret, load_settings
-from graphiti_pkm.config_names import ALIASES, variables_of
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.loader import LoadedSettings, Settings, environment_name, is_secret, load_settings
+from graphiti_pkm.settings.names import ALIASES, variables_of
 
 NOWHERE = Path("/nowhere")
 BOLT = "bolt://db.example:7687"

@@ -11,10 +11,10 @@ from tests.requirements import requirement
 from graphiti_pkm.cli.doctor import doctor
 from graphiti_pkm.cli.main import build_parser, main
 from graphiti_pkm.cli.serve import _effective
-from graphiti_pkm.config import LoadedSettings, Settings, environment_name, is_secret, load_settings
-from graphiti_pkm.config_keys import is_nearby
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.logs import JsonLines
+from graphiti_pkm.server.observability.logging import JsonLines
+from graphiti_pkm.settings.keys import is_nearby
+from graphiti_pkm.settings.loader import LoadedSettings, Settings, environment_name, is_secret, load_settings
 
 KEY = "sk-planted-1f8c2d77a0"
 OTHER_KEY = "sk-other-93b1"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from graphiti_pkm.config import LoadedSettings, load_settings
-from graphiti_pkm.domain.ontology import EdgeTypeSetting, EntityTypeSetting
+from graphiti_pkm.settings.loader import LoadedSettings, load_settings
+from graphiti_pkm.settings.ontology import EdgeTypeSetting, EntityTypeSetting
 
 KEY = "sk-planted-1f8c2d77a0"
 # In the shape of mcp_server/config/config.yaml of getzep/graphiti, all of its blocks.

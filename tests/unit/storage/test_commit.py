@@ -13,11 +13,11 @@ from tests.fakes.graph import FakeGraph
 from tests.fakes.journal import FakeJournal
 from tests.fakes.locks import FakeLocks
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.records import Deletions, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.records import Deletions, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import KeptButPending, NotKept, Unavailable
-from graphiti_pkm.services.commit import MAX_REFUSALS, MAX_UNENDED, Committer
-from graphiti_pkm.services.context import Context
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import MAX_REFUSALS, MAX_UNENDED, Committer
 
 
 class SlowGraph(FakeGraph):

@@ -23,9 +23,9 @@ from tests.fakes.graph import FakeGraph
 from tests.fakes.journal import FakeJournal
 from tests.fakes.locks import FakeLocks
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.queries import EpisodeFilter, Window
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.queries import EpisodeFilter, Window
+from graphiti_pkm.core.model.records import (
     BackLinkJob,
     Deletions,
     EmbedPassagesJob,
@@ -36,9 +36,9 @@ from graphiti_pkm.domain.records import (
     WriteKind,
 )
 from graphiti_pkm.errors import NotKept
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.jobs import Jobs
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.jobs import Jobs
 
 LATER = RECORDED + timedelta(days=1)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.builders import GROUP
 from tests.fakes.journal import FakeJournal
-from tests.unit.services.recovery_world import World, some_writes
+from tests.worlds.recovery_world import World, some_writes
 
-from graphiti_pkm.domain.ports import JournalRow
+from graphiti_pkm.core.ports.ports import JournalRow
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept, Unavailable
 
 

@@ -8,11 +8,11 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_mention, a_write, an_entity, an_episode, an_update
 from tests.fakes.graph import FakeGraph
 from tests.fakes.journal import FakeJournal
-from tests.unit.services.recovery_world import World, some_writes
+from tests.worlds.recovery_world import World, some_writes
 
-from graphiti_pkm.domain.records import WriteIntent
+from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept, Unavailable
-from graphiti_pkm.services.recovery import Recovery
+from graphiti_pkm.storage.recovery import Recovery
 
 
 class DamagedJournal(FakeJournal):

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from tests.builders import GROUP
-from tests.unit.services.recovery_world import World, some_writes
+from tests.worlds.recovery_world import World, some_writes
 
 from graphiti_pkm.errors import NotKept
-from graphiti_pkm.services.recovery import MOST_BEFORE_A_WRITE
+from graphiti_pkm.storage.recovery import MOST_BEFORE_A_WRITE
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from mcp_types import TextContent
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.answers import (
+from graphiti_pkm.core.model.answers import (
     AddMemoryResponse,
     DeleteResponse,
     EntityResult,
@@ -19,8 +19,8 @@ from graphiti_pkm.domain.answers import (
     RetiredFact,
     Scope,
 )
-from graphiti_pkm.domain.times import parse_instant
-from graphiti_pkm.toolsets.rendering import DEFAULT_CHARS, result_of, text_of
+from graphiti_pkm.core.model.times import parse_instant
+from graphiti_pkm.toolkit.rendering import DEFAULT_CHARS, result_of, text_of
 
 ONE = "aaaaaaaa-1111-4111-8111-111111111111"
 LIKE_ONE = "aaaaaaaa-1122-4111-8111-111111111111"

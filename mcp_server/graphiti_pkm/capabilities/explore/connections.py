@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import ConnectionsResponse, NeighbourView
-from graphiti_pkm.domain.queries import Direction, FactFilter
-from graphiti_pkm.services.fact_lists import FactLists, Listed, joined
-from graphiti_pkm.services.paging import CONNECTIONS, budget, fit, text_size
-from graphiti_pkm.services.reading import Anchor, GroupIds, Start
-from graphiti_pkm.services.views import clipped, item_sizes
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import ConnectionsResponse, NeighbourView
+from graphiti_pkm.core.model.queries import Direction, FactFilter
+from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, joined
+from graphiti_pkm.core.reading.paging import CONNECTIONS, budget, fit, text_size
+from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Start
+from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _NEIGHBOURS = 200
 _NEIGHBOUR_SHARE = 4

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import FactView, PathResponse, PathView, SubgraphNode, SubgraphResponse
-from graphiti_pkm.domain.queries import FactFilter
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.services.paging import (
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import FactView, PathResponse, PathView, SubgraphNode, SubgraphResponse
+from graphiti_pkm.core.model.queries import FactFilter
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.reading.paging import (
     HOPS,
     PATHS,
     SUBGRAPH_FACTS,
@@ -17,8 +17,8 @@ from graphiti_pkm.services.paging import (
     budget,
     fit,
 )
-from graphiti_pkm.services.reading import Anchor, GroupIds, Reader
-from graphiti_pkm.services.views import clipped, item_sizes
+from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Reader
+from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _NAME = 200
 _SUMMARY = 200

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.domain.answers import FactSourcesResponse
-from graphiti_pkm.domain.walks import SourceMode
-from graphiti_pkm.services.paging import SOURCES
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import Cursor
+from graphiti_pkm.core.model.answers import FactSourcesResponse
+from graphiti_pkm.core.ports.walks import SourceMode
+from graphiti_pkm.core.reading.paging import SOURCES
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import Cursor
 
 
 async def get_fact_sources(

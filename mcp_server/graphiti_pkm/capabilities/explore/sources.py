@@ -4,20 +4,20 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import FactSourcesResponse, SourceView
-from graphiti_pkm.domain.names import search_terms
-from graphiti_pkm.domain.passages import Span, split_passages
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.records import Episode, Fact
-from graphiti_pkm.domain.redaction import FORGOTTEN
-from graphiti_pkm.domain.times import iso
-from graphiti_pkm.domain.walks import FactSource, SourceMode, SourcePage
-from graphiti_pkm.services.excerpts import matching_sentence
-from graphiti_pkm.services.paging import SOURCES, budget, fit
-from graphiti_pkm.services.reading import Reader
-from graphiti_pkm.services.uuids import resolve_within, unknown
-from graphiti_pkm.services.views import clipped, item_sizes
+from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import FactSourcesResponse, SourceView
+from graphiti_pkm.core.model.names import search_terms
+from graphiti_pkm.core.model.passages import Span, split_passages
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Episode, Fact
+from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.ports.walks import FactSource, SourceMode, SourcePage
+from graphiti_pkm.core.reading.excerpts import matching_sentence
+from graphiti_pkm.core.reading.paging import SOURCES, budget, fit
+from graphiti_pkm.core.reading.reader import Reader
+from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _CHARS = 2_000
 """Of one part; of a longer one the stretch around its best sentence is shown."""

@@ -5,13 +5,13 @@ from collections import Counter
 from typing import Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import TimelineResponse
-from graphiti_pkm.domain.queries import EpisodeFilter, TimelineSummary, Window
-from graphiti_pkm.domain.times import iso, month_key
-from graphiti_pkm.services.paging import CONTENT, TIMELINE, budget, fit, text_size
-from graphiti_pkm.services.reading import Anchor, GroupIds, Reader
-from graphiti_pkm.services.views import clipped, item_sizes, read_on
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import TimelineResponse
+from graphiti_pkm.core.model.queries import EpisodeFilter, TimelineSummary, Window
+from graphiti_pkm.core.model.times import iso, month_key
+from graphiti_pkm.core.reading.paging import CONTENT, TIMELINE, budget, fit, text_size
+from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Reader
+from graphiti_pkm.core.reading.views import clipped, item_sizes, read_on
 
 Order: TypeAlias = Literal["newest_window", "oldest_first"]
 

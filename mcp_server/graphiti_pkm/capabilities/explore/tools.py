@@ -4,17 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from graphiti_pkm.domain.answers import (
+from graphiti_pkm.capabilities.status.models import StatusResponse
+from graphiti_pkm.core.model.answers import (
     ConnectionsResponse,
     EpisodeEntitiesResponse,
     EpisodeSearchResponse,
     FactResponse,
     TimelineResponse,
 )
-from graphiti_pkm.domain.status_answers import StatusResponse
-from graphiti_pkm.services import paging
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import (
+from graphiti_pkm.core.reading import paging
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import (
     After,
     AsOf,
     Before,
@@ -29,7 +29,7 @@ from graphiti_pkm.toolsets.parameters import (
     MaxTimeline,
     OwnGroups,
 )
-from graphiti_pkm.toolsets.schema import Strings
+from graphiti_pkm.toolkit.schema import Strings
 
 
 async def get_entity_connections(

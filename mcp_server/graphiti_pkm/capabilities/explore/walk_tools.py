@@ -4,10 +4,10 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from graphiti_pkm.domain.answers import PathResponse, SubgraphResponse
-from graphiti_pkm.services.paging import HOPS, PATHS, SUBGRAPH_FACTS, SUBGRAPH_HOPS, SUBGRAPH_NODES
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import After, Before, EntityUuid, OwnGroups
+from graphiti_pkm.core.model.answers import PathResponse, SubgraphResponse
+from graphiti_pkm.core.reading.paging import HOPS, PATHS, SUBGRAPH_FACTS, SUBGRAPH_HOPS, SUBGRAPH_NODES
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import After, Before, EntityUuid, OwnGroups
 
 AsOf: TypeAlias = Annotated[str | None, Field(description="only what held then; a month: its start")]
 Ended: TypeAlias = Annotated[bool, Field(description="false = only what holds now")]

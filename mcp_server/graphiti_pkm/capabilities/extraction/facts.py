@@ -4,15 +4,15 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services import fact_rules as rules
-from graphiti_pkm.services.attention import AttentionWriter
-from graphiti_pkm.services.fact_plan import FactPlanner, Occasion
-from graphiti_pkm.services.fact_world import FactWorld
-from graphiti_pkm.services.near_names import Relations
-from graphiti_pkm.services.resolution import Resolution
-from graphiti_pkm.services.spelling import same_relation
-from graphiti_pkm.services.told import ToldFact
+from graphiti_pkm.capabilities.remember.attention import AttentionWriter
+from graphiti_pkm.capabilities.remember.fact_plan import FactPlanner, Occasion
+from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.resolution import Resolution
+from graphiti_pkm.core.facts.world import FactWorld
+from graphiti_pkm.core.identity.near_names import Relations
+from graphiti_pkm.core.identity.spelling import same_relation
+from graphiti_pkm.core.model.records import Fact
 
 
 class FoundFactPlanner(FactPlanner):

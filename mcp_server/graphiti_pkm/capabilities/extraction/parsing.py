@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from graphiti_pkm.domain.extraction import ExtractedEntity, ExtractedFact, Extraction
-from graphiti_pkm.domain.labels import as_label
-from graphiti_pkm.domain.names import display_name, normalise_name
-from graphiti_pkm.domain.records import Entity, Episode
-from graphiti_pkm.domain.requests import FactInput
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.core.facts.parsed_facts import ME, Told, ToldEntity, ToldFact, is_me, read_fact
+from graphiti_pkm.core.model.labels import as_label
+from graphiti_pkm.core.model.names import display_name, normalise_name
+from graphiti_pkm.core.model.records import Entity, Episode
+from graphiti_pkm.core.model.requests import FactInput
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.ports.extraction import ExtractedEntity, ExtractedFact, Extraction
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.told import ME, Told, ToldEntity, ToldFact, is_me, read_fact
 
 _MAX_NAME = 200
 _MAX_TEXT = 2_000

@@ -5,12 +5,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphiti_pkm.domain.answers import Attention, EntityResult, FoundFact
-from graphiti_pkm.domain.extraction import ExtractedEnding, ExtractedEntity
-from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
-from graphiti_pkm.domain.labels import as_label
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.capabilities.extraction.facts import FoundFactPlanner
+from graphiti_pkm.capabilities.extraction.parsing import ReadExtraction
+from graphiti_pkm.capabilities.extraction.readings import without_readings
+from graphiti_pkm.capabilities.remember.attention import SHOWN_UUID, AttentionWriter
+from graphiti_pkm.capabilities.remember.fact_plan import FactOutcome, Occasion
+from graphiti_pkm.capabilities.remember.retirement import Retirements
+from graphiti_pkm.capabilities.remember.write_plan import Occurrence, new_uuid
+from graphiti_pkm.core.facts.resolution import Resolution, Resolved
+from graphiti_pkm.core.facts.world import FactWorld
+from graphiti_pkm.core.identity.backlinks import back_link
+from graphiti_pkm.core.model.answers import Attention, EntityResult, FoundFact
+from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
+from graphiti_pkm.core.model.labels import as_label
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.records import (
     Entity,
     Episode,
     Fact,
@@ -22,17 +31,8 @@ from graphiti_pkm.domain.records import (
     WriteIntent,
     WriteKind,
 )
-from graphiti_pkm.services.attention import SHOWN_UUID, AttentionWriter
-from graphiti_pkm.services.backlinks import back_link
-from graphiti_pkm.services.extraction_facts import FoundFactPlanner
-from graphiti_pkm.services.extraction_read import ReadExtraction
-from graphiti_pkm.services.extraction_readings import without_readings
-from graphiti_pkm.services.fact_plan import FactOutcome, Occasion
-from graphiti_pkm.services.fact_world import FactWorld
-from graphiti_pkm.services.resolution import Resolution, Resolved
-from graphiti_pkm.services.retirement import Retirements
-from graphiti_pkm.services.snapshot import Snapshot
-from graphiti_pkm.services.write_plan import Occurrence, new_uuid
+from graphiti_pkm.core.ports.extraction import ExtractedEnding, ExtractedEntity
+from graphiti_pkm.core.reading.snapshot import Snapshot
 
 _MAX_SUMMARY = 2_000
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from graphiti_pkm.domain.names import fold, normalise_name
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services import fact_rules as rules
-from graphiti_pkm.services.extraction_read import ReadExtraction, ReadFact
-from graphiti_pkm.services.spelling import same_relation
-from graphiti_pkm.services.told import ToldFact
+from graphiti_pkm.capabilities.extraction.parsing import ReadExtraction, ReadFact
+from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.identity.spelling import same_relation
+from graphiti_pkm.core.model.names import fold, normalise_name
+from graphiti_pkm.core.model.records import Fact
 
 
 def without_readings(

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.extraction import ExtractionQueue
-from graphiti_pkm.domain.extraction_cost import estimated_calls
-from graphiti_pkm.domain.queries import EpisodeFilter, Window
-from graphiti_pkm.domain.records import Episode, ExtractJob
+from graphiti_pkm.capabilities.remember.write_plan import extract_job
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.extraction_cost import estimated_calls
+from graphiti_pkm.core.model.queries import EpisodeFilter, Window
+from graphiti_pkm.core.model.records import Episode, ExtractJob
+from graphiti_pkm.core.ports.extraction import ExtractionQueue
 from graphiti_pkm.errors import NotFound
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.uuids import resolve_within, unknown
-from graphiti_pkm.services.write_plan import extract_job
 
 _PAGE = 200
 _TOKENS_A_CALL = 1_500

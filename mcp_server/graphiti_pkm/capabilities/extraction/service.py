@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 from uuid import uuid4
 
-from graphiti_pkm.domain.extraction import Budget, ClaimedExtraction, ExtractionQueue, Extractor
-from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
-from graphiti_pkm.domain.takeover import SharedReadings
+from graphiti_pkm.capabilities.extraction.takeover import TAKEN
+from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting, FoundInEpisode, OutdatedError
+from graphiti_pkm.capabilities.sagas.jobs import Digesting
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
+from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionQueue, Extractor
+from graphiti_pkm.core.ports.takeover import SharedReadings
 from graphiti_pkm.errors import (
     BudgetSpent,
     ModelError,
@@ -25,10 +29,6 @@ from graphiti_pkm.errors import (
     PkmError,
     Unavailable,
 )
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.digesting import Digesting
-from graphiti_pkm.services.extraction_write import ExtractionWriting, FoundInEpisode, OutdatedError
-from graphiti_pkm.services.takeover import TAKEN
 
 _log = logging.getLogger(__name__)
 

@@ -6,10 +6,10 @@ from asyncio import Event
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.extraction import ExtractionQueue, ExtractionState
-from graphiti_pkm.domain.takeover import SharedReading, SharedReadings
+from graphiti_pkm.core.ports.extraction import ExtractionQueue, ExtractionState
+from graphiti_pkm.core.ports.takeover import SharedReading, SharedReadings
+from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.services.waiting import wait_for_any
 
 _log = logging.getLogger(__name__)
 

@@ -4,23 +4,23 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.extraction import Extraction, ExtractionTask
-from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.records import Entity, Episode, ExtractJob, Fact, Vector
+from graphiti_pkm.capabilities.extraction.parsing import ReadExtraction, read_extraction
+from graphiti_pkm.capabilities.extraction.plan import Around, ExtractionPlan, plan_extraction
+from graphiti_pkm.capabilities.remember.write_plan import Occurrence
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.resolution import names_given
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
+from graphiti_pkm.core.identity.linking import first_back_links
+from graphiti_pkm.core.identity.persons import Person, Persons
+from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Fact, Vector
+from graphiti_pkm.core.ports.extraction import Extraction, ExtractionTask
+from graphiti_pkm.core.reading.snapshot import SnapshotReader
+from graphiti_pkm.embedding.write_vectors import embed_by_text
 from graphiti_pkm.errors import KeptButPending
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.embedding import embed_by_text
-from graphiti_pkm.services.extraction_plan import Around, ExtractionPlan, plan_extraction
-from graphiti_pkm.services.extraction_read import ReadExtraction, read_extraction
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.known_names import KnownNames, NameBooks
-from graphiti_pkm.services.linking import first_back_links
-from graphiti_pkm.services.persons import Person, Persons
-from graphiti_pkm.services.resolution import names_given
-from graphiti_pkm.services.snapshot import SnapshotReader
-from graphiti_pkm.services.write_plan import Occurrence
+from graphiti_pkm.storage.commit import Committer
 
 _MOST_SUPPLIED = 100
 _MOST_OF_EPISODE = 1_000

@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.erasing import KeptRow
-from graphiti_pkm.domain.names import search_terms
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.domain.records import Entity, Episode, Fact
+from graphiti_pkm.capabilities.forget.plan import ForgetPlan
+from graphiti_pkm.capabilities.forget.target import words_of_fact
+from graphiti_pkm.capabilities.forget.text import sentences_of
+from graphiti_pkm.capabilities.forget.trace import Traces, every_text_of
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.names import search_terms
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.records import Entity, Episode, Fact
+from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.forget_aim import words_of_fact
-from graphiti_pkm.services.forget_plan import ForgetPlan
-from graphiti_pkm.services.forget_text import sentences_of
-from graphiti_pkm.services.forget_trace import Traces, every_text_of
-from graphiti_pkm.services.views import clipped
 
 _SHOWN = 50
 _FOUND = 10

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import ClearResponse
-from graphiti_pkm.domain.queries import EpisodeFilter, GroupSize, Window
-from graphiti_pkm.domain.records import Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.capabilities.forget.saved_graphs import saved_told
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import ClearResponse
+from graphiti_pkm.core.model.queries import EpisodeFilter, GroupSize, Window
+from graphiti_pkm.core.model.records import Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
+from graphiti_pkm.core.reading.reader import GroupIds
+from graphiti_pkm.core.reading.views import size_in_words
 from graphiti_pkm.errors import InvalidInput, NotAllowed
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.confirmation import confirmation, is_confirmed
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.erasing import Erasing
-from graphiti_pkm.services.forget_saved import saved_told
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.reading import GroupIds
-from graphiti_pkm.services.views import size_in_words
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.erasing import Erasing
 
 _MOST = 20
 _NOTHING = GroupSize(episodes=0, entities=0, facts=0)

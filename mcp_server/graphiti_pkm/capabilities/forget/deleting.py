@@ -7,10 +7,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import uuid4
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import DeleteResponse
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.capabilities.forget.derived_data import Rest, rest_of, reworded, texts_of
+from graphiti_pkm.capabilities.forget.saved_graphs import saved_told
+from graphiti_pkm.capabilities.forget.text import sentences_in
+from graphiti_pkm.capabilities.forget.trace import Traces
+from graphiti_pkm.capabilities.forget.words import Gone, Vanished
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.history import change_of
+from graphiti_pkm.core.facts.known_from import episode_times, known_without
+from graphiti_pkm.core.facts.saga_plan import close_sagas
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import DeleteResponse
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import (
     Deletions,
     Entity,
     Episode,
@@ -23,24 +35,12 @@ from graphiti_pkm.domain.records import (
     WriteIntent,
     WriteKind,
 )
+from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.embedding.write_vectors import PATIENCE
 from graphiti_pkm.errors import NotAllowed, Unavailable
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.embedding import PATIENCE
-from graphiti_pkm.services.erasing import Erasing
-from graphiti_pkm.services.forget_rest import Rest, rest_of, reworded, texts_of
-from graphiti_pkm.services.forget_saved import saved_told
-from graphiti_pkm.services.forget_text import sentences_in
-from graphiti_pkm.services.forget_trace import Traces
-from graphiti_pkm.services.forget_words import Gone, Vanished
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.history import change_of
-from graphiti_pkm.services.known_from import episode_times, known_without
-from graphiti_pkm.services.persons import Persons
-from graphiti_pkm.services.saga_plan import close_sagas
-from graphiti_pkm.services.uuids import resolve_within, unknown
-from graphiti_pkm.services.views import clipped
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.erasing import Erasing
 
 _MOST = 10_000
 """Facts and entities of one episode; add_memory cannot write as many."""

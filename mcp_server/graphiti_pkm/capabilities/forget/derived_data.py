@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.records import Entity, NamesLeft
-from graphiti_pkm.services.forget_text import Says, sentences_in
-from graphiti_pkm.services.forget_trace import Around, Held
-from graphiti_pkm.services.forget_words import Vanished, words_in
+from graphiti_pkm.capabilities.forget.text import Says, sentences_in
+from graphiti_pkm.capabilities.forget.trace import Around, Held
+from graphiti_pkm.capabilities.forget.words import Vanished, words_in
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.records import Entity, NamesLeft
 
 
 @dataclass(frozen=True)

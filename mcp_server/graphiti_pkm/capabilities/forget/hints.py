@@ -1,12 +1,12 @@
 """What stays and may still speak of what is forgotten: the user decides. Pure."""
 
-from graphiti_pkm.domain.names import words_of
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services.forget_aim import Aim, words_of_fact
-from graphiti_pkm.services.forget_plan import ForgetPlan
-from graphiti_pkm.services.forget_text import Redaction, Sentence
-from graphiti_pkm.services.forget_words import words_in
-from graphiti_pkm.services.views import clipped
+from graphiti_pkm.capabilities.forget.plan import ForgetPlan
+from graphiti_pkm.capabilities.forget.target import Aim, words_of_fact
+from graphiti_pkm.capabilities.forget.text import Redaction, Sentence
+from graphiti_pkm.capabilities.forget.words import words_in
+from graphiti_pkm.core.model.names import words_of
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.reading.views import clipped
 
 _SHOWN = 50
 _TOLD = 20

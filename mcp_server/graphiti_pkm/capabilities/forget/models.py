@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.core.model.answers import Answer
 
 EpisodesMode = Literal["redact", "delete", "keep"]
 """What happens to episodes: sentences go, whole episodes that hold one go, or their texts stay."""

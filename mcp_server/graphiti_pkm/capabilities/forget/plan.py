@@ -6,8 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import uuid4
 
-from graphiti_pkm.domain.forget_answers import EpisodesMode
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.capabilities.forget.derived_data import Rest, rest_of, reworded
+from graphiti_pkm.capabilities.forget.models import EpisodesMode
+from graphiti_pkm.capabilities.forget.target import Aim, words_of_fact
+from graphiti_pkm.capabilities.forget.text import Redaction, Says, Sentence, repeats, sentences_in, without
+from graphiti_pkm.capabilities.forget.trace import Around, words_of_claim
+from graphiti_pkm.capabilities.forget.words import words_in
+from graphiti_pkm.core.facts.known_from import known_without
+from graphiti_pkm.core.model.records import (
     Deletions,
     Entity,
     EpisodeText,
@@ -17,12 +23,6 @@ from graphiti_pkm.domain.records import (
     WriteIntent,
     WriteKind,
 )
-from graphiti_pkm.services.forget_aim import Aim, words_of_fact
-from graphiti_pkm.services.forget_rest import Rest, rest_of, reworded
-from graphiti_pkm.services.forget_text import Redaction, Says, Sentence, repeats, sentences_in, without
-from graphiti_pkm.services.forget_trace import Around, words_of_claim
-from graphiti_pkm.services.forget_words import words_in
-from graphiti_pkm.services.known_from import known_without
 
 _UUID = 8
 

@@ -5,12 +5,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.records import Forgetting, WriteIntent
-from graphiti_pkm.domain.saved_graphs import KeptGraph, is_lost, texts_in
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.forget_plan import ForgetPlan
-from graphiti_pkm.services.views import clipped
+from graphiti_pkm.capabilities.forget.plan import ForgetPlan
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.records import Forgetting, WriteIntent
+from graphiti_pkm.core.ports.saved_graphs import KeptGraph, is_lost, texts_in
+from graphiti_pkm.core.reading.views import clipped
 
 _TOLD = 20
 _NAME = 100

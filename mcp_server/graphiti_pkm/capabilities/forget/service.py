@@ -5,34 +5,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.forget_answers import EpisodesMode, ForgetResponse
-from graphiti_pkm.domain.mentions import MentionFinder
-from graphiti_pkm.domain.ports import RecordKind
-from graphiti_pkm.domain.queries import EntityFilter, Window
-from graphiti_pkm.domain.records import Episode, Fact, Name, Passage
-from graphiti_pkm.domain.times import show_time
+from graphiti_pkm.capabilities.forget.check import NOTHING_FOUND, Afterwards
+from graphiti_pkm.capabilities.forget.derived_data import texts_of
+from graphiti_pkm.capabilities.forget.hints import hints_of
+from graphiti_pkm.capabilities.forget.models import EpisodesMode, ForgetResponse
+from graphiti_pkm.capabilities.forget.plan import ForgetPlan, Material, plan_forgetting
+from graphiti_pkm.capabilities.forget.saved_graphs import SavedTrace, saved_trace
+from graphiti_pkm.capabilities.forget.target import MOST_EPISODES, MOST_FACTS, Aim, Aims
+from graphiti_pkm.capabilities.forget.text import Redaction, sentences_of
+from graphiti_pkm.capabilities.forget.trace import Trace, Traces, words_of_claim
+from graphiti_pkm.capabilities.forget.words import Gone, Vanished
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.known_from import episode_times
+from graphiti_pkm.core.facts.saga_plan import close_sagas
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.mentions import MentionFinder
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.queries import EntityFilter, Window
+from graphiti_pkm.core.model.records import Episode, Fact, Name, Passage
+from graphiti_pkm.core.model.times import show_time
+from graphiti_pkm.core.ports.ports import RecordKind
+from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
+from graphiti_pkm.core.reading.views import Views, clipped
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.confirmation import confirmation, is_confirmed
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.erasing import Erasing
-from graphiti_pkm.services.forget_aim import MOST_EPISODES, MOST_FACTS, Aim, Aims
-from graphiti_pkm.services.forget_check import NOTHING_FOUND, Afterwards
-from graphiti_pkm.services.forget_hints import hints_of
-from graphiti_pkm.services.forget_plan import ForgetPlan, Material, plan_forgetting
-from graphiti_pkm.services.forget_rest import texts_of
-from graphiti_pkm.services.forget_saved import SavedTrace, saved_trace
-from graphiti_pkm.services.forget_text import Redaction, sentences_of
-from graphiti_pkm.services.forget_trace import Trace, Traces, words_of_claim
-from graphiti_pkm.services.forget_words import Gone, Vanished
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.known_from import episode_times
-from graphiti_pkm.services.persons import Persons
-from graphiti_pkm.services.saga_plan import close_sagas
-from graphiti_pkm.services.uuids import resolve_within, unknown
-from graphiti_pkm.services.views import Views, clipped
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.erasing import Erasing
 
 _MOST_ENTITIES = 10_000
 _MOST_PASSAGES = 25_000

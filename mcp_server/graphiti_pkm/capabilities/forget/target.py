@@ -5,18 +5,18 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from graphiti_pkm.domain.erasing import KeptRow
-from graphiti_pkm.domain.mentions import STOP_WORDS, MentionFinder
-from graphiti_pkm.domain.name_forms import NameForms, folded_words
-from graphiti_pkm.domain.names import fold, search_terms
-from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter, Window
-from graphiti_pkm.domain.records import Entity, Episode, Fact, Name
+from graphiti_pkm.capabilities.forget.text import Says, Sentence
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.mentions import STOP_WORDS, MentionFinder
+from graphiti_pkm.core.identity.name_parts import name_parts
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.model.name_forms import NameForms, folded_words
+from graphiti_pkm.core.model.names import fold, search_terms
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
+from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.ports.ports import GraphReader
 from graphiti_pkm.errors import InvalidInput, NotAllowed
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.forget_text import Says, Sentence
-from graphiti_pkm.services.name_parts import name_parts
-from graphiti_pkm.services.persons import Persons
 
 MOST_EPISODES = 2_000
 MOST_FACTS = 10_000

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
-from graphiti_pkm.domain.names import fold
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.records import Episode, EpisodeText, Fact, Passage
-from graphiti_pkm.domain.redaction import FORGOTTEN
+from graphiti_pkm.core.model.names import fold
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.records import Episode, EpisodeText, Fact, Passage
+from graphiti_pkm.core.model.redaction import FORGOTTEN
 
 Says = Callable[[str], bool]
 """Whether a text says what is to be forgotten."""

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.domain.forget_answers import EpisodesMode, ForgetResponse
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import GroupId
+from graphiti_pkm.capabilities.forget.models import EpisodesMode, ForgetResponse
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import GroupId
 
 
 async def forget(

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from graphiti_pkm.domain.erasing import KeptRow
-from graphiti_pkm.domain.queries import EpisodeFilter
-from graphiti_pkm.domain.records import Fact, Name, WriteIntent
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.forget_text import Says
-from graphiti_pkm.services.forget_words import NOTHING_VANISHED, Gone, Vanished, words_in
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.capabilities.forget.text import Says
+from graphiti_pkm.capabilities.forget.words import NOTHING_VANISHED, Gone, Vanished, words_in
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.queries import EpisodeFilter
+from graphiti_pkm.core.model.records import Fact, Name, WriteIntent
+from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.waiting import in_thread
 
 _PAGE = 500
 _VERIFIED = 300

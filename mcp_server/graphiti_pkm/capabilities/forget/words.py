@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.mentions import STOP_WORDS
-from graphiti_pkm.domain.names import fold
-from graphiti_pkm.domain.redaction import FORGOTTEN
+from graphiti_pkm.core.identity.mentions import STOP_WORDS
+from graphiti_pkm.core.model.names import fold
+from graphiti_pkm.core.model.redaction import FORGOTTEN
 
 _WORD = re.compile(r"[^\W_]+")
 _TELLING_NUMBER = 4

@@ -4,19 +4,19 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.change_answers import ChangesResponse, ChangeView
-from graphiti_pkm.domain.changes import ChangeFilter
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.records import ChangeKind, Fact, RecordedChange
-from graphiti_pkm.domain.times import day_bounds, iso, show_time
+from graphiti_pkm.capabilities.history.models import ChangesResponse, ChangeView
+from graphiti_pkm.core.facts.history import MOST_EVENTS, open_proposals
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import ChangeKind, Fact, RecordedChange
+from graphiti_pkm.core.model.times import day_bounds, iso, show_time
+from graphiti_pkm.core.ports.changes import ChangeFilter
+from graphiti_pkm.core.reading.excerpts import telling_sentence
+from graphiti_pkm.core.reading.paging import CHANGES, budget, fit
+from graphiti_pkm.core.reading.reader import GroupIds, Reader
+from graphiti_pkm.core.reading.views import clipped, item_sizes
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.excerpts import telling_sentence
-from graphiti_pkm.services.history import MOST_EVENTS, open_proposals
-from graphiti_pkm.services.paging import CHANGES, budget, fit
-from graphiti_pkm.services.reading import GroupIds, Reader
-from graphiti_pkm.services.views import clipped, item_sizes
-from graphiti_pkm.services.waiting import in_thread
 
 _OPENING = 20_000
 """Characters of an episode in which the sentence that tells a fact is looked for."""

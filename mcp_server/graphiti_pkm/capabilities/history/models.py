@@ -1,7 +1,7 @@
 """What a caller sees of changes: what became of facts, and a fact after it was ended or restored."""
 
-from graphiti_pkm.domain.answers import Answer, FactResponse, Page
-from graphiti_pkm.domain.records import ChangeKind
+from graphiti_pkm.core.model.answers import Answer, FactResponse, Page
+from graphiti_pkm.core.model.records import ChangeKind
 
 
 class ChangedFactResponse(FactResponse):

@@ -4,16 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.change_answers import ChangedFactResponse
-from graphiti_pkm.domain.records import Fact, FactChange, RecordedChange, WriteIntent, WriteKind
-from graphiti_pkm.domain.times import parse_instant, show_time
-from graphiti_pkm.errors import InvalidInput, NotAllowed
-from graphiti_pkm.services import fact_rules as rules
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.history import (
+from graphiti_pkm.capabilities.history.models import ChangedFactResponse
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.history import (
     MOST_EVENTS,
     after,
     change_of,
@@ -21,9 +15,15 @@ from graphiti_pkm.services.history import (
     restored,
     to_undo,
 )
-from graphiti_pkm.services.request_checks import check_text
-from graphiti_pkm.services.uuids import resolve_within, unknown
-from graphiti_pkm.services.views import Views
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.records import Fact, FactChange, RecordedChange, WriteIntent, WriteKind
+from graphiti_pkm.core.model.request_checks import check_text
+from graphiti_pkm.core.model.times import parse_instant, show_time
+from graphiti_pkm.core.reading.views import Views
+from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.storage.commit import Committer
 
 _MAX_REASON = 500
 _MOST_FACTS = 10_000

@@ -4,12 +4,12 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from graphiti_pkm.domain.change_answers import ChangedFactResponse, ChangesResponse
-from graphiti_pkm.domain.records import ChangeKind
-from graphiti_pkm.domain.requests import as_list
-from graphiti_pkm.services import paging
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import Before, Cursor, OwnGroups
+from graphiti_pkm.capabilities.history.models import ChangedFactResponse, ChangesResponse
+from graphiti_pkm.core.model.records import ChangeKind
+from graphiti_pkm.core.model.requests import as_list
+from graphiti_pkm.core.reading import paging
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import Before, Cursor, OwnGroups
 
 FactUuid: TypeAlias = Annotated[str, Field(description="from search_memory_facts or what_changed")]
 Kinds: TypeAlias = Annotated[list[ChangeKind], BeforeValidator(as_list)]

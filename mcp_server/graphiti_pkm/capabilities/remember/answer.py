@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from graphiti_pkm.domain.answers import AddMemoryResponse, EntityResult
-from graphiti_pkm.domain.times import iso, show_time
-from graphiti_pkm.services.attention import AttentionWriter
-from graphiti_pkm.services.snapshot import Snapshot
-from graphiti_pkm.services.told import Told
-from graphiti_pkm.services.write_plan import WritePlan, related_facts
+from graphiti_pkm.capabilities.remember.attention import AttentionWriter
+from graphiti_pkm.capabilities.remember.write_plan import WritePlan, related_facts
+from graphiti_pkm.core.facts.parsed_facts import Told
+from graphiti_pkm.core.model.answers import AddMemoryResponse, EntityResult
+from graphiti_pkm.core.model.times import iso, show_time
+from graphiti_pkm.core.reading.snapshot import Snapshot
 
 _MOST_RELATED = 5
 _MOST_LINKED = 50

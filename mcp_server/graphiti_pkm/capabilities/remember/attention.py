@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
-from graphiti_pkm.domain.answers import Attention
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.domain.times import iso, show_time
-from graphiti_pkm.services import fact_rules as rules
-from graphiti_pkm.services.replaced import Unsettled
-from graphiti_pkm.services.told import ME, ToldFact
-from graphiti_pkm.services.views import shown_validity
+from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.parsed_facts import ME, ToldFact
+from graphiti_pkm.core.facts.replaced import Unsettled
+from graphiti_pkm.core.model.answers import Attention
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.times import iso, show_time
+from graphiti_pkm.core.reading.views import shown_validity
 
 SHOWN_UUID = 8
 _MOST_CANDIDATES = 5

@@ -4,25 +4,25 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from graphiti_pkm.config import RetirementPolicy
-from graphiti_pkm.domain.answers import Attention, FactResult
-from graphiti_pkm.domain.mentions import NamedIn
-from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.times import show_validity
-from graphiti_pkm.services import fact_rules as rules
-from graphiti_pkm.services.attention import AttentionWriter
-from graphiti_pkm.services.fact_world import FactWorld
-from graphiti_pkm.services.near_names import Relations
-from graphiti_pkm.services.quotes import QuotedText
-from graphiti_pkm.services.readings import Readings
-from graphiti_pkm.services.replaced import Around, Ends, Replaced
-from graphiti_pkm.services.replacement import as_uuid_prefix, find_replaced, is_current_word
-from graphiti_pkm.services.resolution import Resolution
-from graphiti_pkm.services.retirement import Retirements
-from graphiti_pkm.services.spelling import held_by_one, same_relation
-from graphiti_pkm.services.statuses import WORD, status_named
-from graphiti_pkm.services.told import ToldFact, fact_text
+from graphiti_pkm.capabilities.remember.attention import AttentionWriter
+from graphiti_pkm.capabilities.remember.retirement import Retirements
+from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.parsed_facts import ToldFact, fact_text
+from graphiti_pkm.core.facts.quotes import QuotedText
+from graphiti_pkm.core.facts.readings import Readings
+from graphiti_pkm.core.facts.replaced import Around, Ends, Replaced
+from graphiti_pkm.core.facts.replacement import as_uuid_prefix, find_replaced, is_current_word
+from graphiti_pkm.core.facts.resolution import Resolution
+from graphiti_pkm.core.facts.statuses import WORD, status_named
+from graphiti_pkm.core.facts.world import FactWorld
+from graphiti_pkm.core.identity.mentions import NamedIn
+from graphiti_pkm.core.identity.near_names import Relations
+from graphiti_pkm.core.identity.spelling import held_by_one, same_relation
+from graphiti_pkm.core.model.answers import Attention, FactResult
+from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.times import show_validity
+from graphiti_pkm.settings.loader import RetirementPolicy
 
 
 @dataclass(frozen=True)

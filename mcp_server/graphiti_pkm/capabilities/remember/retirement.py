@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Literal
 
-from graphiti_pkm.config import RetirementPolicy
-from graphiti_pkm.domain.answers import RetiredFact
-from graphiti_pkm.domain.records import Fact, FactChange
-from graphiti_pkm.domain.times import iso
-from graphiti_pkm.services import fact_rules as rules
-from graphiti_pkm.services.fact_world import FactWorld
-from graphiti_pkm.services.history import change_of
-from graphiti_pkm.services.spelling import inflected_alike
+from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.history import change_of
+from graphiti_pkm.core.facts.world import FactWorld
+from graphiti_pkm.core.identity.spelling import inflected_alike
+from graphiti_pkm.core.model.answers import RetiredFact
+from graphiti_pkm.core.model.records import Fact, FactChange
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.settings.loader import RetirementPolicy
 
 
 @dataclass

@@ -7,31 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.neighbours import Stretch
-from graphiti_pkm.domain.passages import Span, split_passages
-from graphiti_pkm.domain.records import Name, Vector
-from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.domain.times import shifted
-from graphiti_pkm.errors import ConflictingContent, NotAllowed, NotKept, PkmError, Unavailable
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.embedding import embed_by_text, why_no_vectors
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.known_names import NameBooks
-from graphiti_pkm.services.linking import first_back_links
-from graphiti_pkm.services.persons import Persons
-from graphiti_pkm.services.receipts import Progress, Receipts, in_words, tell_nobody
-from graphiti_pkm.services.replacement import CURRENT
-from graphiti_pkm.services.resolution import names_given
-from graphiti_pkm.services.saga_plan import place_in_saga, with_saga
-from graphiti_pkm.services.snapshot import LONG_TEXT, Snapshot, SnapshotReader
-from graphiti_pkm.services.told import ME, Told, fact_text, read_request, request_hash
-from graphiti_pkm.services.waiting import in_thread
-from graphiti_pkm.services.write_answer import Linked, write_answer
-from graphiti_pkm.services.write_plan import (
+from graphiti_pkm.capabilities.remember.answer import Linked, write_answer
+from graphiti_pkm.capabilities.remember.write_plan import (
     EMBEDDED_AT_ONCE,
     Occurrence,
     WritePlan,
@@ -40,6 +17,29 @@ from graphiti_pkm.services.write_plan import (
     new_uuid,
     plan_write,
 )
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.parsed_facts import ME, Told, fact_text, read_request, request_hash
+from graphiti_pkm.core.facts.replacement import CURRENT
+from graphiti_pkm.core.facts.resolution import names_given
+from graphiti_pkm.core.facts.saga_plan import place_in_saga, with_saga
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.known_names import NameBooks
+from graphiti_pkm.core.identity.linking import first_back_links
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.passages import Span, split_passages
+from graphiti_pkm.core.model.records import Name, Vector
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.model.times import shifted
+from graphiti_pkm.core.ports.neighbours import Stretch
+from graphiti_pkm.core.reading.receipts import Progress, Receipts, in_words, tell_nobody
+from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader
+from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.embedding.write_vectors import embed_by_text, why_no_vectors
+from graphiti_pkm.errors import ConflictingContent, NotAllowed, NotKept, PkmError, Unavailable
+from graphiti_pkm.storage.commit import Committer
 
 _UUID_BYTES = 16
 _A_MOMENT = timedelta(minutes=10)

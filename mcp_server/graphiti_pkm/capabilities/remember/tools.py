@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.domain.answers import AddMemoryResponse, DeleteResponse
-from graphiti_pkm.domain.records import EpisodeSource
-from graphiti_pkm.domain.requests import MAX_BODY, MAX_STEERING, AddMemory
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import GroupId
-from graphiti_pkm.toolsets.schema import Entities, Facts, Strings
+from graphiti_pkm.core.model.answers import AddMemoryResponse, DeleteResponse
+from graphiti_pkm.core.model.records import EpisodeSource
+from graphiti_pkm.core.model.requests import MAX_BODY, MAX_STEERING, AddMemory
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import GroupId
+from graphiti_pkm.toolkit.schema import Entities, Facts, Strings
 
 
 async def add_memory(

@@ -1,17 +1,17 @@
 """One fact without a text around it, as the upstream server takes it: an episode of one sentence, like any other."""
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import AddMemoryResponse, TripletResponse
-from graphiti_pkm.domain.names import name_key, normalise_name, relation_name
-from graphiti_pkm.domain.records import Entity
-from graphiti_pkm.domain.requests import AddMemory, FactInput
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import AddMemoryResponse, TripletResponse
+from graphiti_pkm.core.model.names import name_key, normalise_name, relation_name
+from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.core.model.requests import AddMemory, FactInput
+from graphiti_pkm.core.reading.reader import Reader
+from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.errors import InvalidInput, NotAllowed, Unavailable
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.reading import Reader
-from graphiti_pkm.services.uuids import resolve_within, unknown
-from graphiti_pkm.services.views import clipped
-from graphiti_pkm.services.writing import Writing
 
 _LONGEST_FACT = 2_000
 _NAME = 200

@@ -5,10 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from uuid import uuid4
 
-from graphiti_pkm.config import RetirementPolicy
-from graphiti_pkm.domain.answers import Attention
-from graphiti_pkm.domain.passages import Span
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.capabilities.remember.attention import AttentionWriter
+from graphiti_pkm.capabilities.remember.fact_plan import FactOutcome, FactPlanner, Occasion
+from graphiti_pkm.capabilities.remember.retirement import Retirements
+from graphiti_pkm.core.facts.parsed_facts import Told
+from graphiti_pkm.core.facts.resolution import Resolution, Resolved
+from graphiti_pkm.core.facts.world import FactWorld
+from graphiti_pkm.core.identity.name_parts import may_be_one
+from graphiti_pkm.core.identity.spelling import same_digits
+from graphiti_pkm.core.model.answers import Attention
+from graphiti_pkm.core.model.passages import Span
+from graphiti_pkm.core.model.records import (
     EmbedPassagesJob,
     Entity,
     Episode,
@@ -23,15 +30,8 @@ from graphiti_pkm.domain.records import (
     WriteIntent,
     WriteKind,
 )
-from graphiti_pkm.services.attention import AttentionWriter
-from graphiti_pkm.services.fact_plan import FactOutcome, FactPlanner, Occasion
-from graphiti_pkm.services.fact_world import FactWorld
-from graphiti_pkm.services.name_parts import may_be_one
-from graphiti_pkm.services.resolution import Resolution, Resolved
-from graphiti_pkm.services.retirement import Retirements
-from graphiti_pkm.services.snapshot import Snapshot
-from graphiti_pkm.services.spelling import same_digits
-from graphiti_pkm.services.told import Told
+from graphiti_pkm.core.reading.snapshot import Snapshot
+from graphiti_pkm.settings.loader import RetirementPolicy
 
 EMBEDDED_AT_ONCE = 256
 """Passages embedded within the call; the rest is a job's."""

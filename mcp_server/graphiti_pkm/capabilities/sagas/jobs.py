@@ -7,17 +7,17 @@ that is taken up again looks for its write first.
 from collections.abc import Awaitable, Callable, Sequence
 from uuid import uuid4
 
-from graphiti_pkm.domain.communities import MOST_PAIRS, MOST_SUMMARIES, clusters
-from graphiti_pkm.domain.digests import Digester, Member
-from graphiti_pkm.domain.extraction import ModelLedger
-from graphiti_pkm.domain.records import Entity, ExtractJob, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.domain.saga_records import Community, Saga
+from graphiti_pkm.capabilities.extraction.writing import OutdatedError
+from graphiti_pkm.capabilities.sagas.label_propagation import MOST_PAIRS, MOST_SUMMARIES, clusters
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.model.records import Entity, ExtractJob, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.saga_records import Community, Saga
+from graphiti_pkm.core.ports.digests import Digester, Member
+from graphiti_pkm.core.ports.extraction import ModelLedger
+from graphiti_pkm.embedding.write_vectors import embed_by_text
 from graphiti_pkm.errors import KeptButPending, NotFound
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.embedding import embed_by_text
-from graphiti_pkm.services.extraction_write import OutdatedError
-from graphiti_pkm.services.persons import Persons
+from graphiti_pkm.storage.commit import Committer
 
 MOST_ROUNDS = 50
 """Of twenty episodes each, in one job; another one goes on from there."""

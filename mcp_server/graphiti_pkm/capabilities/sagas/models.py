@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.core.model.answers import Answer
 
 
 class SagaSummaryResponse(Answer):

@@ -6,23 +6,23 @@ from datetime import timedelta
 from typing import Literal
 from uuid import uuid4
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import ExtractionReceipt
-from graphiti_pkm.domain.changes import ChangeFilter
-from graphiti_pkm.domain.communities import MOST_COMMUNITIES, communities_uuid
-from graphiti_pkm.domain.extraction import ExtractionQueue
-from graphiti_pkm.domain.names import display_name
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.records import ExtractJob
-from graphiti_pkm.domain.saga_answers import BuildCommunitiesResponse, CommunityView, SagaSummaryResponse
+from graphiti_pkm.capabilities.sagas.label_propagation import MOST_COMMUNITIES, communities_uuid
+from graphiti_pkm.capabilities.sagas.models import BuildCommunitiesResponse, CommunityView, SagaSummaryResponse
+from graphiti_pkm.core.call_time import waits_as_asked
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.saga_plan import find_saga
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import ExtractionReceipt
+from graphiti_pkm.core.model.names import display_name
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.request_checks import check_text
+from graphiti_pkm.core.ports.changes import ChangeFilter
+from graphiti_pkm.core.ports.extraction import ExtractionQueue
+from graphiti_pkm.core.reading.reader import GroupIds
+from graphiti_pkm.core.reading.receipts import Progress, Receipts, tell_nobody
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, NotAllowed, NotFound
-from graphiti_pkm.services.call_time import waits_as_asked
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.reading import GroupIds
-from graphiti_pkm.services.receipts import Progress, Receipts, tell_nobody
-from graphiti_pkm.services.request_checks import check_text
-from graphiti_pkm.services.saga_plan import find_saga
 
 LONGEST_WAIT = 45.0
 _FRESH = timedelta(hours=1)

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.domain.saga_answers import BuildCommunitiesResponse, SagaSummaryResponse
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import GroupId, WholeGroups
+from graphiti_pkm.capabilities.sagas.models import BuildCommunitiesResponse, SagaSummaryResponse
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import GroupId, WholeGroups
 
 
 async def summarize_saga(

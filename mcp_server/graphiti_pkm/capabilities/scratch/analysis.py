@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.domain.scratch_analysis_answers import (
+from graphiti_pkm.capabilities.scratch.matching.labels import Labels
+from graphiti_pkm.capabilities.scratch.matching.matching import Match, Matcher, shown
+from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
     BetweennessResponse,
     BridgesResponse,
@@ -27,18 +27,18 @@ from graphiti_pkm.domain.scratch_analysis_answers import (
     RelationEdge,
     ShortestPathResponse,
 )
+from graphiti_pkm.capabilities.scratch.pages import ROOM, fitting
+from graphiti_pkm.capabilities.scratch.path_steps import relations_along
+from graphiti_pkm.capabilities.scratch.snapshots import Picture, Pictures, must_have
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs
-from graphiti_pkm.services.scratch_labels import Labels
-from graphiti_pkm.services.scratch_matching import Match, Matcher, shown
-from graphiti_pkm.services.scratch_pages import ROOM, fitting
-from graphiti_pkm.services.scratch_pictures import Picture, Pictures, must_have
-from graphiti_pkm.services.scratch_steps import relations_along
-from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
-    from graphiti_pkm.reasoning.edges import Edge
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.edges import Edge
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 MOST_DEPENDENTS = 100
 """Of an impact: those nearest to the node, whose losses are looked at."""
@@ -372,6 +372,6 @@ def _grouped(numbers: Sequence[int]) -> list[list[int]]:
 
 def _analyses() -> Any:
     """The computing functions; they load NumPy."""
-    from graphiti_pkm.reasoning import analyses  # noqa: PLC0415  (see above)
+    from graphiti_pkm.capabilities.scratch.algorithms import analyses  # noqa: PLC0415  (see above)
 
     return analyses

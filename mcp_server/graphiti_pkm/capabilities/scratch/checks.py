@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from graphiti_pkm.domain.scratch import LARGEST_PROPERTIES, LONGEST_LABEL, LONGEST_RELATION, Properties
-from graphiti_pkm.domain.scratch_properties import fault_of
+from graphiti_pkm.capabilities.scratch.limits import LARGEST_PROPERTIES, LONGEST_LABEL, LONGEST_RELATION, Properties
+from graphiti_pkm.capabilities.scratch.models.properties import fault_of
 from graphiti_pkm.errors import InvalidInput
 
 

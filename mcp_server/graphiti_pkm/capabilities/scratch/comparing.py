@@ -8,12 +8,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
-from graphiti_pkm.domain.scratch_answers import EdgeEnds
-from graphiti_pkm.domain.scratch_comparison_answers import (
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.models.answers import EdgeEnds
+from graphiti_pkm.capabilities.scratch.models.comparison import (
     ChangedEdge,
     ChangedNode,
     ComparedNode,
@@ -21,13 +18,16 @@ from graphiti_pkm.domain.scratch_comparison_answers import (
     ComparisonCounts,
     Difference,
 )
-from graphiti_pkm.domain.scratch_marks import LOADED_AS
+from graphiti_pkm.capabilities.scratch.pages import ROOM, fitting
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.model.names import same_key
+from graphiti_pkm.core.model.scratch_marks import LOADED_AS
+from graphiti_pkm.core.reading.paging import SCRATCH_ITEMS as ITEMS
+from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.paging import SCRATCH_ITEMS as ITEMS
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
-from graphiti_pkm.services.scratch_pages import ROOM, fitting
-from graphiti_pkm.services.views import clipped
-from graphiti_pkm.services.waiting import in_thread
 
 _LONGEST_VALUE = 160
 _LONGEST_NAME = 80

@@ -4,23 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchEdge
-from graphiti_pkm.domain.scratch_answers import (
-    AddEdgeResponse,
-    AddEdgesResponse,
-    EdgeEnds,
-    FailedEdge,
-    MatchedLabel,
-    RemoveEdgeResponse,
-)
-from graphiti_pkm.domain.scratch_properties import OVERGROWN
-from graphiti_pkm.domain.scratch_requests import EdgeInput
-from graphiti_pkm.errors import AmbiguousLabel, InvalidInput, NotFound
-from graphiti_pkm.services.scratch_alike import similar_told
-from graphiti_pkm.services.scratch_checks import checked_label, checked_properties, checked_relation
-from graphiti_pkm.services.scratch_matching import (
+from graphiti_pkm.capabilities.scratch.checks import checked_label, checked_properties, checked_relation
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchEdge
+from graphiti_pkm.capabilities.scratch.matching.matching import (
     Ambiguous,
     Found,
     Match,
@@ -30,12 +16,26 @@ from graphiti_pkm.services.scratch_matching import (
     missing_told,
     shown,
 )
-from graphiti_pkm.services.scratch_nodes import settled
-from graphiti_pkm.services.scratch_pages import fitting
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.capabilities.scratch.matching.similar_nodes import similar_told
+from graphiti_pkm.capabilities.scratch.models.answers import (
+    AddEdgeResponse,
+    AddEdgesResponse,
+    EdgeEnds,
+    FailedEdge,
+    MatchedLabel,
+    RemoveEdgeResponse,
+)
+from graphiti_pkm.capabilities.scratch.models.properties import OVERGROWN
+from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput
+from graphiti_pkm.capabilities.scratch.nodes import settled
+from graphiti_pkm.capabilities.scratch.pages import fitting
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import same_key
+from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.errors import AmbiguousLabel, InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from graphiti_pkm.reasoning.graph import Applied, ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 
 _MOST_MATCHED = 50
 _FAILURES_ROOM = 12_000

@@ -4,21 +4,21 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.scratch import Content, ScratchLimits
-from graphiti_pkm.domain.scratch_exchange_answers import ExportGraphResponse, ImportGraphResponse
+from graphiti_pkm.capabilities.scratch.edges import matched
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.matching.matching import Matcher
+from graphiti_pkm.capabilities.scratch.models.exchange import ExportGraphResponse, ImportGraphResponse
+from graphiti_pkm.capabilities.scratch.snapshots import Pictures
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.reading.paging import EXPORT
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import TooLarge
-from graphiti_pkm.services.paging import EXPORT
-from graphiti_pkm.services.scratch_edges import matched
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs
-from graphiti_pkm.services.scratch_matching import Matcher
-from graphiti_pkm.services.scratch_pictures import Pictures
-from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:  # readers, writers and NumPy are loaded when a text is first read or written
-    from graphiti_pkm.formats.reading import ReadFormat
-    from graphiti_pkm.formats.writing import WriteFormat
-    from graphiti_pkm.reasoning.graph import Applied, ScratchGraph
+    from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat
+    from graphiti_pkm.capabilities.scratch.formats.writing import WriteFormat
+    from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 
 DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
 """Characters of the content."""
@@ -107,12 +107,12 @@ def _way_out(characters: int, text_format: str) -> str:
 
 
 def _read(text: str, text_format: "ReadFormat", limits: ScratchLimits) -> Content:
-    from graphiti_pkm.formats.reading import parse  # noqa: PLC0415  (see above)
+    from graphiti_pkm.capabilities.scratch.formats.reading import parse  # noqa: PLC0415  (see above)
 
     return parse(text, text_format, limits)
 
 
 def _written(content: Content, text_format: "WriteFormat") -> tuple[str, list[str]]:
-    from graphiti_pkm.formats.writing import left_out, write  # noqa: PLC0415  (see above)
+    from graphiti_pkm.capabilities.scratch.formats.writing import left_out, write  # noqa: PLC0415  (see above)
 
     return write(content, text_format), left_out(content, text_format)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.services.scratch_matching import shown
+from graphiti_pkm.capabilities.scratch.matching.matching import shown
 
 if TYPE_CHECKING:
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 UNTYPED = "untyped"
 """How nodes without a type are counted, and asked for."""

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchNode
-from graphiti_pkm.domain.scratch_answers import (
+from graphiti_pkm.capabilities.scratch.checks import checked_label, checked_properties, checked_type
+from graphiti_pkm.capabilities.scratch.hints import UNTYPED, relation_note, type_note
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchNode
+from graphiti_pkm.capabilities.scratch.matching.matching import Found, Matcher, Missing, candidates_told, shown
+from graphiti_pkm.capabilities.scratch.matching.similar_nodes import similar_told
+from graphiti_pkm.capabilities.scratch.models.answers import (
     AddNodeResponse,
     AddNodesResponse,
     FailedNode,
@@ -16,20 +19,17 @@ from graphiti_pkm.domain.scratch_answers import (
     RemoveNodeResponse,
     ScratchNodeView,
 )
-from graphiti_pkm.domain.scratch_properties import OVERGROWN
-from graphiti_pkm.domain.scratch_requests import NodeInput
+from graphiti_pkm.capabilities.scratch.models.properties import OVERGROWN
+from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
+from graphiti_pkm.capabilities.scratch.pages import Place, fitting, listed
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.reading.paging import SCRATCH_ROWS as ROWS
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
-from graphiti_pkm.services.scratch_alike import similar_told
-from graphiti_pkm.services.scratch_checks import checked_label, checked_properties, checked_type
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs
-from graphiti_pkm.services.scratch_hints import UNTYPED, relation_note, type_note
-from graphiti_pkm.services.scratch_matching import Found, Matcher, Missing, candidates_told, shown
-from graphiti_pkm.services.scratch_pages import Place, fitting, listed
-from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:
-    from graphiti_pkm.reasoning.graph import Applied, ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 
 _MOST_TOLD = 20
 """Conflicts of one batch."""

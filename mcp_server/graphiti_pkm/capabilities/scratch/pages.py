@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.services.paging import DEFAULT_CHARS, Key, decode_cursor, encode_cursor, fit, text_size
-from graphiti_pkm.services.scratch_graphs import OpenGraph, ScratchGraphs
-from graphiti_pkm.services.signing import Signer
+from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, Key, decode_cursor, encode_cursor, fit, text_size
+from graphiti_pkm.core.signing import Signer
 
 ROOM = DEFAULT_CHARS - 1_500
 """Characters for the items of an answer."""

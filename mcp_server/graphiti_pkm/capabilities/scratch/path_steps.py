@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
+from graphiti_pkm.core.model.access import Caller
 
 if TYPE_CHECKING:
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 _MOST = 5
 """Relations of one step."""

@@ -4,18 +4,18 @@ import asyncio
 import json
 from uuid import uuid4
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.saved_graphs import KeptGraph, SavedGraphs
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
-from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse, SavedGraphView
-from graphiti_pkm.domain.scratch_memory_answers import OpenGraphResponse, SaveGraphResponse
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import held
+from graphiti_pkm.capabilities.scratch.models.answers import DeleteGraphResponse, ListGraphsResponse, SavedGraphView
+from graphiti_pkm.capabilities.scratch.models.memory import OpenGraphResponse, SaveGraphResponse
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.ports.saved_graphs import KeptGraph, SavedGraphs
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import NotAllowed, NotFound
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
-from graphiti_pkm.services.scratch_held import held
-from graphiti_pkm.services.waiting import in_thread
 
 MOST_CHARACTERS = 20_000_000
 """Of all saved graphs of one caller, as JSON: each backup holds them again."""

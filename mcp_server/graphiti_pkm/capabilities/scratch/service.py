@@ -2,21 +2,21 @@
 
 from datetime import timedelta
 
-from graphiti_pkm.domain.saved_graphs import SavedGraphs
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.scratch_analysis import ScratchAnalysis
-from graphiti_pkm.services.scratch_bridge import ScratchBridge
-from graphiti_pkm.services.scratch_commit import ScratchCommit
-from graphiti_pkm.services.scratch_comparing import ScratchComparing
-from graphiti_pkm.services.scratch_edges import ScratchEdges
-from graphiti_pkm.services.scratch_exchange import ScratchExchange
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs
-from graphiti_pkm.services.scratch_looking import ScratchLooking
-from graphiti_pkm.services.scratch_matching import Matcher
-from graphiti_pkm.services.scratch_nodes import ScratchNodes
-from graphiti_pkm.services.scratch_saving import ScratchSaving
-from graphiti_pkm.services.writing import Writing
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.capabilities.scratch.analysis import ScratchAnalysis
+from graphiti_pkm.capabilities.scratch.comparing import ScratchComparing
+from graphiti_pkm.capabilities.scratch.edges import ScratchEdges
+from graphiti_pkm.capabilities.scratch.exchange import ScratchExchange
+from graphiti_pkm.capabilities.scratch.matching.matching import Matcher
+from graphiti_pkm.capabilities.scratch.memory_bridge.commit import ScratchCommit
+from graphiti_pkm.capabilities.scratch.memory_bridge.loading import ScratchBridge
+from graphiti_pkm.capabilities.scratch.nodes import ScratchNodes
+from graphiti_pkm.capabilities.scratch.saving import ScratchSaving
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
+from graphiti_pkm.capabilities.scratch.views import ScratchLooking
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.ports.saved_graphs import SavedGraphs
 
 
 class Reasoning:

@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.scratch import Content
+from graphiti_pkm.capabilities.scratch.limits import Content
+from graphiti_pkm.capabilities.scratch.matching.labels import Labels
+from graphiti_pkm.capabilities.scratch.matching.matching import Match, Matcher, shown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
-from graphiti_pkm.services.scratch_labels import Labels
-from graphiti_pkm.services.scratch_matching import Match, Matcher, shown
-from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
-    from graphiti_pkm.reasoning.graph import ScratchGraph
-    from graphiti_pkm.reasoning.view import Gathered, View
-    from graphiti_pkm.reasoning.worker import Outcome, Workers
+    from graphiti_pkm.capabilities.scratch.algorithms.view import Gathered, View
+    from graphiti_pkm.capabilities.scratch.algorithms.worker import Outcome, Workers
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 _MOST_RELATIONS = 10
-_JOBS = "graphiti_pkm.reasoning.analyses"
-_DRAWING = "graphiti_pkm.formats.drawing:drawn"
+_JOBS = "graphiti_pkm.capabilities.scratch.algorithms.analyses"
+_DRAWING = "graphiti_pkm.capabilities.scratch.drawing.drawing:drawn"
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Pictures:
     async def run(
         self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any
     ) -> "Outcome":
-        """Run a generator of ``reasoning/analyses.py`` in a process, up to the time limit or so many finds."""
+        """Run a generator of ``capabilities/scratch/algorithms/analyses.py`` in a process, up to the time limit or so many finds."""
         return await self._processes.run(caller.sight, f"{_JOBS}:{job}", view, most=most, **arguments)
 
     async def drawn(self, caller: Caller, content: Content) -> str:
@@ -127,7 +127,7 @@ class Pictures:
     @property
     def _processes(self) -> "Workers":
         if self._workers is None:
-            from graphiti_pkm.reasoning.worker import Workers  # noqa: PLC0415  (for those who ask)
+            from graphiti_pkm.capabilities.scratch.algorithms.worker import Workers  # noqa: PLC0415  (for those who ask)
 
             self._workers = Workers(self._seconds)
         return self._workers

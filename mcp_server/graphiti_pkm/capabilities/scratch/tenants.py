@@ -15,17 +15,17 @@ from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH, LONGEST_NAME, ScratchLimits
-from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, ListGraphsResponse, ScratchGraphView
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, LONGEST_NAME, ScratchLimits
+from graphiti_pkm.capabilities.scratch.models.answers import DeleteGraphResponse, ListGraphsResponse, ScratchGraphView
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import same_key
+from graphiti_pkm.core.released_memory import give_back
+from graphiti_pkm.core.signing import Signer
+from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import InvalidInput, NotFound, TooLarge
-from graphiti_pkm.services.released_memory import give_back
-from graphiti_pkm.services.signing import Signer
-from graphiti_pkm.services.waiting import wait_for_any
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 _Tenant: TypeAlias = tuple[str, ...]
 
@@ -33,7 +33,7 @@ _MOST_NAMES = 20
 """Of graphs, in one message."""
 _SHOWN = 60
 _TURN_SECONDS = 60.0
-_ENGINE = "graphiti_pkm.reasoning.graph"
+_ENGINE = "graphiti_pkm.capabilities.scratch.graphs.graph"
 _LINE_ENDS = frozenset({"Zl", "Zp"})
 
 
@@ -186,7 +186,7 @@ class ScratchGraphs:
         opened.last_accessed, opened.used_at = self._now(), self._elapsed()
 
     def _made(self, tenant: _Tenant, name: str) -> OpenGraph:
-        from graphiti_pkm.reasoning.graph import ScratchGraph  # noqa: PLC0415  (see above)
+        from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph  # noqa: PLC0415  (see above)
 
         graphs = self._tenants.setdefault(tenant, {})
         if len(graphs) >= self.limits.graphs:

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_answers import (
+from graphiti_pkm.capabilities.scratch.edges import matched
+from graphiti_pkm.capabilities.scratch.hints import UNTYPED, relation_note
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
+from graphiti_pkm.capabilities.scratch.matching.matching import Ambiguous, Found, Match, Matcher
+from graphiti_pkm.capabilities.scratch.models.answers import (
     AmbiguousText,
     FindEdgesResponse,
     GetNeighborsResponse,
@@ -15,17 +17,15 @@ from graphiti_pkm.domain.scratch_answers import (
     ScratchNodeView,
     ScratchSubgraphResponse,
 )
-from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
-from graphiti_pkm.services.scratch_edges import matched
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs
-from graphiti_pkm.services.scratch_hints import UNTYPED, relation_note
-from graphiti_pkm.services.scratch_matching import Ambiguous, Found, Match, Matcher
-from graphiti_pkm.services.scratch_pages import ROOM, Place, fitting, listed
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.capabilities.scratch.pages import ROOM, Place, fitting, listed
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.reading.paging import SCRATCH_ROWS as ROWS
+from graphiti_pkm.core.waiting import in_thread
 
 if TYPE_CHECKING:
-    from graphiti_pkm.reasoning.edges import Edge
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.edges import Edge
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 Direction: TypeAlias = Literal["in", "out", "both"]
 
@@ -127,7 +127,7 @@ class ScratchLooking:
 
     async def get_graph_info(self, caller: Caller, graph: str = DEFAULT_GRAPH) -> GraphInfoResponse:
         """A graph in figures."""
-        from graphiti_pkm.reasoning import structure  # noqa: PLC0415  (there is a graph, so NumPy is loaded)
+        from graphiti_pkm.capabilities.scratch.algorithms import structure  # noqa: PLC0415  (there is a graph, so NumPy is loaded)
 
         async with self._graphs.reading(caller, graph) as opened:
             held, view = opened.graph, opened.graph.view()

@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphiti_pkm.domain.names import part_terms, words_of
-from graphiti_pkm.domain.neighbours import Place, Stretch
-from graphiti_pkm.domain.periods import Period, in_years_before, nearness, periods_in
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, Window
-from graphiti_pkm.domain.records import Episode
-from graphiti_pkm.domain.times import day_bounds
-from graphiti_pkm.services.candidates import POOL, Candidates, Query
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.episode_ranking import (
+from graphiti_pkm.capabilities.search.episode_ranking import (
     Signs,
     Surroundings,
     WordCounts,
@@ -28,7 +20,15 @@ from graphiti_pkm.services.episode_ranking import (
     word_counts,
     word_shares,
 )
-from graphiti_pkm.services.ranking import MIN_COSINE
+from graphiti_pkm.capabilities.search.periods import Period, in_years_before, nearness, periods_in
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.names import part_terms, words_of
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, Window
+from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.core.model.times import day_bounds
+from graphiti_pkm.core.ports.neighbours import Place, Stretch
+from graphiti_pkm.core.reading.candidates import POOL, Candidates, Query
+from graphiti_pkm.core.reading.ranking import MIN_COSINE
 
 _ASKED_FOR = 50
 """Candidates of each period, and of each entity, that the query names."""

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from graphiti_pkm.domain.names import fold, joined_words
-from graphiti_pkm.domain.neighbours import Steps
-from graphiti_pkm.domain.weights import EpisodeWeights
-from graphiti_pkm.services.ranking import stem
+from graphiti_pkm.core.model.names import fold, joined_words
+from graphiti_pkm.core.ports.neighbours import Steps
+from graphiti_pkm.core.reading.ranking import stem
+from graphiti_pkm.settings.weights import EpisodeWeights
 
 WordCounts: TypeAlias = "Mapping[str, Counter[str]]"
 """Stems of documents with how often each has them, by uuid."""

@@ -5,22 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import EpisodeSearchResponse, EpisodeView, NearbyEpisode
-from graphiti_pkm.domain.neighbours import Steps, Stretch
-from graphiti_pkm.domain.queries import EpisodeFilter, EpisodeHit
-from graphiti_pkm.domain.records import Episode
-from graphiti_pkm.domain.times import iso, shifted
-from graphiti_pkm.services.candidates import Candidates
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.episode_candidates import DAY, EpisodeCandidates
-from graphiti_pkm.services.episode_ranking import steps_in
-from graphiti_pkm.services.excerpts import excerpt, matching_sentence, shown_match
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.paging import EPISODES, budget, fit
-from graphiti_pkm.services.reading import GroupIds, Reader
-from graphiti_pkm.services.slices import filters_of, slice_of, told
-from graphiti_pkm.services.views import clipped, item_sizes
+from graphiti_pkm.capabilities.search.episode_candidates import DAY, EpisodeCandidates
+from graphiti_pkm.capabilities.search.episode_ranking import steps_in
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import EpisodeSearchResponse, EpisodeView, NearbyEpisode
+from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodeHit
+from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.core.model.times import iso, shifted
+from graphiti_pkm.core.ports.neighbours import Steps, Stretch
+from graphiti_pkm.core.reading.candidates import Candidates
+from graphiti_pkm.core.reading.excerpts import excerpt, matching_sentence, shown_match
+from graphiti_pkm.core.reading.paging import EPISODES, budget, fit
+from graphiti_pkm.core.reading.reader import GroupIds, Reader
+from graphiti_pkm.core.reading.slices import filters_of, slice_of, told
+from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _Nearby: TypeAlias = Mapping[str, tuple[NearbyEpisode | None, NearbyEpisode | None]]
 

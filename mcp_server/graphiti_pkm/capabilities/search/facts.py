@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import FactSearchResponse, FactView
-from graphiti_pkm.domain.queries import FactFilter, FactPage, FactStatus, Window
-from graphiti_pkm.domain.records import Entity, Fact, FactKind
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import FactSearchResponse, FactView
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, FactStatus, Window
+from graphiti_pkm.core.model.records import Entity, Fact, FactKind
+from graphiti_pkm.core.reading.candidates import Candidates, checked_text
+from graphiti_pkm.core.reading.fact_lists import FactLists, joined, series_of, series_told
+from graphiti_pkm.core.reading.paging import FACTS, budget, fit
+from graphiti_pkm.core.reading.ranking import lifted
+from graphiti_pkm.core.reading.reader import GroupIds, Start
+from graphiti_pkm.core.reading.slices import ASKED, filters_of, slice_of, told
+from graphiti_pkm.core.reading.views import item_sizes
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.candidates import Candidates, checked_text
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.fact_lists import FactLists, joined, series_of, series_told
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.paging import FACTS, budget, fit
-from graphiti_pkm.services.ranking import lifted
-from graphiti_pkm.services.reading import GroupIds, Start
-from graphiti_pkm.services.slices import ASKED, filters_of, slice_of, told
-from graphiti_pkm.services.uuids import unknown
-from graphiti_pkm.services.views import item_sizes
 
 _NOTHING_ASKED = (
     "query is blank: say what to look for, or give entity_uuid, entity_types, edge_types, kind, status or a time to "

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TypeAlias
 
-from graphiti_pkm.domain.records import Record
-from graphiti_pkm.domain.times import in_zone
+from graphiti_pkm.core.model.records import Record
+from graphiti_pkm.core.model.times import in_zone
 
 MOST_PERIODS = 4
 """A text with more dates than this is a list of dates rather than a question about one."""

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import NodeSearchResponse, NodeView
-from graphiti_pkm.domain.names import normalise_name, search_terms
-from graphiti_pkm.domain.queries import EntityFilter, Window
-from graphiti_pkm.domain.records import Entity
+from graphiti_pkm.capabilities.search.facts import FactSearch, labels_of
+from graphiti_pkm.core.facts.statuses import words_of_status
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import NodeSearchResponse, NodeView
+from graphiti_pkm.core.model.names import normalise_name, search_terms
+from graphiti_pkm.core.model.queries import EntityFilter, Window
+from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.core.reading.candidates import checked_text
+from graphiti_pkm.core.reading.lookups import NODE_ALIASES, NODE_FACTS
+from graphiti_pkm.core.reading.paging import NODES, budget, fit
+from graphiti_pkm.core.reading.ranking import lifted
+from graphiti_pkm.core.reading.reader import GroupIds, Start
+from graphiti_pkm.core.reading.slices import ASKED, filters_of, slice_of, told
+from graphiti_pkm.core.reading.views import item_sizes
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.candidates import checked_text
-from graphiti_pkm.services.fact_search import FactSearch, labels_of
-from graphiti_pkm.services.lookups import NODE_ALIASES, NODE_FACTS
-from graphiti_pkm.services.paging import NODES, budget, fit
-from graphiti_pkm.services.ranking import lifted
-from graphiti_pkm.services.reading import GroupIds, Start
-from graphiti_pkm.services.slices import ASKED, filters_of, slice_of, told
-from graphiti_pkm.services.statuses import words_of_status
-from graphiti_pkm.services.views import item_sizes
 
 _NAMES = 50
 _EXACT = 1.0

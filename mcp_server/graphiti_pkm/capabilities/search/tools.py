@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.domain.answers import EpisodeSearchResponse, FactSearchResponse, NodeSearchResponse
-from graphiti_pkm.domain.queries import FactStatus
-from graphiti_pkm.domain.records import FactKind
-from graphiti_pkm.services import paging
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import (
+from graphiti_pkm.core.model.answers import EpisodeSearchResponse, FactSearchResponse, NodeSearchResponse
+from graphiti_pkm.core.model.queries import FactStatus
+from graphiti_pkm.core.model.records import FactKind
+from graphiti_pkm.core.reading import paging
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import (
     After,
     AsOf,
     Before,
@@ -21,7 +21,7 @@ from graphiti_pkm.toolsets.parameters import (
     MaxNodes,
     Near,
 )
-from graphiti_pkm.toolsets.schema import Strings
+from graphiti_pkm.toolkit.schema import Strings
 
 
 async def search_nodes(

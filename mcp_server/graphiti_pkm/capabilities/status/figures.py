@@ -2,8 +2,9 @@
 
 import asyncio
 
-from graphiti_pkm.domain.extraction import ExtractionQueue
-from graphiti_pkm.domain.metrics import (
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.ports.extraction import ExtractionQueue
+from graphiti_pkm.core.ports.metrics import (
     DATABASE_CONNECTIONS,
     DATABASE_UP,
     EXTRACTIONS,
@@ -17,7 +18,6 @@ from graphiti_pkm.domain.metrics import (
     Sample,
 )
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.services.context import Context
 
 _PATIENCE = 3.0
 """Seconds for a database that may hang: a scraper gives up after ten."""

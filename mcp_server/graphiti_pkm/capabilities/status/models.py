@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from graphiti_pkm.domain.answers import Answer, ExtractionReceipt
+from graphiti_pkm.core.model.answers import Answer, ExtractionReceipt
 
 
 class StatusResponse(Answer):

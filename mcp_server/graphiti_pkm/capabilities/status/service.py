@@ -7,16 +7,16 @@ from datetime import timedelta
 from importlib.metadata import version
 from typing import Any, Literal
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.queries import GroupSize
-from graphiti_pkm.domain.status_answers import StatusResponse
+from graphiti_pkm.capabilities.status.models import StatusResponse
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.queries import GroupSize
+from graphiti_pkm.core.reading.receipts import Receipts, in_words
+from graphiti_pkm.core.reading.views import size_in_words
 from graphiti_pkm.errors import NotFound, PkmError, Unavailable
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.rebuilding import is_unfinished
-from graphiti_pkm.services.receipts import Receipts, in_words
-from graphiti_pkm.services.recovery import Recovery
-from graphiti_pkm.services.views import size_in_words
+from graphiti_pkm.storage.rebuilding import is_unfinished
+from graphiti_pkm.storage.recovery import Recovery
 
 _DISTRIBUTION = "graphiti-pkm"
 _WRITES = {"intent": "waiting", "written": "written", "applied": "applied", "failed": "failed"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from graphiti_pkm.domain.records import ChangeKind, Fact, FactChange, RecordedChange
+from graphiti_pkm.core.model.records import ChangeKind, Fact, FactChange, RecordedChange
 
 MOST_EVENTS = 200
 """Events of one fact that are looked at; a fact has a few."""

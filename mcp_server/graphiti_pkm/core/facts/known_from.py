@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.domain.records import Episode, Fact
+from graphiti_pkm.core.model.records import Episode, Fact
+from graphiti_pkm.core.ports.ports import GraphReader
 
 _MOST_OTHERS = 1000
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from datetime import datetime, tzinfo
 
-from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services.fact_rules import coincide, precedes, still_holds
-from graphiti_pkm.services.replaced import Ends, Unsettled
-from graphiti_pkm.services.told import ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.replaced import Ends, Unsettled
+from graphiti_pkm.core.facts.rules import coincide, precedes, still_holds
+from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.records import Fact
 
 
 def known_otherwise(

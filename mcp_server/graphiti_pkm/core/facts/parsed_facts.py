@@ -10,14 +10,14 @@ from datetime import datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
-from graphiti_pkm.domain.labels import as_label
-from graphiti_pkm.domain.names import display_name, normalise_name, relation_name
-from graphiti_pkm.domain.records import EpisodeSource, FactKind
-from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
-from graphiti_pkm.domain.times import parse_instant, show_time
+from graphiti_pkm.core.facts.statuses import HAS_STATUS, is_status_relation, status_named
+from graphiti_pkm.core.model.labels import as_label
+from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
+from graphiti_pkm.core.model.records import EpisodeSource, FactKind
+from graphiti_pkm.core.model.request_checks import check_texts
+from graphiti_pkm.core.model.requests import AddMemory, EntityInput, FactInput
+from graphiti_pkm.core.model.times import parse_instant, show_time
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.request_checks import check_texts
-from graphiti_pkm.services.statuses import HAS_STATUS, is_status_relation, status_named
 
 ME = "me"
 """How the group's one person is named inside a call, whatever they are called."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from itertools import combinations
 
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services.fact_rules import coincide, known_from, overlap
-from graphiti_pkm.services.told import ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.rules import coincide, known_from, overlap
+from graphiti_pkm.core.model.records import Fact
 
 
 def fitting(told: ToldFact, facts: Sequence[Fact], zone: tzinfo) -> list[Fact]:

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.domain.times import show_time
-from graphiti_pkm.services.fact_world import FactWorld
-from graphiti_pkm.services.near_names import Measures, near_measure
-from graphiti_pkm.services.told import ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.world import FactWorld
+from graphiti_pkm.core.identity.near_names import Measures, near_measure
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.times import show_time
 
 _SHOWN = 3
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.core.model.records import Fact
 
 Problem = Literal["several", "none", "ends_nothing", "other_source", "other_relation"]
 

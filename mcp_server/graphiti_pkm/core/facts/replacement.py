@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services.fact_rules import coincide, is_current, is_other_plan, same_said, same_value, still_holds
-from graphiti_pkm.services.known_otherwise import known_otherwise
-from graphiti_pkm.services.replaced import Around, Ends, Replaced, Unsettled
-from graphiti_pkm.services.spelling import close_spelling, contains_name, inflected_alike, says_of_source
-from graphiti_pkm.services.statuses import status_named, status_of_fact
-from graphiti_pkm.services.told import ToldFact
-from graphiti_pkm.services.told_times import fitting, held_at, is_one_period, overlaps_told
+from graphiti_pkm.core.facts.other_relations import known_otherwise
+from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.parsed_times import fitting, held_at, is_one_period, overlaps_told
+from graphiti_pkm.core.facts.replaced import Around, Ends, Replaced, Unsettled
+from graphiti_pkm.core.facts.rules import coincide, is_current, is_other_plan, same_said, same_value, still_holds
+from graphiti_pkm.core.facts.statuses import status_named, status_of_fact
+from graphiti_pkm.core.identity.spelling import close_spelling, contains_name, inflected_alike, says_of_source
+from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.records import Fact
 
 CURRENT = "current"
 _UUID_START = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f])*+-?")

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.records import Entity, Name
-from graphiti_pkm.services.replacement import is_current_word
-from graphiti_pkm.services.told import ME, Told, ToldEntity
+from graphiti_pkm.core.facts.parsed_facts import ME, Told, ToldEntity
+from graphiti_pkm.core.facts.replacement import is_current_word
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.records import Entity, Name
 
 PERSON_LABEL = "Person"
 _MOST_SPELLINGS = 50

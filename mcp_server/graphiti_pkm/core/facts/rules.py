@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from graphiti_pkm.domain.records import Fact, FactUpdate
-from graphiti_pkm.domain.times import show_time
-from graphiti_pkm.services.statuses import status_of_fact, word_of
-from graphiti_pkm.services.told import ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.statuses import status_of_fact, word_of
+from graphiti_pkm.core.model.records import Fact, FactUpdate
+from graphiti_pkm.core.model.times import show_time
 
 MAX_CONFLICTS = 5
 LONG_BEFORE = timedelta(days=31)

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from uuid import uuid4
 
-from graphiti_pkm.domain.ports import Graph
-from graphiti_pkm.domain.records import Episode, Forgetting, WriteIntent
-from graphiti_pkm.domain.redaction import FORGOTTEN
-from graphiti_pkm.domain.saga_records import EpisodeLink, Saga, SagaStep
-from graphiti_pkm.domain.sagas import closing_links, saga_uuid
+from graphiti_pkm.core.facts.parsed_facts import Told
+from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.records import Episode, Forgetting, WriteIntent
+from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaStep
+from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.sagas import closing_links, saga_uuid
 from graphiti_pkm.errors import NotFound, PkmError
-from graphiti_pkm.services.told import Told
-from graphiti_pkm.services.uuids import resolve_within, unknown
 
 
 @dataclass(frozen=True)

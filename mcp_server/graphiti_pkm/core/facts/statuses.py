@@ -2,8 +2,8 @@
 
 import re
 
-from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.records import Fact
 
 HAS_STATUS = "HAS_STATUS"
 WORD = "word"

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.names import measure_key, normalise_name
-from graphiti_pkm.domain.records import Fact, FactUpdate
-from graphiti_pkm.services.fact_rules import update_of
-from graphiti_pkm.services.near_names import Measures
+from graphiti_pkm.core.facts.rules import update_of
+from graphiti_pkm.core.identity.near_names import Measures
+from graphiti_pkm.core.model.names import measure_key, normalise_name
+from graphiti_pkm.core.model.records import Fact, FactUpdate
 
 
 class FactWorld:

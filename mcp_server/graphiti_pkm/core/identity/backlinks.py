@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import NAMESPACE_URL, uuid5
 
-from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.domain.records import Episode, Mention
+from graphiti_pkm.core.model.records import Episode, Mention
+from graphiti_pkm.core.ports.ports import GraphReader
 
 AT_ONCE = 200
 """Episodes linked within one write; the rest is a job's."""

@@ -4,10 +4,10 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.ports import GraphReader
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.ports.ports import GraphReader
 from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.settings.loader import Settings
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HASHED = re.compile(r"[0-9a-f]{32}_")

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import TypeAlias
 
-from graphiti_pkm.domain.mentions import MentionFinder, capitalised_words, word_forms
-from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.domain.queries import NameBook
-from graphiti_pkm.domain.records import Name
-from graphiti_pkm.services.name_parts import is_date_word, parts_of_names
-from graphiti_pkm.services.spelling import MOST_EXTRA_WORDS, NameForm, close_spelling, deletions
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.core.identity.mentions import MentionFinder, capitalised_words, word_forms
+from graphiti_pkm.core.identity.name_parts import is_date_word, parts_of_names
+from graphiti_pkm.core.identity.spelling import MOST_EXTRA_WORDS, NameForm, close_spelling, deletions
+from graphiti_pkm.core.model.queries import NameBook
+from graphiti_pkm.core.model.records import Name
+from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.waiting import in_thread
 
 Words: TypeAlias = tuple[str, ...]
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from graphiti_pkm.domain.names import fold
-from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.domain.records import BackLinkJob, Mention, Name
-from graphiti_pkm.services.backlinks import BackLinks, back_link, find_back_links
-from graphiti_pkm.services.known_names import KnownNames
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.core.identity.backlinks import BackLinks, back_link, find_back_links
+from graphiti_pkm.core.identity.known_names import KnownNames
+from graphiti_pkm.core.model.names import fold
+from graphiti_pkm.core.model.records import BackLinkJob, Mention, Name
+from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.waiting import in_thread
 
 _VARIATION = "\ufe0e\ufe0f"
 """Ask for a sign in colour or not; texts often leave them out."""

@@ -14,8 +14,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeAlias
 
-from graphiti_pkm.domain.names import visible, words_of
-from graphiti_pkm.domain.records import Name
+from graphiti_pkm.core.model.names import visible, words_of
+from graphiti_pkm.core.model.records import Name
 
 _QUOTES = "'’‘ʼ＇"
 # Scripts whose vowel signs and tone marks are no word characters for ``re``, but part of a word.

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from graphiti_pkm.domain.mentions import SHORTEST_PART, STOP_WORDS, capitalised_words, word_forms
-from graphiti_pkm.domain.names import normalise_name, words_of
-from graphiti_pkm.domain.records import Entity, Name
-from graphiti_pkm.services.spelling import close_spelling, contains_name
+from graphiti_pkm.core.identity.mentions import SHORTEST_PART, STOP_WORDS, capitalised_words, word_forms
+from graphiti_pkm.core.identity.spelling import close_spelling, contains_name
+from graphiti_pkm.core.model.names import normalise_name, words_of
+from graphiti_pkm.core.model.records import Entity, Name
 
 _PERSON = "Person"
 _TITLES = words_of("mrs miss sir dame doctor prof professor herr frau madame monsieur señor señora von van der den")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.services.spelling import digits_in, measure_form, relation_form, slips_allowed, stems
+from graphiti_pkm.core.identity.spelling import digits_in, measure_form, relation_form, slips_allowed, stems
+from graphiti_pkm.core.model.names import normalise_name
 
 _MOST_NEAR = 50
 """Relations that one may be a variant of, the most used first."""

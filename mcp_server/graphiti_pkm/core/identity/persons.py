@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.services.groups import is_local
-from graphiti_pkm.services.told import ME
+from graphiti_pkm.core.facts.parsed_facts import ME
+from graphiti_pkm.core.identity.groups import is_local
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.settings.loader import Settings
 
 
 @dataclass(frozen=True)

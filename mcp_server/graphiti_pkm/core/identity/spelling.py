@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
-from graphiti_pkm.domain.names import fold, normalise_name, words_of
+from graphiti_pkm.core.model.names import fold, normalise_name, words_of
 
 _ONE_SLIP = 5
 _TWO_SLIPS = 9

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.ports import GraphReader, RecordKind
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.ports.ports import GraphReader, RecordKind
 from graphiti_pkm.errors import AmbiguousUuid, InvalidInput, NotFound
-from graphiti_pkm.services.groups import Groups
 
 PLACEHOLDERS = frozenset({"non-existent-uuid", "nonexistent-uuid"})
 """Words that documents use for a well-formed uuid that nothing has (C20)."""

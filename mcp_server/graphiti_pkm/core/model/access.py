@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, model_validator
 
-from graphiti_pkm.domain.record import Record
+from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.errors import NotAllowed
 
 LOCAL_PRINCIPAL = "local"

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from graphiti_pkm.domain.answers import Answer, EntityResult, FoundFact, RetiredFact
+from graphiti_pkm.core.model.answers import Answer, EntityResult, FoundFact, RetiredFact
 
 
 class ExtractionAnswer(Answer):

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from graphiti_pkm.domain.names import fold, visible, words_of
+from graphiti_pkm.core.model.names import fold, visible, words_of
 
 _CHUNK = re.compile(r"\S+")
 _WORD = re.compile(r"[^\W_]+")

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from graphiti_pkm.domain.names import words_of
-from graphiti_pkm.domain.records import Record
+from graphiti_pkm.core.model.names import words_of
+from graphiti_pkm.core.model.records import Record
 
 BUDGET = 900
 """Most that one passage may weigh: about 900 Latin letters, 250 Chinese characters, within the model's 256 tokens."""

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from graphiti_pkm.domain.records import Episode, Fact, FactKind, Name, Record
+from graphiti_pkm.core.model.records import Episode, Fact, FactKind, Name, Record
 
 Direction = Literal["out", "in", "both"]
 FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]

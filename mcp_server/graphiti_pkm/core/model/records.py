@@ -10,8 +10,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from graphiti_pkm.domain.record import Record as Record  # noqa: PLC0414 all others are its children
-from graphiti_pkm.domain.saga_records import Community, EpisodeLink, Saga, SagaStep
+from graphiti_pkm.core.model.record import Record as Record  # noqa: PLC0414 all others are its children
+from graphiti_pkm.core.model.saga_records import Community, EpisodeLink, Saga, SagaStep
 
 Vector: TypeAlias = "array[float]"
 """A unit-length float32 embedding, typecode ``f``; its length is the model's dimension."""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.records import (
     BackLinkJob,
     EmbeddedFact,
     Entity,

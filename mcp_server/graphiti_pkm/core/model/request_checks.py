@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from graphiti_pkm.domain.requests import MAX_BODY, MAX_STEERING, AddMemory
+from graphiti_pkm.core.model.requests import MAX_BODY, MAX_STEERING, AddMemory
 from graphiti_pkm.errors import InvalidInput, TooLarge
 
 _MAX_ITEMS = 500

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from graphiti_pkm.domain.records import FactKind
+from graphiti_pkm.core.model.records import FactKind
 
 MAX_BODY = 2_000_000
 """Characters of an episode."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from graphiti_pkm.domain.record import Record
+from graphiti_pkm.core.model.record import Record
 
 
 class Saga(Record):

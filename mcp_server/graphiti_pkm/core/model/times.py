@@ -9,7 +9,7 @@ import re
 from datetime import MAXYEAR, UTC, datetime, time, timedelta, tzinfo
 from typing import Literal
 
-from graphiti_pkm.domain.records import FactKind, Record
+from graphiti_pkm.core.model.records import FactKind, Record
 from graphiti_pkm.errors import InvalidInput
 
 Precision = Literal["year", "month", "day", "instant"]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from graphiti_pkm.domain.queries import EpisodeHit, Window
-from graphiti_pkm.domain.records import ChangeKind, Record, RecordedChange
+from graphiti_pkm.core.model.queries import EpisodeHit, Window
+from graphiti_pkm.core.model.records import ChangeKind, Record, RecordedChange
 
 
 class ChangeFilter(Record):

@@ -7,7 +7,7 @@ holds and the journal does not know was written by somebody else, or the journal
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from graphiti_pkm.domain.record import Record
+from graphiti_pkm.core.model.record import Record
 
 
 class WrittenRow(NamedTuple):

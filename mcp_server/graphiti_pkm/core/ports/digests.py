@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from graphiti_pkm.domain.extraction import ModelLedger
-from graphiti_pkm.domain.record import Record
-from graphiti_pkm.domain.saga_records import Saga
+from graphiti_pkm.core.model.record import Record
+from graphiti_pkm.core.model.saga_records import Saga
+from graphiti_pkm.core.ports.extraction import ModelLedger
 
 
 class Member(Record):

@@ -6,7 +6,7 @@ there under the group's lock, and a change is made under the lock of all groups.
 
 from typing import Literal, Protocol
 
-from graphiti_pkm.domain.records import EmbeddedFact, Record
+from graphiti_pkm.core.model.records import EmbeddedFact, Record
 
 
 class RecordedEmbedding(Record):

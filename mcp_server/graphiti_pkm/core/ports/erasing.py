@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graphiti_pkm.domain.records import WriteIntent
-from graphiti_pkm.domain.saved_graphs import KeptGraph
+from graphiti_pkm.core.model.records import WriteIntent
+from graphiti_pkm.core.ports.saved_graphs import KeptGraph
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from graphiti_pkm.domain.records import ExtractJob, ExtractTask, Record
+from graphiti_pkm.core.model.records import ExtractJob, ExtractTask, Record
 from graphiti_pkm.errors import BudgetSpent
 
 ExtractionState = Literal["queued", "running", "done", "failed", "cancelled"]

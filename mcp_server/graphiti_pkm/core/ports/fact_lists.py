@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from graphiti_pkm.domain.queries import FactFilter, FactPage, NeighbourCount, Window
-from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, NeighbourCount, Window
+from graphiti_pkm.core.model.records import Fact
 
 
 class GraphFacts(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from graphiti_pkm.domain.record import Record
+from graphiti_pkm.core.model.record import Record
 
 PREFIX = "graphiti_pkm_"
 Kind: TypeAlias = Literal["counter", "histogram", "gauge"]

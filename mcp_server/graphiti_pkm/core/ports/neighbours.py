@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from graphiti_pkm.domain.records import Record
+from graphiti_pkm.core.model.records import Record
 
 
 class Place(Record):

@@ -9,14 +9,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Literal, Protocol
 
-from graphiti_pkm.domain.changes import GraphChanges
-from graphiti_pkm.domain.comparing import GraphComparing, JournalComparing
-from graphiti_pkm.domain.embedding import GraphEmbedding, JournalEmbedding
-from graphiti_pkm.domain.erasing import JournalErasing
-from graphiti_pkm.domain.fact_lists import GraphFacts
-from graphiti_pkm.domain.health import TakesWrites
-from graphiti_pkm.domain.neighbours import GraphNeighbours
-from graphiti_pkm.domain.queries import (
+from graphiti_pkm.core.health import TakesWrites
+from graphiti_pkm.core.model.queries import (
     EntityFilter,
     EpisodeFilter,
     EpisodeHit,
@@ -28,8 +22,7 @@ from graphiti_pkm.domain.queries import (
     VectorIndex,
     Window,
 )
-from graphiti_pkm.domain.rebuilding import JournalRebuilding
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.core.model.records import (
     Entity,
     Episode,
     Fact,
@@ -40,8 +33,15 @@ from graphiti_pkm.domain.records import (
     Vectors,
     WriteIntent,
 )
-from graphiti_pkm.domain.sagas import GraphSagas
-from graphiti_pkm.domain.walks import GraphWalks
+from graphiti_pkm.core.ports.changes import GraphChanges
+from graphiti_pkm.core.ports.comparing import GraphComparing, JournalComparing
+from graphiti_pkm.core.ports.embedding import GraphEmbedding, JournalEmbedding
+from graphiti_pkm.core.ports.erasing import JournalErasing
+from graphiti_pkm.core.ports.fact_lists import GraphFacts
+from graphiti_pkm.core.ports.neighbours import GraphNeighbours
+from graphiti_pkm.core.ports.rebuilding import JournalRebuilding
+from graphiti_pkm.core.ports.sagas import GraphSagas
+from graphiti_pkm.core.ports.walks import GraphWalks
 
 RecordKind = Literal["entity", "fact", "episode"]
 

@@ -7,7 +7,7 @@ journal stands for that time and outlives whoever set it: the next call or start
 from datetime import datetime
 from typing import Literal, Protocol
 
-from graphiti_pkm.domain.record import Record
+from graphiti_pkm.core.model.record import Record
 
 RebuildCommand = Literal["rebuild", "restore", "repair"]
 

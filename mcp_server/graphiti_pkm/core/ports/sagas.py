@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Protocol
 from uuid import NAMESPACE_URL, uuid5
 
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.records import Episode, Record
-from graphiti_pkm.domain.saga_records import Community, Saga
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.records import Episode, Record
+from graphiti_pkm.core.model.saga_records import Community, Saga
 
 _SAGAS = uuid5(NAMESPACE_URL, "graphiti-pkm/saga")
 

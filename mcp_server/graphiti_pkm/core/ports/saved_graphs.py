@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from graphiti_pkm.domain.records import Fact, Forgetting, Record, WriteIntent
-from graphiti_pkm.domain.scratch_marks import FACT_UUIDS, SENTENCE, VALUE
+from graphiti_pkm.core.model.records import Fact, Forgetting, Record, WriteIntent
+from graphiti_pkm.core.model.scratch_marks import FACT_UUIDS, SENTENCE, VALUE
 
 _TOKEN = re.compile(r"[\w-]+")
 

@@ -8,8 +8,8 @@ was its own. Instants are those of the database's clock.
 from collections.abc import Sequence
 from typing import Protocol
 
-from graphiti_pkm.domain.extraction import ExtractionState
-from graphiti_pkm.domain.records import ExtractJob, Record
+from graphiti_pkm.core.model.records import ExtractJob, Record
+from graphiti_pkm.core.ports.extraction import ExtractionState
 
 
 class SharedReading(Record):

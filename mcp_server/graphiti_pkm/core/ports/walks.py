@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from graphiti_pkm.domain.queries import FactFilter, Window
-from graphiti_pkm.domain.records import Entity, Fact, Record
+from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.model.records import Entity, Fact, Record
 
 SourceMode = Literal["quote", "paragraph", "episode"]
 

@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
-from graphiti_pkm.domain.ports import Embedder, GraphReader
-from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.identity.spelling import NameForm
+from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
+from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.ports import Embedder, GraphReader
+from graphiti_pkm.core.reading.ranking import MIN_COSINE, fuse, word_scores
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
-from graphiti_pkm.services.persons import Persons
-from graphiti_pkm.services.ranking import MIN_COSINE, fuse, word_scores
-from graphiti_pkm.services.spelling import NameForm
-from graphiti_pkm.services.waiting import in_thread
 
 POOL = 200
 """Candidates by words and as many by meaning, whatever the page size: all pages are cut from one ranking."""

@@ -3,7 +3,7 @@
 import hmac
 import json
 
-from graphiti_pkm.services.signing import Signer
+from graphiti_pkm.core.signing import Signer
 
 _BYTES = 6
 _PURPOSE = "confirm"

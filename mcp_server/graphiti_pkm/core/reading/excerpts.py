@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.names import fold, search_terms
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.queries import EpisodeHit
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.services.ranking import best_sentence, stem
+from graphiti_pkm.core.model.names import fold, search_terms
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.queries import EpisodeHit
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.reading.ranking import best_sentence, stem
 
 EXCERPT = 600
 """Characters of an episode shown with a search hit."""

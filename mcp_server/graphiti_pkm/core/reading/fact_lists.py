@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from graphiti_pkm.domain.queries import FactFilter, FactPage, Window
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.times import show_time
-from graphiti_pkm.services.near_names import Relations
-from graphiti_pkm.services.reading import RELATIONS, Reader, Start
-from graphiti_pkm.services.views import clipped
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.core.identity.near_names import Relations
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.times import show_time
+from graphiti_pkm.core.reading.reader import RELATIONS, Reader, Start
+from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.core.waiting import in_thread
 
 ReadFacts: TypeAlias = Callable[[FactFilter, Window], Awaitable[FactPage]]
 

@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import (
+from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import (
     EpisodeEntitiesResponse,
     EpisodeSearchResponse,
     EpisodeView,
     FactResponse,
     NodeView,
 )
-from graphiti_pkm.domain.queries import EpisodeFilter, EpisodePage, Window
+from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, Window
+from graphiti_pkm.core.reading.paging import CONTENT, ENTITIES, EPISODES, budget, fit
+from graphiti_pkm.core.reading.reader import GroupIds, Reader, Start
+from graphiti_pkm.core.reading.views import item_sizes, read_on
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.paging import CONTENT, ENTITIES, EPISODES, budget, fit
-from graphiti_pkm.services.reading import GroupIds, Reader, Start
-from graphiti_pkm.services.uuids import resolve_within, unknown
-from graphiti_pkm.services.views import item_sizes, read_on
 
 NODE_FACTS = 3
 """Facts shown with an entity."""

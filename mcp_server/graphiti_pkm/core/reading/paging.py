@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from json.encoder import encode_basestring
 from typing import TypeAlias
 
+from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.errors import InvalidCursor, InvalidInput
-from graphiti_pkm.services.signing import Signer
 
 Key: TypeAlias = tuple[str | int, ...]
 

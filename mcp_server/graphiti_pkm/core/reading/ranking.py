@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from graphiti_pkm.domain.names import fold
-from graphiti_pkm.services.paging import Key
+from graphiti_pkm.core.model.names import fold
+from graphiti_pkm.core.reading.paging import Key
 
 Ranking: TypeAlias = list[tuple[str, float]]
 """Uuids with scores, best first."""

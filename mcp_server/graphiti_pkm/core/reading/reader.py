@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import Scope
-from graphiti_pkm.domain.names import name_key, normalise_name, relation_name
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.times import parse_instant, show_time, whole_period
-from graphiti_pkm.services.candidates import PERSON_WORDS
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.paging import Key, decode_cursor, encode_cursor
-from graphiti_pkm.services.persons import Persons
-from graphiti_pkm.services.signing import Signer
-from graphiti_pkm.services.uuids import resolve_within
-from graphiti_pkm.services.views import Views, size_in_words
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.identity.uuids import resolve_within
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import Scope
+from graphiti_pkm.core.model.names import name_key, normalise_name, relation_name
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.times import parse_instant, show_time, whole_period
+from graphiti_pkm.core.reading.candidates import PERSON_WORDS
+from graphiti_pkm.core.reading.paging import Key, decode_cursor, encode_cursor
+from graphiti_pkm.core.reading.views import Views, size_in_words
+from graphiti_pkm.core.signing import Signer
+from graphiti_pkm.core.waiting import in_thread
 
 GroupIds: TypeAlias = str | Sequence[str] | None
 

@@ -4,18 +4,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import ExtractionReceipt, FoundFact
-from graphiti_pkm.domain.extraction import ExtractionQueue, ExtractionRecord, Usage
-from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
-from graphiti_pkm.domain.takeover import SharedReading, SharedReadings
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.core.call_time import waits_as_asked
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import resolve_within
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import ExtractionReceipt, FoundFact
+from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.ports.extraction import ExtractionQueue, ExtractionRecord, Usage
+from graphiti_pkm.core.ports.takeover import SharedReading, SharedReadings
+from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import NotFound
-from graphiti_pkm.services.call_time import waits_as_asked
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.uuids import resolve_within
-from graphiti_pkm.services.waiting import wait_for_any
 
 Progress: TypeAlias = Callable[[float, float, str], Awaitable[None]]
 """Tells whoever waits how far it is: seconds waited, seconds at most, and in words."""

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.services.paging import Key
-from graphiti_pkm.services.ranking import key_of, ranked, rest_after
-from graphiti_pkm.services.reading import Start
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.reading.paging import Key
+from graphiti_pkm.core.reading.ranking import key_of, ranked, rest_after
+from graphiti_pkm.core.reading.reader import Start
 
 ASKED = 10.0
 """What a score gains if it was asked for by name: more than any fused score."""

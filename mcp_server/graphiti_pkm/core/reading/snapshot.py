@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from graphiti_pkm.domain.mentions import word_forms
-from graphiti_pkm.domain.names import measure_key, name_key
-from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.domain.queries import EntityFilter, FactFilter, Window
-from graphiti_pkm.domain.records import Entity, Fact, Name, Vector
-from graphiti_pkm.services.known_names import KnownNames, NameBooks
-from graphiti_pkm.services.name_parts import may_stand_alone
-from graphiti_pkm.services.near_names import Measures, Relations, near_measure
-from graphiti_pkm.services.replacement import as_uuid_prefix
-from graphiti_pkm.services.resolution import names_given, names_in
-from graphiti_pkm.services.spelling import held_by_one, with_one_only
-from graphiti_pkm.services.told import ME, Told, ToldFact
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.core.facts.parsed_facts import ME, Told, ToldFact
+from graphiti_pkm.core.facts.replacement import as_uuid_prefix
+from graphiti_pkm.core.facts.resolution import names_given, names_in
+from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
+from graphiti_pkm.core.identity.mentions import word_forms
+from graphiti_pkm.core.identity.name_parts import may_stand_alone
+from graphiti_pkm.core.identity.near_names import Measures, Relations, near_measure
+from graphiti_pkm.core.identity.spelling import held_by_one, with_one_only
+from graphiti_pkm.core.model.names import measure_key, name_key
+from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
+from graphiti_pkm.core.model.records import Entity, Fact, Name, Vector
+from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.waiting import in_thread
 
 LONG_TEXT = 20_000
 """Characters from which on work over a text leaves the event loop."""

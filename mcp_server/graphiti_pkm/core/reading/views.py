@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from graphiti_pkm.domain.answers import Answer, EpisodeView, FactView, NodeView
-from graphiti_pkm.domain.queries import FactStatus as Status
-from graphiti_pkm.domain.queries import GroupSize
-from graphiti_pkm.domain.records import Entity, Episode, Fact
-from graphiti_pkm.domain.times import day_bounds, iso, show_time, show_validity
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.paging import clip_json, text_size
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.answers import Answer, EpisodeView, FactView, NodeView
+from graphiti_pkm.core.model.queries import FactStatus as Status
+from graphiti_pkm.core.model.queries import GroupSize
+from graphiti_pkm.core.model.records import Entity, Episode, Fact
+from graphiti_pkm.core.model.times import day_bounds, iso, show_time, show_validity
+from graphiti_pkm.core.reading.paging import clip_json, text_size
 
 _TEXT = 2_000
 _SENTENCE = 300

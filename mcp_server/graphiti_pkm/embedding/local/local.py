@@ -7,13 +7,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.metrics import UNCOUNTED, Metrics
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.metrics import UNCOUNTED, Metrics
+from graphiti_pkm.embedding.batching import Batcher, Encoder
+from graphiti_pkm.embedding.local.vector_cache import VectorCache
+from graphiti_pkm.embedding.local.weight_files import FETCH_COMMAND, MINILM, Weights, find_weights
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.models.batching import Batcher, Encoder
-from graphiti_pkm.models.vector_cache import VectorCache
-from graphiti_pkm.models.weight_files import FETCH_COMMAND, MINILM, Weights, find_weights
+from graphiti_pkm.settings.loader import Settings
 
 _DIMENSION = 384
 
@@ -101,7 +101,7 @@ class LocalEmbedder:
         if self._directory is None:
             raise Unavailable(f"There are no weights of {self.model} here.")
         started = time.perf_counter()
-        from graphiti_pkm.models.minilm import MiniLM  # noqa: PLC0415 - see above
+        from graphiti_pkm.embedding.local.minilm import MiniLM  # noqa: PLC0415 - see above
 
         try:
             model = MiniLM(self._directory)

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.models.safetensors import read_float_arrays
-from graphiti_pkm.models.wordpiece import WordPiece
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.embedding.local.safetensors import read_float_arrays
+from graphiti_pkm.embedding.local.wordpiece import WordPiece
 
 Floats = npt.NDArray[np.float32]
 

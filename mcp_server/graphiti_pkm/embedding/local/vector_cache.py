@@ -4,8 +4,8 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
-from graphiti_pkm.domain.metrics import CACHED_TEXTS, UNCOUNTED, Metrics
-from graphiti_pkm.domain.records import Vector
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.metrics import CACHED_TEXTS, UNCOUNTED, Metrics
 
 _TEXTS = 4096
 _LENGTH = 200

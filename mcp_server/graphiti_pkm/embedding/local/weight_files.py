@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.loader import Settings
 
 FETCH_COMMAND = "graphiti-pkm fetch-model"
 """The CLI command that calls ``fetch_weights``."""

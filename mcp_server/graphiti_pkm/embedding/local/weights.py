@@ -11,9 +11,9 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from graphiti_pkm.config import Settings
+from graphiti_pkm.embedding.local.weight_files import FETCH_COMMAND, MINILM, Weights, cached_weights, wrong_file
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.models.weight_files import FETCH_COMMAND, MINILM, Weights, cached_weights, wrong_file
+from graphiti_pkm.settings.loader import Settings
 
 Progress = Callable[[str], None]
 """Told what is happening, in words: a line for each step and each tenth of the download."""

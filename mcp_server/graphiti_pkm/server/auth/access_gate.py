@@ -12,14 +12,14 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.config_keys import is_loopback
-from graphiti_pkm.domain.access import Token
-from graphiti_pkm.domain.metrics import REFUSED, Metrics
+from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.core.ports.metrics import REFUSED, Metrics
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.tokens import Tokens
-from graphiti_pkm.toolsets.audit import refused_at_the_door
-from graphiti_pkm.toolsets.callers import TOKEN
+from graphiti_pkm.server.auth.callers import TOKEN
+from graphiti_pkm.server.auth.tokens import Tokens
+from graphiti_pkm.server.observability.audit import refused_at_the_door
+from graphiti_pkm.settings.keys import is_loopback
+from graphiti_pkm.settings.loader import Settings
 
 CONNECTION = "graphiti_pkm.connection"
 """Where the scope of a request holds its connection, a ``Visitor``, if somebody counts connections."""

@@ -5,10 +5,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import Caller, Token, caller_by
+from graphiti_pkm.core.model.access import Caller, Token, caller_by
 from graphiti_pkm.errors import NotAllowed, TooLarge, TooManyCalls
-from graphiti_pkm.toolsets.buckets import Buckets, OwnBuckets
+from graphiti_pkm.server.auth.rate_limits import Buckets, OwnBuckets
+from graphiti_pkm.settings.loader import Settings
 
 TOKEN = "graphiti_pkm.token"  # noqa: S105  (the name of a place)
 """Where the scope of a request holds its ``Token``, or None where none is asked for."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from graphiti_pkm.toolsets.buckets import MINUTE, Bucket, OwnBuckets
+from graphiti_pkm.server.auth.rate_limits import MINUTE, Bucket, OwnBuckets
 
 _log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from graphiti_pkm.domain.access import Token
+from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.errors import ConfigurationError
 
 _log = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from graphiti_pkm.domain.access import Caller, Token
-from graphiti_pkm.logs import current_request
+from graphiti_pkm.core.model.access import Caller, Token
+from graphiti_pkm.server.observability.logging import current_request
 
 _log = logging.getLogger("graphiti_pkm.audit")
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.domain.metrics import COUNTED, LOOKED_UP, PREFIX, Measure, Sample
+from graphiti_pkm.core.ports.metrics import COUNTED, LOOKED_UP, PREFIX, Measure, Sample
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

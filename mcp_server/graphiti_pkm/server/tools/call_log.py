@@ -10,10 +10,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 from pydantic import ValidationError
 
-from graphiti_pkm.domain.metrics import CALL_SECONDS, CALLS, CALLS_UNDER_WAY, UNCOUNTED, Metrics
+from graphiti_pkm.core.ports.metrics import CALL_SECONDS, CALLS, CALLS_UNDER_WAY, UNCOUNTED, Metrics
 from graphiti_pkm.errors import codes
-from graphiti_pkm.logs import request_id
-from graphiti_pkm.toolsets.backend import Backend
+from graphiti_pkm.server.backend import Backend
+from graphiti_pkm.server.observability.logging import request_id
 
 logger = logging.getLogger(__name__)
 

@@ -17,18 +17,18 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from graphiti_pkm.domain.access import Caller, Tier
-from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.domain.requests import without_blanks
+from graphiti_pkm.core.call_time import within
+from graphiti_pkm.core.model.access import Caller, Tier
+from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.model.requests import without_blanks
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
-from graphiti_pkm.services.call_time import within
-from graphiti_pkm.services.waiting import in_thread
-from graphiti_pkm.toolsets.audit import REFUSALS, audit
-from graphiti_pkm.toolsets.backend import Backend, Call, Progress, tell_nobody
-from graphiti_pkm.toolsets.bounds import refuse_too_much, too_long, with_list_bounds
-from graphiti_pkm.toolsets.callers import caller_of, token_of
-from graphiti_pkm.toolsets.rendering import result_of
-from graphiti_pkm.toolsets.schema import Json, answer_schema, tidy_input
+from graphiti_pkm.server.auth.callers import caller_of, token_of
+from graphiti_pkm.server.backend import Backend, Call, Progress, tell_nobody
+from graphiti_pkm.server.observability.audit import REFUSALS, audit
+from graphiti_pkm.toolkit.bounds import refuse_too_much, too_long, with_list_bounds
+from graphiti_pkm.toolkit.rendering import result_of
+from graphiti_pkm.toolkit.schema import Json, answer_schema, tidy_input
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ conversation its tokens: what one tool does stands in its description, here stan
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from graphiti_pkm.toolsets.catalog import known_tools
-from graphiti_pkm.toolsets.texts import only_naming
+from graphiti_pkm.server.tools.registry import known_tools
+from graphiti_pkm.server.tools.texts import only_naming
 
 RELATIONS = (
     "WORKS_AT",

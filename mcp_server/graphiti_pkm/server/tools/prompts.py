@@ -7,8 +7,8 @@ from typing import Annotated, cast
 from mcp.server.mcpserver.prompts import Prompt
 from pydantic import Field
 
-from graphiti_pkm.toolsets.catalog import known_tools
-from graphiti_pkm.toolsets.texts import only_naming
+from graphiti_pkm.server.tools.registry import known_tools
+from graphiti_pkm.server.tools.texts import only_naming
 
 _JOURNAL = """\
 Let us have a journal session{about}.

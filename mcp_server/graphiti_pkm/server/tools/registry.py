@@ -7,15 +7,8 @@ from typing import Any
 
 from mcp_types import ToolAnnotations
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import TIERS, Tier
-from graphiti_pkm.errors import ConfigurationError, InvalidInput
-from graphiti_pkm.toolsets.graph_digest import build_communities, summarize_saga
-from graphiti_pkm.toolsets.graph_walk import find_entity_path, get_entity_subgraph
-from graphiti_pkm.toolsets.graph_write import add_triplet, clear_graph
-from graphiti_pkm.toolsets.guard import GuardedTool
-from graphiti_pkm.toolsets.memory_changes import restore_fact, retire_fact, what_changed
-from graphiti_pkm.toolsets.memory_explore import (
+from graphiti_pkm.capabilities.explore.source_tools import get_fact_sources
+from graphiti_pkm.capabilities.explore.tools import (
     get_entity_connections,
     get_entity_edge,
     get_entity_timeline,
@@ -23,16 +16,25 @@ from graphiti_pkm.toolsets.memory_explore import (
     get_episodes,
     get_status,
 )
-from graphiti_pkm.toolsets.memory_forget import forget
-from graphiti_pkm.toolsets.memory_search import search_episodes, search_memory_facts, search_nodes
-from graphiti_pkm.toolsets.memory_sources import get_fact_sources
-from graphiti_pkm.toolsets.memory_write import add_memory, delete_entity_edge, delete_episode
-from graphiti_pkm.toolsets.reasoning_edges import add_edge, add_edges, find_edges, get_neighbors, remove_edge, subgraph
-from graphiti_pkm.toolsets.reasoning_exchange import export_graph, import_graph
-from graphiti_pkm.toolsets.reasoning_graphs import compare_graphs, delete_graph, get_graph_info, list_graphs
-from graphiti_pkm.toolsets.reasoning_memory import commit_graph, load_memory_graph, open_graph, save_graph
-from graphiti_pkm.toolsets.reasoning_nodes import add_node, add_nodes, find_node, list_nodes, remove_node
-from graphiti_pkm.toolsets.reasoning_queries import (
+from graphiti_pkm.capabilities.explore.walk_tools import find_entity_path, get_entity_subgraph
+from graphiti_pkm.capabilities.forget.tools import forget
+from graphiti_pkm.capabilities.history.tools import restore_fact, retire_fact, what_changed
+from graphiti_pkm.capabilities.remember.tools import add_memory, delete_entity_edge, delete_episode
+from graphiti_pkm.capabilities.remember.triplet_tools import add_triplet, clear_graph
+from graphiti_pkm.capabilities.sagas.tools import build_communities, summarize_saga
+from graphiti_pkm.capabilities.scratch.tools.edges import (
+    add_edge,
+    add_edges,
+    find_edges,
+    get_neighbors,
+    remove_edge,
+    subgraph,
+)
+from graphiti_pkm.capabilities.scratch.tools.exchange import export_graph, import_graph
+from graphiti_pkm.capabilities.scratch.tools.graphs import compare_graphs, delete_graph, get_graph_info, list_graphs
+from graphiti_pkm.capabilities.scratch.tools.memory import commit_graph, load_memory_graph, open_graph, save_graph
+from graphiti_pkm.capabilities.scratch.tools.nodes import add_node, add_nodes, find_node, list_nodes, remove_node
+from graphiti_pkm.capabilities.scratch.tools.queries import (
     all_paths,
     betweenness_centrality,
     bridges,
@@ -45,7 +47,12 @@ from graphiti_pkm.toolsets.reasoning_queries import (
     shortest_path,
     transitive_reduction,
 )
-from graphiti_pkm.toolsets.texts import only_naming
+from graphiti_pkm.capabilities.search.tools import search_episodes, search_memory_facts, search_nodes
+from graphiti_pkm.core.model.access import TIERS, Tier
+from graphiti_pkm.errors import ConfigurationError, InvalidInput
+from graphiti_pkm.server.tools.guard import GuardedTool
+from graphiti_pkm.server.tools.texts import only_naming
+from graphiti_pkm.settings.loader import Settings
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 # A memory is a closed world; these two say otherwise because their specification demands it (C22).

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
-from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.errors import NotFound, PkmError
-from graphiti_pkm.toolsets.audit import REFUSALS, audit
-from graphiti_pkm.toolsets.backend import Backend, Call
-from graphiti_pkm.toolsets.callers import caller_of, token_of
-from graphiti_pkm.toolsets.guard import backend_of
+from graphiti_pkm.server.auth.callers import caller_of, token_of
+from graphiti_pkm.server.backend import Backend, Call
+from graphiti_pkm.server.observability.audit import REFUSALS, audit
+from graphiti_pkm.server.tools.guard import backend_of
 
 _A = TypeVar("_A", bound=Answer)
 

@@ -20,8 +20,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.http_access import CONNECTION
+from graphiti_pkm.server.auth.access_gate import CONNECTION
+from graphiti_pkm.settings.loader import Settings
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from graphiti_pkm.toolsets.backend import Backend
+from graphiti_pkm.server.backend import Backend
 
 _log = logging.getLogger(__name__)
 

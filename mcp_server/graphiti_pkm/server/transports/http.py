@@ -12,17 +12,17 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.metrics import UNCOUNTED
-from graphiti_pkm.draining import Draining, ended_by, on_signal
+from graphiti_pkm.core.ports.metrics import UNCOUNTED
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.http_access import Authenticated, Door, KnownNames, NoSignIn, check_host, tokens_of
-from graphiti_pkm.http_connections import Bounds, Connection, Connections, raise_file_limit
-from graphiti_pkm.http_draining import Drained
-from graphiti_pkm.http_metrics import MetricsPage
-from graphiti_pkm.http_probes import Probes, Readiness
-from graphiti_pkm.http_sessions import Sessions
-from graphiti_pkm.toolsets.backend import Backend
+from graphiti_pkm.server.auth.access_gate import Authenticated, Door, KnownNames, NoSignIn, check_host, tokens_of
+from graphiti_pkm.server.backend import Backend
+from graphiti_pkm.server.transports.connections import Bounds, Connection, Connections, raise_file_limit
+from graphiti_pkm.server.transports.draining import Draining, ended_by, on_signal
+from graphiti_pkm.server.transports.http_draining import Drained
+from graphiti_pkm.server.transports.metrics_endpoint import MetricsPage
+from graphiti_pkm.server.transports.probes import Probes, Readiness
+from graphiti_pkm.server.transports.sessions import Sessions
+from graphiti_pkm.settings.loader import Settings
 
 SSE_PATH = "/sse"
 _BACKLOG = 2_048

@@ -5,7 +5,7 @@ import asyncio
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graphiti_pkm.draining import Draining
+from graphiti_pkm.server.transports.draining import Draining
 
 STOPPING = "The server is stopping. Nothing was done; call again in a moment."
 

@@ -7,13 +7,13 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL_PRINCIPAL
-from graphiti_pkm.domain.metrics import Counted, Sample
+from graphiti_pkm.core.model.access import LOCAL_PRINCIPAL
+from graphiti_pkm.core.ports.metrics import Counted, Sample
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.http_access import Door, presented
-from graphiti_pkm.tokens import Tokens
-from graphiti_pkm.toolsets.backend import Backend
+from graphiti_pkm.server.auth.access_gate import Door, presented
+from graphiti_pkm.server.auth.tokens import Tokens
+from graphiti_pkm.server.backend import Backend
+from graphiti_pkm.settings.loader import Settings
 
 METRICS = "/metrics"
 _NEEDED = "The figures are the operator's: send metrics_token, or a token of the principal local, as a bearer token."

@@ -8,8 +8,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from graphiti_pkm.errors import TooManyCalls
-from graphiti_pkm.toolsets.backend import Backend
-from graphiti_pkm.toolsets.callers import Limits, opener_of
+from graphiti_pkm.server.auth.callers import Limits, opener_of
+from graphiti_pkm.server.backend import Backend
 
 LONGEST_OPENING = 65_536
 """Bytes. Clients send their name and what they can do: 300 bytes, with an icon some thousands."""

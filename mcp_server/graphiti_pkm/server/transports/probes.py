@@ -8,9 +8,9 @@ from contextvars import Context
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graphiti_pkm.draining import Draining
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.toolsets.backend import Backend
+from graphiti_pkm.server.backend import Backend
+from graphiti_pkm.server.transports.draining import Draining
 
 HEALTH, READY = "/health", "/ready"
 _FRESH_SECONDS = 1.0

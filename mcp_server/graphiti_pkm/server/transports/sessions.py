@@ -20,12 +20,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import Token
+from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.errors import TooManyCalls
-from graphiti_pkm.http_access import Door
-from graphiti_pkm.toolsets.callers import TOKEN, Limits, opener_of
-from graphiti_pkm.toolsets.openings import LONGEST_OPENING
+from graphiti_pkm.server.auth.access_gate import Door
+from graphiti_pkm.server.auth.callers import TOKEN, Limits, opener_of
+from graphiti_pkm.server.transports.openings import LONGEST_OPENING
+from graphiti_pkm.settings.loader import Settings
 
 _KEPT = ("type", "asgi", "http_version", "scheme", "server", "client", "path", "raw_path", "root_path", "query_string")
 """What of a request's scope is needed to end its session later, beside the user."""

@@ -26,8 +26,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from graphiti_pkm.draining import CallUnderWay, Draining, end_within
-from graphiti_pkm.toolsets.backend import Backend
+from graphiti_pkm.server.backend import Backend
+from graphiti_pkm.server.transports.draining import CallUnderWay, Draining, end_within
 
 _CHUNK = 65_536
 _ESCAPE = re.compile(

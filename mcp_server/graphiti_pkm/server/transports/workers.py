@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-from graphiti_pkm.draining import SIGNALS
+from graphiti_pkm.server.transports.draining import SIGNALS
 
 _log = logging.getLogger(__name__)
 

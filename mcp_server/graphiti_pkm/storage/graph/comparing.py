@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.reading import Connected
 
 _WRITE_COUNT = Query("count markers", "MATCH (w:Write) RETURN count(w) AS count", {})
 _EPISODE_COUNT = Query("count episodes", "MATCH (e:Episodic) RETURN count(e) AS count", {})

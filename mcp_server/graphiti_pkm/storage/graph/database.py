@@ -7,8 +7,8 @@ or in an implementation puts the text of a query, its parameters or a database's
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.vector_indexes import Built, Embedded
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.vector_indexes import Built, Embedded
 
 if TYPE_CHECKING:
     from graphiti_core.driver.driver import GraphDriver

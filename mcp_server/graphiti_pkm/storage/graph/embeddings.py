@@ -1,14 +1,15 @@
 """The part of the store that changes what its vectors are."""
 
-from graphiti_pkm.domain.embedding import EmbeddingSize, TextToEmbed
-from graphiti_pkm.domain.records import EmbeddedFact
+from graphiti_pkm.core.model.records import EmbeddedFact
+from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph import queries_embedding, schema
-from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.reading import Connected
-from graphiti_pkm.graph.vector_indexes import ALL, ENTITIES, FACTS, PASSAGES
-from graphiti_pkm.graph.vectors import VectorIndexes
+from graphiti_pkm.storage.graph import schema
+from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.queries import embedding as queries_embedding
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.reading import Connected
+from graphiti_pkm.storage.graph.vector_indexes import ALL, ENTITIES, FACTS, PASSAGES
+from graphiti_pkm.storage.graph.vectors import VectorIndexes
 
 
 class Embeddings(Connected):

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from graphiti_core.search.search_filters import ComparisonOperator, DateFilter, PropertyFilter, SearchFilters
 
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.queries import Conditions, all_of
-from graphiti_pkm.graph.values import Instant
+from graphiti_pkm.storage.graph.queries.parts import Conditions, all_of
+from graphiti_pkm.storage.graph.values import Instant
 
 _UNKNOWN = {
     ComparisonOperator.less_than: "$dusk",

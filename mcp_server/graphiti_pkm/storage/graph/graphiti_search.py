@@ -23,13 +23,15 @@ from graphiti_core.nodes import EntityNode, EpisodicNode
 from graphiti_core.search.search_filters import SearchFilters
 from pydantic import PrivateAttr
 
-from graphiti_pkm.domain.names import search_terms
-from graphiti_pkm.domain.queries import EpisodeFilter
-from graphiti_pkm.graph import graphiti_filters, queries_search, queries_vectors
-from graphiti_pkm.graph.queries import Conditions
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.search import Searches
-from graphiti_pkm.graph.vector_indexes import ENTITIES, FACTS, Embedded
+from graphiti_pkm.core.model.names import search_terms
+from graphiti_pkm.core.model.queries import EpisodeFilter
+from graphiti_pkm.storage.graph import graphiti_filters
+from graphiti_pkm.storage.graph.queries import search as queries_search
+from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
+from graphiti_pkm.storage.graph.queries.parts import Conditions
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.search import Searches
+from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, Embedded
 
 _EPOCH = "1970-01-01T00:00:00+00:00"
 _PROPERTIES = """

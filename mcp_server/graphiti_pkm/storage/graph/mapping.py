@@ -8,7 +8,7 @@ from datetime import datetime
 from types import ModuleType
 from typing import Any, get_args
 
-from graphiti_pkm.domain.records import (
+from graphiti_pkm.core.model.records import (
     Entity,
     Episode,
     Fact,
@@ -18,11 +18,11 @@ from graphiti_pkm.domain.records import (
     Passage,
     RecordedChange,
 )
-from graphiti_pkm.domain.times import as_utc
-from graphiti_pkm.graph.queries import ENTITY_KEYS, FACT_KEYS
-from graphiti_pkm.graph.queries_search import searchable
-from graphiti_pkm.graph.queries_values import Row, day_number, storable
-from graphiti_pkm.graph.values import Instant
+from graphiti_pkm.core.model.times import as_utc
+from graphiti_pkm.storage.graph.queries.parts import ENTITY_KEYS, FACT_KEYS
+from graphiti_pkm.storage.graph.queries.search import searchable
+from graphiti_pkm.storage.graph.queries.values import Row, day_number, storable
+from graphiti_pkm.storage.graph.values import Instant
 
 _KINDS = frozenset(get_args(FactKind))
 _TEXTS = ("measure", "value", "unit", "quote", "quote_episode_uuid")

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from graphiti_pkm.domain.metrics import DATABASE_ERRORS, DATABASE_SECONDS, DATABASE_UNDER_WAY, Metrics
+from graphiti_pkm.core.ports.metrics import DATABASE_ERRORS, DATABASE_SECONDS, DATABASE_UNDER_WAY, Metrics
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.database import Database, OpenDatabase, Refused
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.vector_indexes import Built, Embedded
+from graphiti_pkm.storage.graph.database import Database, OpenDatabase, Refused
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.vector_indexes import Built, Embedded
 
 if TYPE_CHECKING:
     from graphiti_core.driver.driver import GraphDriver

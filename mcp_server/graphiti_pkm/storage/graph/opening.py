@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.graph.database import Database, Note, OpenDatabase
-from graphiti_pkm.graph.embedded import DatabaseInfo, EmbeddedDatabase
-from graphiti_pkm.graph.falkor_address import Address
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.database import Database, Note, OpenDatabase
+from graphiti_pkm.storage.graph.embedded.embedded import DatabaseInfo, EmbeddedDatabase
+from graphiti_pkm.storage.graph.falkordb.address import Address
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.falkor_database import FalkorDatabase
-    from graphiti_pkm.graph.falkor_link import FalkorLink
+    from graphiti_pkm.storage.graph.falkordb.database import FalkorDatabase
+    from graphiti_pkm.storage.graph.falkordb.link import FalkorLink
 
 _log = logging.getLogger(__name__)
 
@@ -181,7 +181,7 @@ async def _reconnect() -> None:
 
 async def _falkor() -> "tuple[type[FalkorLink], type[FalkorDatabase]]":
     """Takes most of a second to import, so in a thread."""
-    module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.falkor_database")
+    module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.storage.graph.falkordb.database")
     return module.FalkorLink, module.FalkorDatabase
 
 
@@ -234,7 +234,7 @@ def _neo4j(settings: Settings) -> Opening:
         opened.on_restart()  # as it is by then
 
     async def open_database() -> Database:
-        module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.neo4j_database")
+        module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.storage.graph.neo4j.database")
         database: Database = module.open_neo4j(settings, is_back)
         return database
 

@@ -5,15 +5,17 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from graphiti_pkm.domain.names import measure_key as key_of_measure
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.ports import RecordKind
-from graphiti_pkm.domain.queries import GroupSize, NameBook
-from graphiti_pkm.domain.records import Entity, Episode, Fact, Name, Passage
-from graphiti_pkm.graph import mapping, queries_episodes, queries_read
+from graphiti_pkm.core.model.names import measure_key as key_of_measure
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.queries import GroupSize, NameBook
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name, Passage
+from graphiti_pkm.core.ports.ports import RecordKind
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
+from graphiti_pkm.storage.graph.queries import read as queries_read
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.database import Database
+    from graphiti_pkm.storage.graph.database import Database
 
 WHOLE_UUID = 36
 _KEY_SEPARATOR = "\x1f"

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.changes import ChangeFilter, ChangePage
-from graphiti_pkm.domain.queries import EpisodeHit, Window
-from graphiti_pkm.domain.records import RecordedChange
-from graphiti_pkm.graph import mapping, queries_changes
-from graphiti_pkm.graph.queries_values import Row
-from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.core.model.queries import EpisodeHit, Window
+from graphiti_pkm.core.model.records import RecordedChange
+from graphiti_pkm.core.ports.changes import ChangeFilter, ChangePage
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.queries import changes as queries_changes
+from graphiti_pkm.storage.graph.queries.values import Row
+from graphiti_pkm.storage.graph.reading import Connected
 
 
 class ChangeReads(Connected):

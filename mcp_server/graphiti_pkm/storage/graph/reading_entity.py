@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
-from graphiti_pkm.domain.queries import (
+from graphiti_pkm.core.model.queries import (
     EntityFilter,
     EpisodeFilter,
     EpisodePage,
@@ -13,12 +13,16 @@ from graphiti_pkm.domain.queries import (
     TimelineSummary,
     Window,
 )
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.times import as_utc
-from graphiti_pkm.graph import mapping, queries_changes, queries_episodes, queries_facts, queries_read
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.reading import Connected
-from graphiti_pkm.graph.values import Instant
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.times import as_utc
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.queries import changes as queries_changes
+from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
+from graphiti_pkm.storage.graph.queries import facts as queries_facts
+from graphiti_pkm.storage.graph.queries import read as queries_read
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.reading import Connected
+from graphiti_pkm.storage.graph.values import Instant
 
 _MONTH = len("2026-03")
 _FACT_KEYS = ("cur", "va", "ca", "id")

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.neighbours import Place, Steps, Stretch
-from graphiti_pkm.domain.times import as_utc
-from graphiti_pkm.graph import queries_neighbours
-from graphiti_pkm.graph.queries_values import Row
-from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.core.model.times import as_utc
+from graphiti_pkm.core.ports.neighbours import Place, Steps, Stretch
+from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
+from graphiti_pkm.storage.graph.queries.values import Row
+from graphiti_pkm.storage.graph.reading import Connected
 
 
 class Neighbours(Connected):

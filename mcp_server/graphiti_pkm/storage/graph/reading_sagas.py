@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.records import Episode
-from graphiti_pkm.domain.saga_records import Community, Saga
-from graphiti_pkm.domain.sagas import HeldSaga
-from graphiti_pkm.domain.times import as_utc
-from graphiti_pkm.graph import mapping, queries_sagas
-from graphiti_pkm.graph.queries_values import Row
-from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.core.model.saga_records import Community, Saga
+from graphiti_pkm.core.model.times import as_utc
+from graphiti_pkm.core.ports.sagas import HeldSaga
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
+from graphiti_pkm.storage.graph.queries.values import Row
+from graphiti_pkm.storage.graph.reading import Connected
 
 _EPOCH = "1970-01-01T00:00:00+00:00"
 

@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from graphiti_pkm.domain.queries import FactFilter, Window
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.domain.walks import FactSource, Neighbourhood, SourceMode, SourcePage
+from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.ports.walks import FactSource, Neighbourhood, SourceMode, SourcePage
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph import mapping, queries_paths, queries_read
-from graphiti_pkm.graph.queries_values import Row
-from graphiti_pkm.graph.reading import Connected
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.queries import paths as queries_paths
+from graphiti_pkm.storage.graph.queries import read as queries_read
+from graphiti_pkm.storage.graph.queries.values import Row
+from graphiti_pkm.storage.graph.reading import Connected
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.database import Database
+    from graphiti_pkm.storage.graph.database import Database
 
 _Way: TypeAlias = tuple[str, ...]
 """Uuids of the entities along a path."""

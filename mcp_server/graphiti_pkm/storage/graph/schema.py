@@ -8,8 +8,8 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from graphiti_pkm.errors import NewerSchema, Unavailable
-from graphiti_pkm.graph.database import Database, Refused
-from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.storage.graph.database import Database, Refused
+from graphiti_pkm.storage.graph.queries.values import Query, Row
 
 _log = logging.getLogger(__name__)
 

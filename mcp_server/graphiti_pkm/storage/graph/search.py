@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
-from graphiti_pkm.domain.records import Episode, Vector
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
+from graphiti_pkm.core.model.records import Episode, Vector
 from graphiti_pkm.errors import EmbeddingMismatch
-from graphiti_pkm.graph import mapping, queries_search, queries_vectors
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.reading import Connected
-from graphiti_pkm.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
-from graphiti_pkm.graph.vectors import VectorIndexes
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.queries import search as queries_search
+from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.reading import Connected
+from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
+from graphiti_pkm.storage.graph.vectors import VectorIndexes
 
 
 def scores(found: Iterable[Row]) -> dict[str, float]:

@@ -7,16 +7,16 @@ stays as a mark of what became of it, without what was asked; no server needs th
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.domain.extraction import ExtractionState
-from graphiti_pkm.domain.records import ExtractJob, WriteIntent, WriteKind
-from graphiti_pkm.domain.takeover import SharedReading
+from graphiti_pkm.core.model.records import ExtractJob, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.extraction import ExtractionState
+from graphiti_pkm.core.ports.takeover import SharedReading
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.queries_write import Section
+from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.queries.write import Section
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.database import Database
+    from graphiti_pkm.storage.graph.database import Database
 
 _LONGEST = 3_600_000
 """Milliseconds: whom the database expects for longer was seen before its clock was set back."""

@@ -5,25 +5,25 @@ import importlib
 import logging
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
-from graphiti_pkm.domain.health import LastWrite
+from graphiti_pkm.core.health import LastWrite
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph import schema
-from graphiti_pkm.graph.comparing import Comparisons
-from graphiti_pkm.graph.database import Database, OpenDatabase, Refused
-from graphiti_pkm.graph.embeddings import Embeddings
-from graphiti_pkm.graph.leases import Fences
-from graphiti_pkm.graph.reading import Lookups
-from graphiti_pkm.graph.reading_changes import ChangeReads
-from graphiti_pkm.graph.reading_entity import Traversals
-from graphiti_pkm.graph.reading_neighbours import Neighbours
-from graphiti_pkm.graph.reading_sagas import SagaReads
-from graphiti_pkm.graph.reading_walks import Walks
-from graphiti_pkm.graph.search import Searches
-from graphiti_pkm.graph.shared_readings import GraphReadings
-from graphiti_pkm.graph.vector_keeping import VectorKeeping
-from graphiti_pkm.graph.vectors import VectorIndexes
-from graphiti_pkm.graph.writing import NOT_NOW, Writes
+from graphiti_pkm.settings.loader import VECTOR_INDEX_THRESHOLD
+from graphiti_pkm.storage.graph import schema
+from graphiti_pkm.storage.graph.comparing import Comparisons
+from graphiti_pkm.storage.graph.database import Database, OpenDatabase, Refused
+from graphiti_pkm.storage.graph.embeddings import Embeddings
+from graphiti_pkm.storage.graph.locks.leases import Fences
+from graphiti_pkm.storage.graph.reading import Lookups
+from graphiti_pkm.storage.graph.reading_changes import ChangeReads
+from graphiti_pkm.storage.graph.reading_entity import Traversals
+from graphiti_pkm.storage.graph.reading_neighbours import Neighbours
+from graphiti_pkm.storage.graph.reading_sagas import SagaReads
+from graphiti_pkm.storage.graph.reading_walks import Walks
+from graphiti_pkm.storage.graph.search import Searches
+from graphiti_pkm.storage.graph.shared_readings import GraphReadings
+from graphiti_pkm.storage.graph.vector_keeping import VectorKeeping
+from graphiti_pkm.storage.graph.vectors import VectorIndexes
+from graphiti_pkm.storage.graph.writing import NOT_NOW, Writes
 
 if TYPE_CHECKING:
     from graphiti_core.driver.driver import GraphDriver
@@ -100,7 +100,7 @@ class GraphStore(
     async def driver(self) -> "GraphDriver":
         """For Graphiti's own code, which searches the same way as we do; the caller closes it."""
         driver = (await self._db()).driver()
-        module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graph.graphiti_search")
+        module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.storage.graph.graphiti_search")
         driver.search_interface = module.GraphitiSearch(self)
         return driver
 

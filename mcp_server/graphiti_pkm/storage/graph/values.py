@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.core.model.times import iso
 
 DAWN, DUSK = "dawn", "dusk"
 """Parameters that a database adds to a query whose text names them."""

@@ -6,12 +6,12 @@ Any number of processes may do it: the database's own state is what they share, 
 import asyncio
 import logging
 
-from graphiti_pkm.domain.queries import VectorIndex
+from graphiti_pkm.core.model.queries import VectorIndex
+from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph import schema
-from graphiti_pkm.graph.reading import Connected
-from graphiti_pkm.graph.vectors import VectorIndexes
-from graphiti_pkm.services.waiting import wait_for_any
+from graphiti_pkm.storage.graph import schema
+from graphiti_pkm.storage.graph.reading import Connected
+from graphiti_pkm.storage.graph.vectors import VectorIndexes
 
 _log = logging.getLogger(__name__)
 

@@ -15,14 +15,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from graphiti_pkm.config import VECTOR_INDEX_THRESHOLD
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.graph import queries_vectors
-from graphiti_pkm.graph.database import Database, Refused
-from graphiti_pkm.graph.queries_read import GROUPS
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.vector_indexes import ALL, Built, Embedded
-from graphiti_pkm.services.groups import owner_of
+from graphiti_pkm.core.identity.groups import owner_of
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.settings.loader import VECTOR_INDEX_THRESHOLD
+from graphiti_pkm.storage.graph.database import Database, Refused
+from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
+from graphiti_pkm.storage.graph.queries.read import GROUPS
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.vector_indexes import ALL, Built, Embedded
 
 _log = logging.getLogger(__name__)
 

@@ -7,22 +7,24 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from graphiti_pkm.domain.health import LastWrite
-from graphiti_pkm.domain.records import Entity, Name, NamesLeft, Vector, Vectors, WriteIntent
-from graphiti_pkm.domain.redaction import FORGOTTEN
+from graphiti_pkm.core.health import LastWrite
+from graphiti_pkm.core.model.records import Entity, Name, NamesLeft, Vector, Vectors, WriteIntent
+from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
-from graphiti_pkm.graph import mapping, queries_sagas, queries_write
-from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.leases import Fence, Fences
-from graphiti_pkm.graph.queries_locks import fence_values
-from graphiti_pkm.graph.queries_search import scope, searchable_name, searchable_with_parts
-from graphiti_pkm.graph.queries_values import Query, digest
-from graphiti_pkm.graph.queries_write import Section, vector_row
-from graphiti_pkm.graph.reading import Connected
-from graphiti_pkm.graph.search import is_direction
-from graphiti_pkm.graph.shared_readings import reading_sections
-from graphiti_pkm.graph.values import Instant
-from graphiti_pkm.graph.writing_sagas import saga_sections
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.locks.leases import Fence, Fences
+from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
+from graphiti_pkm.storage.graph.queries import write as queries_write
+from graphiti_pkm.storage.graph.queries.locks import fence_values
+from graphiti_pkm.storage.graph.queries.search import scope, searchable_name, searchable_with_parts
+from graphiti_pkm.storage.graph.queries.values import Query, digest
+from graphiti_pkm.storage.graph.queries.write import Section, vector_row
+from graphiti_pkm.storage.graph.reading import Connected
+from graphiti_pkm.storage.graph.search import is_direction
+from graphiti_pkm.storage.graph.shared_readings import reading_sections
+from graphiti_pkm.storage.graph.values import Instant
+from graphiti_pkm.storage.graph.writing_sagas import saga_sections
 
 _log = logging.getLogger(__name__)
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from uuid import UUID, uuid5
 
-from graphiti_pkm.domain.records import Record, Vectors, WriteIntent
-from graphiti_pkm.graph import queries_sagas
-from graphiti_pkm.graph.queries_values import Row
-from graphiti_pkm.graph.queries_write import Section, vector_row
-from graphiti_pkm.graph.values import Instant
+from graphiti_pkm.core.model.records import Record, Vectors, WriteIntent
+from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
+from graphiti_pkm.storage.graph.queries.values import Row
+from graphiti_pkm.storage.graph.queries.write import Section, vector_row
+from graphiti_pkm.storage.graph.values import Instant
 
 
 def saga_sections(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:

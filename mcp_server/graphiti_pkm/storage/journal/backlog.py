@@ -3,7 +3,7 @@
 import sqlite3
 from datetime import datetime
 
-from graphiti_pkm.domain.metrics import Backlog
+from graphiti_pkm.core.ports.metrics import Backlog
 
 
 def read(connection: sqlite3.Connection, now: datetime, steady: float) -> Backlog:

@@ -8,10 +8,10 @@ import sqlite3
 from pydantic import ValidationError
 
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.journal import embedding, extractions, jobs, saved_graphs
-from graphiti_pkm.journal.connection import check
-from graphiti_pkm.journal.rows import decode
-from graphiti_pkm.journal.schema import statements
+from graphiti_pkm.storage.journal import embedding, extractions, jobs, saved_graphs
+from graphiti_pkm.storage.journal.connection import check
+from graphiti_pkm.storage.journal.rows import decode
+from graphiti_pkm.storage.journal.schema import statements
 
 _ROWS = """
     SELECT writes.seq, uuid, group_id, kind, intent, vector_uuids, contents.dimension, vectors, answer

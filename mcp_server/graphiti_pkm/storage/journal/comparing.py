@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.comparing import WrittenRow
+from graphiti_pkm.core.ports.comparing import WrittenRow
 
 
 def written_rows(connection: sqlite3.Connection, after_seq: int, limit: int) -> list[WrittenRow]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, PkmError, Unavailable
-from graphiti_pkm.journal.partial import sweep, sync_directory
-from graphiti_pkm.journal.schema import MIGRATIONS, Migration, migrate
+from graphiti_pkm.storage.journal.partial import sweep, sync_directory
+from graphiti_pkm.storage.journal.schema import MIGRATIONS, Migration, migrate
 
 T = TypeVar("T")
 

@@ -7,14 +7,14 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from graphiti_pkm.domain.rebuilding import RebuildInProgress
+from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
 from graphiti_pkm.errors import DamagedStore, InvalidInput, Unavailable
-from graphiti_pkm.journal import embedding, rebuilds, redaction, saved_graphs
-from graphiti_pkm.journal.checking import check_whole
-from graphiti_pkm.journal.connection import JournalFile, check, connect, is_about_the_disk, plain_errors
-from graphiti_pkm.journal.partial import partial, sweep, sync_directory
-from graphiti_pkm.journal.rows import decode, encode, insert
-from graphiti_pkm.journal.schema import TABLES, copy_to, is_ours, migrate, refuse_newer, transaction, version
+from graphiti_pkm.storage.journal import embedding, rebuilds, redaction, saved_graphs
+from graphiti_pkm.storage.journal.checking import check_whole
+from graphiti_pkm.storage.journal.connection import JournalFile, check, connect, is_about_the_disk, plain_errors
+from graphiti_pkm.storage.journal.partial import partial, sweep, sync_directory
+from graphiti_pkm.storage.journal.rows import decode, encode, insert
+from graphiti_pkm.storage.journal.schema import TABLES, copy_to, is_ours, migrate, refuse_newer, transaction, version
 
 _log = logging.getLogger(__name__)
 _EXTRACTION = (

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from graphiti_pkm.domain.embedding import RecordedEmbedding
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 
 _FIRST = RecordedEmbedding(model="all-MiniLM-L6-v2", dimension=384)
 """The only model that versions without a record had."""

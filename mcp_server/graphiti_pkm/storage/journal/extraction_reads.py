@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from graphiti_pkm.domain.extraction import ExtractionRecord, ExtractionState, Usage
+from graphiti_pkm.core.ports.extraction import ExtractionRecord, ExtractionState, Usage
 
 STATES: tuple[ExtractionState, ...] = get_args(ExtractionState)
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import ValidationError
 
-from graphiti_pkm.domain.extraction import LOST, LOST_REMEDY, MAX_ATTEMPTS, ClaimedExtraction
-from graphiti_pkm.domain.records import ExtractJob, WriteIntent
+from graphiti_pkm.core.model.records import ExtractJob, WriteIntent
+from graphiti_pkm.core.ports.extraction import LOST, LOST_REMEDY, MAX_ATTEMPTS, ClaimedExtraction
 
 # Word for word as in the partial index: SQLite uses it for nothing else.
 _OPEN = "state IN ('queued', 'running')"

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
-from graphiti_pkm.domain.records import BackLinkJob, EmbedMissingJob, EraseJob, Job
-from graphiti_pkm.domain.redaction import left_of_job
+from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EraseJob, Job
+from graphiti_pkm.core.model.redaction import left_of_job
 
 MAX_ATTEMPTS = 8
 ERASE_DELAY = 30.0

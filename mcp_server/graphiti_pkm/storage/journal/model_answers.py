@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from graphiti_pkm.domain.extraction import Usage
+from graphiti_pkm.core.ports.extraction import Usage
 
 
 def find(connection: sqlite3.Connection, job_id: int, request_hash: str) -> str | None:

@@ -5,12 +5,12 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from graphiti_pkm.domain.extraction import Budget, ClaimedExtraction, ExtractionRecord, ExtractionState, Usage
-from graphiti_pkm.domain.records import ExtractJob
-from graphiti_pkm.journal import extraction_reads, extractions, model_answers
-from graphiti_pkm.journal.connection import Connection
-from graphiti_pkm.journal.schema import transaction
-from graphiti_pkm.journal.steady import SteadyClock
+from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionRecord, ExtractionState, Usage
+from graphiti_pkm.storage.journal import extraction_reads, extractions, model_answers
+from graphiti_pkm.storage.journal.connection import Connection
+from graphiti_pkm.storage.journal.schema import transaction
+from graphiti_pkm.storage.journal.steady import SteadyClock
 
 T = TypeVar("T")
 

@@ -3,11 +3,11 @@
 import sqlite3
 from datetime import datetime
 
-from graphiti_pkm.domain.rebuilding import RebuildInProgress
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
 from graphiti_pkm.errors import NotKept
-from graphiti_pkm.journal.rows import undelete
-from graphiti_pkm.journal.schema import transaction, version
+from graphiti_pkm.storage.journal.rows import undelete
+from graphiti_pkm.storage.journal.schema import transaction, version
 
 _FIRST_VERSION = 8
 

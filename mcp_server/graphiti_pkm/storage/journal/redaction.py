@@ -6,10 +6,10 @@ import re
 import sqlite3
 from pathlib import Path
 
-from graphiti_pkm.domain import redaction
-from graphiti_pkm.domain.records import WriteIntent
-from graphiti_pkm.journal import extractions, jobs, partial, saved_graphs
-from graphiti_pkm.journal.rows import decode, encode, encode_answer
+from graphiti_pkm.core.model import redaction
+from graphiti_pkm.core.model.records import WriteIntent
+from graphiti_pkm.storage.journal import extractions, jobs, partial, saved_graphs
+from graphiti_pkm.storage.journal.rows import decode, encode, encode_answer
 
 _COPIES = ("journal-version-*.sqlite3*", "journal.sqlite3.damaged-*", "journal-before-restore-*.sqlite3*")
 """What start-up and restore keep by themselves beside the journal. Backups are the user's own and stay."""

@@ -6,10 +6,10 @@ import os
 import sqlite3
 import tempfile
 
-from graphiti_pkm.domain.health import LastWrite
+from graphiti_pkm.core.health import LastWrite
 from graphiti_pkm.errors import ConfigurationError, PkmError
-from graphiti_pkm.journal.connection import FAILING, FULL, Connection, JournalFile
-from graphiti_pkm.journal.schema import transaction, version
+from graphiti_pkm.storage.journal.connection import FAILING, FULL, Connection, JournalFile
+from graphiti_pkm.storage.journal.schema import transaction, version
 
 _BYTES = 2**20
 """Room for a write of the usual size."""

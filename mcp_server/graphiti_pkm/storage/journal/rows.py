@@ -7,10 +7,10 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.erasing import KeptRow
-from graphiti_pkm.domain.records import Vector, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Vector, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.erasing import KeptRow
 from graphiti_pkm.errors import ConflictingContent
-from graphiti_pkm.journal import extractions, jobs
+from graphiti_pkm.storage.journal import extractions, jobs
 
 _FLOAT_BYTES = 4
 _SELECT = """

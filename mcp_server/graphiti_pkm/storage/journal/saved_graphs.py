@@ -5,12 +5,12 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.records import Forgetting, WriteIntent
-from graphiti_pkm.domain.saved_graphs import KeptGraph, SavedGraph, is_lost
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.core.model.records import Forgetting, WriteIntent
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.ports.saved_graphs import KeptGraph, SavedGraph, is_lost
 from graphiti_pkm.errors import TooLarge
-from graphiti_pkm.journal.connection import Connection
-from graphiti_pkm.journal.schema import Migration, refuse_newer, transaction
+from graphiti_pkm.storage.journal.connection import Connection
+from graphiti_pkm.storage.journal.schema import Migration, refuse_newer, transaction
 
 _COLUMNS = "uuid, owner, name, saved_at, groups, nodes, edges, content"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphiti_pkm.errors import DamagedStore, NewerSchema
-from graphiti_pkm.journal.partial import partial, sync_directory
+from graphiti_pkm.storage.journal.partial import partial, sync_directory
 
 APPLICATION_ID = 0x504B4D4A
 """Marks the file as ours: "PKMJ"."""

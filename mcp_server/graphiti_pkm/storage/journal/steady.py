@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from graphiti_pkm.journal.schema import transaction
+from graphiti_pkm.storage.journal.schema import transaction
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graphiti_pkm.domain.comparing import WrittenRow
-from graphiti_pkm.domain.embedding import RecordedEmbedding
-from graphiti_pkm.domain.erasing import KeptRow
-from graphiti_pkm.domain.metrics import Backlog
-from graphiti_pkm.domain.rebuilding import RebuildCommand, RebuildInProgress
-from graphiti_pkm.domain.records import Job, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.domain.saved_graphs import KeptGraph
+from graphiti_pkm.core.model.records import Job, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.comparing import WrittenRow
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding
+from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.ports.metrics import Backlog
+from graphiti_pkm.core.ports.rebuilding import RebuildCommand, RebuildInProgress
+from graphiti_pkm.core.ports.saved_graphs import KeptGraph
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, NotKept, Unavailable
-from graphiti_pkm.journal import (
+from graphiti_pkm.storage.journal import (
     backlog,
     comparing,
     copies,
@@ -26,13 +26,13 @@ from graphiti_pkm.journal import (
     rows,
     saved_graphs,
 )
-from graphiti_pkm.journal.connection import Connection, JournalFile, Look, check, plain_errors
-from graphiti_pkm.journal.queue import SqliteExtractionQueue
-from graphiti_pkm.journal.room import last_write
-from graphiti_pkm.journal.rows import Row
-from graphiti_pkm.journal.saved_graphs import SqliteSavedGraphs
-from graphiti_pkm.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
-from graphiti_pkm.journal.steady import SteadyClock
+from graphiti_pkm.storage.journal.connection import Connection, JournalFile, Look, check, plain_errors
+from graphiti_pkm.storage.journal.queue import SqliteExtractionQueue
+from graphiti_pkm.storage.journal.room import last_write
+from graphiti_pkm.storage.journal.rows import Row
+from graphiti_pkm.storage.journal.saved_graphs import SqliteSavedGraphs
+from graphiti_pkm.storage.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
+from graphiti_pkm.storage.journal.steady import SteadyClock
 
 _WRITTEN_AT_ONCE = 1000
 _STATES = ("intent", "written", "applied", "failed")

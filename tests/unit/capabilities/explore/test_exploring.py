@@ -17,11 +17,11 @@ from tests.builders import (
 )
 from tests.corpus import DJANGO, HUB, hub, weeks
 from tests.requirements import requirement
-from tests.unit.services.reading_world import UNKNOWN, World, all_pages, text_of
+from tests.worlds.reading_world import UNKNOWN, World, all_pages, text_of
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import ConnectionsResponse, FactView, TimelineResponse
-from graphiti_pkm.domain.records import BackLinkJob, Entity
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import ConnectionsResponse, FactView, TimelineResponse
+from graphiti_pkm.core.model.records import BackLinkJob, Entity
 from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound, Unavailable
 
 SOMEONE_ELSE = Caller(principal="anna")

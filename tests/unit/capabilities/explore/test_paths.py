@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from tests.builders import OTHER_GROUP, a_fact, a_write, an_entity, at
-from tests.unit.services.reading_world import UNKNOWN, World, text_of
+from tests.worlds.reading_world import UNKNOWN, World, text_of
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import PathResponse
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import PathResponse
 from graphiti_pkm.errors import InvalidInput, NotFound
 
 MARIA, ACME, TOM, ANNA = (an_entity(name) for name in ("Maria", "Acme", "Tom", "Anna"))

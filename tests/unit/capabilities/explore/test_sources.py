@@ -2,13 +2,13 @@
 
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_passage, a_write, an_entity, an_episode, at
-from tests.unit.services.reading_world import UNKNOWN, World, all_pages
+from tests.worlds.reading_world import UNKNOWN, World, all_pages
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import FactSourcesResponse, SourceView
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.records import Episode, Fact, Passage
-from graphiti_pkm.domain.walks import SourceMode
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import FactSourcesResponse, SourceView
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.records import Episode, Fact, Passage
+from graphiti_pkm.core.ports.walks import SourceMode
 from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound
 
 MOVE = "🙂 It was late.\n\nSarah told me that she moved to Berlin in May. She likes it there.\n\nThen it rained a lot."

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from tests.builders import at, new_uuid
 from tests.fakes.extractor import FakeExtractor
-from tests.unit.services.extraction_world import ExtractionWorld, Findings
+from tests.worlds.extraction_world import ExtractionWorld, Findings
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.extraction import ExtractionRecord
-from graphiti_pkm.domain.records import ExtractJob
+from graphiti_pkm.capabilities.extraction.service import MAX_OUTDATED, Extracting, Pace
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.ports.extraction import ExtractionRecord
 from graphiti_pkm.errors import (
     ModelNonsense,
     ModelRefused,
@@ -23,10 +26,7 @@ from graphiti_pkm.errors import (
     PkmError,
     Unavailable,
 )
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.extracting import MAX_OUTDATED, Extracting, Pace
-from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.storage.commit import Committer
 
 NOW = at(2026, 6, 1, 22)
 

@@ -2,11 +2,11 @@
 
 import pytest
 from tests.builders import at
-from tests.unit.services.extraction_world import ExtractionWorld, Findings
+from tests.worlds.extraction_world import ExtractionWorld, Findings
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.extraction_answers import ExtractionAnswer
-from graphiti_pkm.domain.records import Fact
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
+from graphiti_pkm.core.model.records import Fact
 
 ROME = {"source": "Anna", "relation": "LIVES_IN", "target": "Rome", "fact": "Anna lives in Rome."}
 BOB = {"source": "Bob", "relation": "LIVES_IN", "target": "Rome", "fact": "Bob drinks tea and lives in Rome."}

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.extraction_world import ExtractionWorld, Findings
-from tests.unit.services.writing_world import line
+from tests.worlds.extraction_world import ExtractionWorld, Findings
+from tests.worlds.writing_world import line
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.services.extraction_write import OutdatedError
+from graphiti_pkm.capabilities.extraction.writing import OutdatedError
+from graphiti_pkm.core.model.access import LOCAL
 
 NOW = at(2026, 6, 1)
 ACME = {"source": "Anna", "relation": "WORKS_AT", "target": "Acme", "fact": "Anna works at Acme"}

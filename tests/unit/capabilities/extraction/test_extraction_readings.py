@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.extraction_world import ExtractionWorld, Findings
-from tests.unit.services.writing_world import line
+from tests.worlds.extraction_world import ExtractionWorld, Findings
+from tests.worlds.writing_world import line
 
 READING = {"source": "me", "relation": "WEIGHS", "kind": "reading", "measure": "weight", "value": "82", "unit": "kg"}
 TEXT = {"fact": "I weigh 82 kg."}

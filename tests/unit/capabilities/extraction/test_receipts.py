@@ -7,20 +7,20 @@ import pytest
 from tests.builders import at
 from tests.fakes.extractor import FakeExtractor
 from tests.requirements import requirement
-from tests.unit.services.extraction_world import ExtractionWorld, Findings
+from tests.worlds.extraction_world import ExtractionWorld, Findings
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.extraction import Extraction
-from graphiti_pkm.domain.records import ExtractJob
-from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.ports.extraction import Extraction
+from graphiti_pkm.core.reading.receipts import MOST_FACTS, Receipts, tell_nobody
 from graphiti_pkm.errors import InvalidInput, ModelRefused, ModelUnavailable, NotFound
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.extracting import Extracting, Pace
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.receipts import MOST_FACTS, Receipts, tell_nobody
-from graphiti_pkm.services.status import Status
-from graphiti_pkm.services.writing import Writing
+from graphiti_pkm.storage.commit import Committer
 
 EVE = Caller(principal="eve")
 TEXT = "Anna likes tea."

@@ -2,13 +2,13 @@
 
 import pytest
 from tests.builders import at
-from tests.unit.services.extraction_world import ExtractionWorld
+from tests.worlds.extraction_world import ExtractionWorld
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.extraction_cost import estimated_calls
+from graphiti_pkm.capabilities.extraction.reextracting import Reextracting
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.extraction_cost import estimated_calls
 from graphiti_pkm.errors import InvalidInput, NotFound
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.reextracting import Reextracting
 
 
 class World(ExtractionWorld):

@@ -8,20 +8,20 @@ from tests.fakes.extractor import FakeExtractor
 from tests.fakes.shared_readings import FakeReadings
 from tests.fakes.tables import Tables
 from tests.requirements import requirement
-from tests.unit.services.extraction_world import ExtractionWorld, Findings
+from tests.worlds.extraction_world import ExtractionWorld, Findings
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.answers import ExtractionReceipt
-from graphiti_pkm.domain.extraction import Extraction
-from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
+from graphiti_pkm.capabilities.extraction.takeover import TAKEN, Lease, Takeover
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.answers import ExtractionReceipt
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.ports.extraction import Extraction
+from graphiti_pkm.core.reading.receipts import Receipts, in_words, tell_nobody
 from graphiti_pkm.errors import ModelRefused, NotFound, Unavailable
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.extracting import Extracting, Pace
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.receipts import Receipts, in_words, tell_nobody
-from graphiti_pkm.services.takeover import TAKEN, Lease, Takeover
-from graphiti_pkm.services.writing import Writing
+from graphiti_pkm.storage.commit import Committer
 
 LEASE = Lease(seconds=30, jitter=lambda: 0.5)
 EVE = Caller(principal="eve")
@@ -224,7 +224,7 @@ async def test_what_ended_without_a_write_is_nobodys(one: Server, two: Server, h
 
 
 async def test_every_one_of_many_is_looked_at_in_turn(one: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphiti_pkm.services.takeover._PAGE", 2)
+    monkeypatch.setattr("graphiti_pkm.capabilities.extraction.takeover._PAGE", 2)
     for number in range(5):
         await one.add(f"Anna likes tea {number}.")
     await one.queue.cancel(list(one.queue.table)[4:])

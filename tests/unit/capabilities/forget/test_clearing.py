@@ -3,15 +3,15 @@
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_write, an_entity, an_episode
 from tests.requirements import requirement
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.answers import ClearResponse
-from graphiti_pkm.domain.records import WriteKind
+from graphiti_pkm.capabilities.forget.clearing import Clearing
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.answers import ClearResponse
+from graphiti_pkm.core.model.records import WriteKind
 from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed
-from graphiti_pkm.services.clearing import Clearing
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.storage.commit import Committer
 
 
 class World(WritingWorld):

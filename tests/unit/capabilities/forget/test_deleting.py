@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from tests.builders import RECORDED, a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.requirements import requirement
-from tests.unit.services.reading_world import UNKNOWN, World
+from tests.worlds.reading_world import UNKNOWN, World
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.records import Fact, WriteKind
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.records import Fact, WriteKind
 from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound, NotKept
 
 

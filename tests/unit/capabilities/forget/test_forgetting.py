@@ -15,12 +15,12 @@ from tests.builders import (
     an_episode,
     at,
 )
-from tests.unit.services.reading_world import UNKNOWN, World
+from tests.worlds.reading_world import UNKNOWN, World
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.forget_answers import EpisodesMode, ForgetResponse
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.records import Entity, Episode, Fact, Passage, WriteIntent
+from graphiti_pkm.capabilities.forget.models import EpisodesMode, ForgetResponse
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, Passage, WriteIntent
 from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound
 
 HIDDEN = "Maria is pregnant."

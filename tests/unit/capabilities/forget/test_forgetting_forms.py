@@ -2,9 +2,9 @@
 
 import pytest
 from tests.builders import a_name, an_entity
-from tests.unit.services.test_forgetting_names import NOTHING, Notes
+from tests.unit.capabilities.forget.test_forgetting_names import NOTHING, Notes
 
-from graphiti_pkm.domain.forget_answers import ForgetResponse
+from graphiti_pkm.capabilities.forget.models import ForgetResponse
 
 QUIET = "A quiet day."
 

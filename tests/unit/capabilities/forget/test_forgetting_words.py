@@ -2,11 +2,11 @@
 
 import pytest
 from tests.builders import a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
-from tests.unit.services.reading_world import UNKNOWN, World
+from tests.worlds.reading_world import UNKNOWN, World
 
-from graphiti_pkm.domain.forget_answers import ForgetResponse
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.records import Entity, Episode, ExtractJob, Record, Saga, WriteKind
+from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Record, Saga, WriteKind
 
 HIDDEN = "Zephyrin4711"
 WHO = "Wilhelmina Ostrander"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.services.forget_words import Gone, Vanished, words_in
+from graphiti_pkm.capabilities.forget.words import Gone, Vanished, words_in
 
 
 def vanished(sentence: str, told: str = "", *, asked: str = "") -> Vanished:

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.reading_world import UNKNOWN, all_pages
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.reading_world import UNKNOWN, all_pages
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.change_answers import ChangesResponse
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.history.models import ChangesResponse
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import InvalidCursor, InvalidInput
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.storage.commit import Committer
 
 NOW = at(2026, 6, 1, 12)
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}

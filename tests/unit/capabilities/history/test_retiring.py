@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from tests.builders import a_change, a_fact, a_write, an_entity, an_episode, at
-from tests.unit.services.reading_world import UNKNOWN
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.reading_world import UNKNOWN
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.change_answers import ChangedFactResponse
-from graphiti_pkm.domain.records import Fact, WriteKind
+from graphiti_pkm.capabilities.history.models import ChangedFactResponse
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.records import Fact, WriteKind
 from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound
 
 NOW = at(2026, 6, 1, 12)

@@ -6,9 +6,9 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_write, an_episode
 from tests.fakes.graph import FakeGraph
 
-from graphiti_pkm.domain.mentions import NamedIn
-from graphiti_pkm.domain.records import Episode
-from graphiti_pkm.services.backlinks import back_link, find_back_links
+from graphiti_pkm.core.identity.backlinks import back_link, find_back_links
+from graphiti_pkm.core.identity.mentions import NamedIn
+from graphiti_pkm.core.model.records import Episode
 
 LATER = RECORDED + timedelta(days=1)
 

@@ -4,14 +4,14 @@ import json
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, the
+from tests.worlds.writing_world import WritingWorld, the
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.forgetting import Forgetting
-from graphiti_pkm.services.groups import Groups
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.service import Forgetting
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.storage.commit import Committer
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 from tests.builders import OTHER_GROUP, a_name, a_write, an_entity, new_uuid
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.answers import TripletResponse
+from graphiti_pkm.capabilities.remember.triplets import Triplets
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.answers import TripletResponse
 from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.triplets import Triplets
 
 
 class World(WritingWorld):

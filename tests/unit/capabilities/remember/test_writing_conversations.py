@@ -3,11 +3,11 @@
 from tests.acceptance.coaching import MESSAGES
 from tests.acceptance.decisions import TOLD
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, line
+from tests.worlds.writing_world import WritingWorld, attention, line
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.requests import AddMemory
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.requests import AddMemory
 
 
 async def conversation() -> tuple[WritingWorld, list[AddMemoryResponse]]:

@@ -1,9 +1,9 @@
 """A start that becomes known is an event: before it, the record did not know it."""
 
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.core.model.access import LOCAL
 
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
 TOM = {"source": "me", "relation": "WORKS_WITH", "target": "Tom", "fact": "I work with Tom"}

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from tests.builders import a_name, a_write, an_entity, at
-from tests.unit.services.writing_world import WritingWorld, attention, ready_calls, the
+from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.records import BackLinkJob
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.records import BackLinkJob
 
 KNOWS = {"source": "Sarah", "relation": "KNOWS", "target": "Tom", "fact": "Sarah knows Tom"}
 

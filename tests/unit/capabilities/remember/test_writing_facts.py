@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, ready_calls, the
+from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
 
 NOW = at(2026, 6, 1)
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from tests.builders import a_write, an_episode, at, new_uuid
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.records import Deletions
+from graphiti_pkm.core.model.records import Deletions
 from graphiti_pkm.errors import ConflictingContent, KeptButPending, NotKept
 
 UUID = "0b9e3c1e-9f0a-4d55-8a0e-6f3f3f1f2a10"

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, the
+from tests.worlds.writing_world import WritingWorld, the
 
-from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 
 FACT = {"source": "me", "relation": "WORKS_AT", "target": "Acme"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, the
+from tests.worlds.writing_world import WritingWorld, attention, the
 
 NOW = at(2026, 6, 1)
 RACE = {"source": "me", "relation": "PLANS", "target": "Gothenburg half marathon", "kind": "plan"}

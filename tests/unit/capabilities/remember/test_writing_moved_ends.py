@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, line
+from tests.worlds.writing_world import WritingWorld, line
 
-from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.core.model.access import LOCAL
 
 KARIN = {"source": "Karin", "relation": "MANAGES", "target": "me", "valid_at": "2025-01-01"}
 TOMAS = {"source": "Tomas", "relation": "MANAGES", "target": "me", "valid_at": "2026-04-01", "replaces": "Karin"}

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from tests.builders import new_uuid
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import ConflictingContent
 
 ANNA, BEN = Caller(principal="anna"), Caller(principal="ben")

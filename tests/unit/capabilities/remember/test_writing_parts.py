@@ -4,7 +4,7 @@ import json
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, ready_calls, the
+from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
 
 PERSON = {"name": "Marit Sandvik", "type": "Person"}
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, ready_calls, the
+from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
 
-from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.core.model.access import LOCAL
 
 NOW = at(2026, 6, 1)
 LIVE = {"source": "Atlas", "relation": "GOES_LIVE", "kind": "plan", "valid_at": "2026-09-30"}

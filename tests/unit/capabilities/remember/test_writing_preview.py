@@ -1,10 +1,10 @@
 """What add_memory would do, told without doing it."""
 
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.requests import AddMemory, EntityInput, FactInput
 
 ANNA = FactInput(source="Anna", relation="WORKS_AT", target="Acme", fact="Anna works at Acme")
 BEN = FactInput(source="Ben", relation="WORKS_AT", target="acme", fact="Ben works at Acme")

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, the
+from tests.worlds.writing_world import WritingWorld, attention, the
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.change_answers import ChangeView
+from graphiti_pkm.capabilities.history.models import ChangeView
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import AddMemoryResponse
 
 NOW = at(2026, 6, 1)
 WITH_TOM = {"source": "me", "relation": "WORKS_WITH", "target": "Tom"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.services.quotes import QuotedText
+from graphiti_pkm.core.facts.quotes import QuotedText
 
 
 @pytest.mark.parametrize(

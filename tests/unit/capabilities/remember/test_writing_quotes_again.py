@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention
+from tests.worlds.writing_world import WritingWorld, attention
 
 ACME: dict[str, Any] = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
 BODY = "Yes: I work there, at Acme."

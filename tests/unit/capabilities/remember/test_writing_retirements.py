@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, line, ready_calls, the
+from tests.worlds.writing_world import WritingWorld, attention, line, ready_calls, the
 
-from graphiti_pkm.domain.answers import AddMemoryResponse, Attention
+from graphiti_pkm.core.model.answers import AddMemoryResponse, Attention
 
 NOW = at(2026, 6, 1)
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, the
+from tests.worlds.writing_world import WritingWorld, attention, the
 
 BODY = "Slept badly, then a good run with Sarah."
 SARAH = {"source": "me", "relation": "RAN_WITH", "target": "Sarah", "kind": "event"}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, line, ready_calls, the
+from tests.worlds.writing_world import WritingWorld, line, ready_calls, the
 
-from graphiti_pkm.domain.access import LOCAL
+from graphiti_pkm.core.model.access import LOCAL
 
 ME_AT = {"source": "me", "relation": "WORKS_AT"}
 DUE = {"source": "Heron", "relation": "HAS_DEADLINE"}

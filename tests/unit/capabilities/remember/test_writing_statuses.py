@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention
+from tests.worlds.writing_world import WritingWorld, attention
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.services.statuses import status_named
+from graphiti_pkm.core.facts.statuses import status_named
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import AddMemoryResponse
 
 STATUS = {"source": "ADR 7", "relation": "HAS_STATUS"}
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention
+from tests.worlds.writing_world import WritingWorld, attention
 
 STATUS: dict[str, Any] = {"source": "Heron", "relation": "HAS_STATUS", "value": "late", "fact": "Heron is late"}
 RAN: dict[str, Any] = {"source": "me", "relation": "ran", "kind": "event", "fact": "I ran"}

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.writing_world import WritingWorld, attention, line, ready_calls, the
+from tests.worlds.writing_world import WritingWorld, attention, line, ready_calls, the
 
-from graphiti_pkm.domain.answers import AddMemoryResponse
+from graphiti_pkm.core.model.answers import AddMemoryResponse
 
 NOW = at(2026, 6, 15)
 WORKS: dict[str, Any] = {"source": "Anna", "relation": "WORKS_AT"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.domain.communities import clusters, communities_uuid
+from graphiti_pkm.capabilities.sagas.label_propagation import clusters, communities_uuid
 
 TRIANGLES = [("a", "b", 1), ("b", "c", 1), ("a", "c", 1), ("x", "y", 1), ("y", "z", 1), ("x", "z", 1)]
 

@@ -10,13 +10,21 @@ from tests.builders import GROUP, OTHER_GROUP, a_fact, a_name, a_write, an_entit
 from tests.fakes.digester import FakeDigester
 from tests.fakes.extractor import FakeExtractor
 from tests.requirements import requirement
-from tests.unit.services.extraction_world import ExtractionWorld
+from tests.worlds.extraction_world import ExtractionWorld
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.communities import MOST_SUMMARIES, communities_uuid
-from graphiti_pkm.domain.extraction import ExtractionRecord
-from graphiti_pkm.domain.records import ExtractJob, WriteIntent, WriteKind
-from graphiti_pkm.domain.saga_records import Saga
+from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.sagas import service as digests
+from graphiti_pkm.capabilities.sagas.jobs import Digesting
+from graphiti_pkm.capabilities.sagas.label_propagation import MOST_SUMMARIES, communities_uuid
+from graphiti_pkm.capabilities.sagas.service import Digests
+from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.records import ExtractJob, WriteIntent, WriteKind
+from graphiti_pkm.core.model.saga_records import Saga
+from graphiti_pkm.core.ports.extraction import ExtractionRecord
+from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.errors import (
     BudgetSpent,
     ConfigurationError,
@@ -26,15 +34,7 @@ from graphiti_pkm.errors import (
     NotFound,
     Unavailable,
 )
-from graphiti_pkm.services import digests
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.digesting import Digesting
-from graphiti_pkm.services.digests import Digests
-from graphiti_pkm.services.extracting import Extracting, Pace
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.receipts import Receipts
-from graphiti_pkm.services.status import Status
+from graphiti_pkm.storage.commit import Committer
 
 SPENT = BudgetSpent("the day's budget is spent", "It goes on tomorrow.", is_of_day=True)
 

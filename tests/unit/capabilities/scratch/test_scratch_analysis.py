@@ -4,14 +4,14 @@ import asyncio
 import threading
 
 import pytest
-from tests.unit.services.test_scratch_graphs import World
+from tests.unit.capabilities.scratch.test_scratch_graphs import World
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.scratch import Content, ScratchEdge
+from graphiti_pkm.capabilities.scratch.analysis import ScratchAnalysis
+from graphiti_pkm.capabilities.scratch.exchange import ScratchExchange
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
+from graphiti_pkm.capabilities.scratch.snapshots import Pictures
+from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.services.scratch_analysis import ScratchAnalysis
-from graphiti_pkm.services.scratch_exchange import ScratchExchange
-from graphiti_pkm.services.scratch_pictures import Pictures
 
 
 class Slow(float):

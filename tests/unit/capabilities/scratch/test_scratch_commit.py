@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from tests.builders import a_name, a_write, an_entity, at
-from tests.unit.services.scratch_world import ScratchWorld
+from tests.worlds.scratch_world import ScratchWorld
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
-from graphiti_pkm.domain.scratch_choices import EdgeChoice
-from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse
+from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.models.choices import EdgeChoice
+from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse
+from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
 
 CALLS = ScratchEdge("api", "auth", "calls")

@@ -7,16 +7,16 @@ import pytest
 from tests.fakes import FakeClock, FakeEmbedder
 from tests.requirements import requirement
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.domain.scratch import ScratchLimits, ScratchNode
-from graphiti_pkm.domain.scratch_requests import NodeInput
+from graphiti_pkm.capabilities.scratch.limits import ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.matching.matching import Matcher, Missing
+from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
+from graphiti_pkm.capabilities.scratch.nodes import ScratchNodes
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
+from graphiti_pkm.capabilities.scratch.views import ScratchLooking
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import NotFound, TooLarge
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs
-from graphiti_pkm.services.scratch_looking import ScratchLooking
-from graphiti_pkm.services.scratch_matching import Matcher, Missing
-from graphiti_pkm.services.scratch_nodes import ScratchNodes
+from graphiti_pkm.settings.loader import Settings
 
 ANNA = Caller(principal="anna")
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.unit.services.scratch_world import ScratchWorld
+from tests.worlds.scratch_world import ScratchWorld
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.domain.scratch import ScratchEdge
-from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse
+from graphiti_pkm.capabilities.scratch.limits import ScratchEdge
+from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.records import Fact
 
 
 @pytest.fixture

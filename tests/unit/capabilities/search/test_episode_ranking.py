@@ -2,10 +2,8 @@
 
 import pytest
 
-from graphiti_pkm.domain.neighbours import Steps
-from graphiti_pkm.domain.weights import EpisodeWeights
-from graphiti_pkm.services.episode_candidates import phrases, telling
-from graphiti_pkm.services.episode_ranking import (
+from graphiti_pkm.capabilities.search.episode_candidates import phrases, telling
+from graphiti_pkm.capabilities.search.episode_ranking import (
     Signs,
     Surroundings,
     best_of,
@@ -18,6 +16,8 @@ from graphiti_pkm.services.episode_ranking import (
     word_counts,
     word_shares,
 )
+from graphiti_pkm.core.ports.neighbours import Steps
+from graphiti_pkm.settings.weights import EpisodeWeights
 
 ONLY_OWN = EpisodeWeights(words=1, meaning=1, date=0.5, entity=0.5, neighbour=0, day=0)
 

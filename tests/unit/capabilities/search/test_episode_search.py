@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.requirements import requirement
-from tests.unit.services.reading_world import World, all_pages
+from tests.worlds.reading_world import World, all_pages
 
-from graphiti_pkm.domain.answers import EpisodeSearchResponse
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.records import Episode, Record
+from graphiti_pkm.core.model.answers import EpisodeSearchResponse
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.records import Episode, Record
 from graphiti_pkm.errors import InvalidCursor, InvalidInput
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from graphiti_pkm.config import load_settings
-from graphiti_pkm.domain.weights import EpisodeWeights
 from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.settings.loader import load_settings
+from graphiti_pkm.settings.weights import EpisodeWeights
 
 
 def weights(given: str, tmp_path: Path) -> EpisodeWeights:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.builders import OTHER_GROUP, a_fact, a_name, a_write, an_entity, an_episode, an_update, at, new_uuid
 from tests.requirements import requirement
-from tests.unit.services.reading_world import UNKNOWN, World, all_pages
+from tests.worlds.reading_world import UNKNOWN, World, all_pages
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import ConnectionsResponse, FactSearchResponse
-from graphiti_pkm.domain.records import Entity, Fact, FactChange, Record
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import ConnectionsResponse, FactSearchResponse
+from graphiti_pkm.core.model.records import Entity, Fact, FactChange, Record
 from graphiti_pkm.errors import InvalidInput, NotFound
 
 GROUP = "t1"

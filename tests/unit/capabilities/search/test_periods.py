@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from graphiti_pkm.domain.periods import MOST_PERIODS, Period, in_years_before, nearness, periods_in
+from graphiti_pkm.capabilities.search.periods import MOST_PERIODS, Period, in_years_before, nearness, periods_in
 
 NOW = datetime(2026, 11, 21, 15, tzinfo=UTC)  # a Saturday
 

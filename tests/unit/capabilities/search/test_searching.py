@@ -6,14 +6,14 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.corpus import dense, hub
 from tests.requirements import requirement
-from tests.unit.services.reading_world import UNKNOWN, World, all_pages, text_of
+from tests.worlds.reading_world import UNKNOWN, World, all_pages, text_of
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import EpisodeSearchResponse, FactSearchResponse, NodeSearchResponse
-from graphiti_pkm.domain.passages import split_passages
-from graphiti_pkm.domain.records import Entity, Episode, Record
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import EpisodeSearchResponse, FactSearchResponse, NodeSearchResponse
+from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.records import Entity, Episode, Record
+from graphiti_pkm.core.reading.candidates import POOL
 from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound
-from graphiti_pkm.services.candidates import POOL
 
 
 async def nodes(world: World, query: str | None = None, **given: Any) -> NodeSearchResponse:

@@ -1,13 +1,13 @@
 """Status, also of what does not work."""
 
 from tests.builders import a_write, an_entity, an_episode, an_intent
-from tests.unit.services.reading_world import World
+from tests.worlds.reading_world import World
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.queries import VectorIndex
-from graphiti_pkm.domain.records import Deletions, EmbedMissingJob, WriteIntent, WriteKind
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.status import Status
+from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.queries import VectorIndex
+from graphiti_pkm.core.model.records import Deletions, EmbedMissingJob, WriteIntent, WriteKind
 
 
 async def kept(world: World, *writes: WriteIntent) -> None:

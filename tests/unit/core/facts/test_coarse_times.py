@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.builders import a_fact, a_write, an_entity, an_episode, at
-from tests.unit.services.reading_world import World
+from tests.worlds.reading_world import World
 
 ANN, ACME = an_entity("Ann"), an_entity("Acme")
 MARCH = "as_of read as 2026-03-01; for the whole of it use {before}=2026-04-01 instead."

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.builders import a_fact, an_entity, at
 
-from graphiti_pkm.services.fact_rules import ended, is_current, known_start, overlap, same_text, same_value, voided
+from graphiti_pkm.core.facts.rules import ended, is_current, known_start, overlap, same_text, same_value, voided
 
 SARAH, ACME = an_entity("Sarah"), an_entity("Acme")
 NOW = at(2026, 6)

@@ -8,17 +8,17 @@ import pytest
 from tests.builders import RECORDED, a_community, a_mention, a_saga, a_step, a_write, an_entity, an_episode
 from tests.fakes import FakeGraph
 from tests.requirements import requirement
-from tests.unit.services.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.domain.access import LOCAL
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.saga_records import Saga
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.service import Forgetting
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.saga_records import Saga
 from graphiti_pkm.errors import AmbiguousUuid, InvalidInput, NotFound
-from graphiti_pkm.services.commit import Committer
-from graphiti_pkm.services.deleting import Deleting
-from graphiti_pkm.services.forgetting import Forgetting
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.recovery import Recovery
+from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.recovery import Recovery
 
 HIDDEN = "Maria is pregnant."
 

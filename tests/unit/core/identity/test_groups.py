@@ -5,9 +5,9 @@ import re
 import pytest
 from tests.builders import a_write, an_entity
 from tests.requirements import requirement
-from tests.unit.services.reading_world import World
+from tests.worlds.reading_world import World
 
-from graphiti_pkm.domain.access import LOCAL, Caller
+from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 
 ANNA = Caller(principal="anna")

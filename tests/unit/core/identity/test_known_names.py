@@ -6,9 +6,9 @@ import pytest
 from tests.builders import a_name, a_write, an_entity
 from tests.fakes import FakeGraph
 
-from graphiti_pkm.domain.queries import NameBook
-from graphiti_pkm.domain.records import Name
-from graphiti_pkm.services.known_names import KnownNames, NameBooks
+from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
+from graphiti_pkm.core.model.queries import NameBook
+from graphiti_pkm.core.model.records import Name
 
 SARAH, TOM = an_entity("Sarah Chen"), an_entity("Tom")
 

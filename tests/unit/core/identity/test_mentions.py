@@ -2,9 +2,9 @@
 
 import pytest
 
-from graphiti_pkm.domain.mentions import MentionFinder, NamedIn
-from graphiti_pkm.domain.names import name_key
-from graphiti_pkm.domain.records import Name
+from graphiti_pkm.core.identity.mentions import MentionFinder, NamedIn
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.records import Name
 
 
 def named(*texts: str, linkable: bool = True) -> MentionFinder:

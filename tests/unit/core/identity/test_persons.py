@@ -2,15 +2,15 @@
 
 import pytest
 from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
-from tests.unit.services.extraction_world import ExtractionWorld, Findings
-from tests.unit.services.reading_world import World
-from tests.unit.services.writing_world import WritingWorld, line
+from tests.worlds.extraction_world import ExtractionWorld, Findings
+from tests.worlds.reading_world import World
+from tests.worlds.writing_world import WritingWorld, line
 
-from graphiti_pkm.domain.access import LOCAL, Caller
-from graphiti_pkm.domain.records import ExtractJob
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.persons import Persons
 
 NOW = at(2026, 6)
 VERA = "Vera"

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.builders import a_fact, a_name, a_write, an_entity
-from tests.unit.services.reading_world import World
+from tests.worlds.reading_world import World
 
 from graphiti_pkm.errors import InvalidInput
 

@@ -2,10 +2,10 @@
 
 import pytest
 from tests.builders import OTHER_GROUP, a_name, a_write, an_entity
-from tests.unit.services.reading_world import World
+from tests.worlds.reading_world import World
 
-from graphiti_pkm.domain.answers import NodeSearchResponse
-from graphiti_pkm.domain.records import Entity
+from graphiti_pkm.core.model.answers import NodeSearchResponse
+from graphiti_pkm.core.model.records import Entity
 
 TOBIAS = an_entity("Tobias Wenger", label="Person")
 PEOPLE = (TOBIAS, an_entity("Ida Wenger"), an_entity("Marit Sandvik", summary="Knows Tobias and Ida."))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from graphiti_pkm.services.near_names import Measures, Relations, near_measure
-from graphiti_pkm.services.spelling import close_spelling, contains_name
+from graphiti_pkm.core.identity.near_names import Measures, Relations, near_measure
+from graphiti_pkm.core.identity.spelling import close_spelling, contains_name
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 import pytest
 from tests.builders import a_write, an_entity
 from tests.requirements import requirement
-from tests.unit.services.reading_world import UNKNOWN, World
+from tests.worlds.reading_world import UNKNOWN, World
 
-from graphiti_pkm.domain.access import Caller
+from graphiti_pkm.core.identity.uuids import resolve_uuid
+from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.errors import AmbiguousUuid, InvalidInput, NotFound
-from graphiti_pkm.services.uuids import resolve_uuid
 
 SARAH = "12345678-aaaa-4000-8000-000000000001"
 TWIN = "12345678-aaab-4000-8000-000000000002"

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.access import Caller, Token, caller_by
+from graphiti_pkm.core.model.access import Caller, Token, caller_by
 from graphiti_pkm.errors import NotAllowed
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.domain.extraction_cost import PART_CHARACTERS, estimated_calls, split_parts
+from graphiti_pkm.core.model.extraction_cost import PART_CHARACTERS, estimated_calls, split_parts
 
 TEXTS = {
     "short": "Anna came.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.domain.names import (
+from graphiti_pkm.core.model.names import (
     beginning_term,
     display_name,
     fold,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from graphiti_pkm.domain import passages
-from graphiti_pkm.domain.passages import BUDGET, split_passages
+from graphiti_pkm.core.model import passages
+from graphiti_pkm.core.model.passages import BUDGET, split_passages
 
 
 def sentences(text: str) -> list[str]:

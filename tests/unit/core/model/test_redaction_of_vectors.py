@@ -6,8 +6,8 @@ import pytest
 from tests.builders import a_fact, a_write, an_entity, an_episode
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.records import Deletions, EmbeddedFact, Forgetting, NewVectors, WriteIntent, WriteKind
-from graphiti_pkm.domain.redaction import redacted
+from graphiti_pkm.core.model.records import Deletions, EmbeddedFact, Forgetting, NewVectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.redaction import redacted
 
 VECTOR = array("f", [1.0])
 NOTE, OTHER = an_episode("Sarah naps."), an_episode("Tom reads.")

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from tests.builders import at
 
-from graphiti_pkm.domain.times import iso, month_key, parse_time, show_time, show_validity, whole_period
+from graphiti_pkm.core.model.times import iso, month_key, parse_time, show_time, show_validity, whole_period
 from graphiti_pkm.errors import InvalidInput
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -1,6 +1,6 @@
 """Which sentence of an episode is shown."""
 
-from graphiti_pkm.services.excerpts import matching_sentence
+from graphiti_pkm.core.reading.excerpts import matching_sentence
 
 DULL = "One more line of a report that never ends.\n" * 4_000
 

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.errors import InvalidCursor, InvalidInput
-from graphiti_pkm.services.confirmation import confirmation, is_confirmed
-from graphiti_pkm.services.paging import (
+from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
+from graphiti_pkm.core.reading.paging import (
     CONNECTIONS,
     DEFAULT_CHARS,
     MAXIMUM_CHARS,
@@ -23,7 +22,8 @@ from graphiti_pkm.services.paging import (
     fit,
     text_size,
 )
-from graphiti_pkm.services.signing import KEY_BYTES, Signer
+from graphiti_pkm.core.signing import KEY_BYTES, Signer
+from graphiti_pkm.errors import InvalidCursor, InvalidInput
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 SIGNER = Signer()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.services.ranking import best_sentence, fuse, key_of, lifted, ranked, rest_after, word_scores
+from graphiti_pkm.core.reading.ranking import best_sentence, fuse, key_of, lifted, ranked, rest_after, word_scores
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:

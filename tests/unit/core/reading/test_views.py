@@ -7,10 +7,10 @@ import pytest
 from tests.builders import a_fact, an_entity, at
 from tests.fakes import FakeGraph
 
-from graphiti_pkm.config import Settings
-from graphiti_pkm.domain.records import FactKind
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.views import Views, shown_validity, status_of
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.records import FactKind
+from graphiti_pkm.core.reading.views import Views, shown_validity, status_of
+from graphiti_pkm.settings.loader import Settings
 
 SARAH, ACME = an_entity("Sarah"), an_entity("Acme")
 

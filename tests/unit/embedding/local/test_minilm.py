@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from graphiti_pkm.models.minilm import BATCH_TOKENS, _batches, _erf, _gelu
+from graphiti_pkm.embedding.local.minilm import BATCH_TOKENS, _batches, _erf, _gelu
 
 
 def test_erf_is_exact_to_float32() -> None:

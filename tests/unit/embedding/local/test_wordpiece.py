@@ -1,6 +1,6 @@
 import pytest
 
-from graphiti_pkm.models.wordpiece import MAX_TOKENS, WordPiece
+from graphiti_pkm.embedding.local.wordpiece import MAX_TOKENS, WordPiece
 
 VOCABULARY = "[UNK]\n[CLS]\n[SEP]\nplay\n##ing\n##s\ncafe\n!\n$\n[\n]\nsep\na\n京\n都\nσ\n"
 UNK, CLS, SEP = 0, 1, 2

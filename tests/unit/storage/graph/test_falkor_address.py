@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from redis.asyncio.connection import parse_url
 
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.graph.falkor_address import Address
+from graphiti_pkm.storage.graph.falkordb.address import Address
 
 
 @pytest.mark.parametrize("path", ["/tmp/f.sock", "/tmp/a b/100%25?x#y/f.sock", "/tmp/ö/f.sock"])  # noqa: S108

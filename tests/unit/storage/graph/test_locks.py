@@ -9,7 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[4]
 RUNTIME, DEV = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 
 PYTHONS = ("3.11.0", "3.11.2", "3.11.14", "3.12.3", "3.13.1", "3.14.0")

@@ -3,7 +3,7 @@
 import pytest
 from tests.builders import a_fact, an_entity, an_episode, at
 
-from graphiti_pkm.graph import mapping
+from graphiti_pkm.storage.graph import mapping
 
 FACT_ROW = {
     "uuid": "f1",

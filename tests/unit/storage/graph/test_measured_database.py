@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from graphiti_pkm.domain.metrics import UNCOUNTED
+from graphiti_pkm.core.ports.metrics import UNCOUNTED
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.database import Database
-from graphiti_pkm.graph.measured_database import Limits, MeasuredDatabase
-from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.storage.graph.database import Database
+from graphiti_pkm.storage.graph.measured_database import Limits, MeasuredDatabase
+from graphiti_pkm.storage.graph.queries.values import Query
 
 QUERY = Query("any", "RETURN 1", {})
 

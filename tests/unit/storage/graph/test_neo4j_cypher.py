@@ -7,9 +7,9 @@ import pytest
 from neo4j.time import DateTime
 
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.neo4j_cypher import UNKNOWN, native, parameters, plain, translated
-from graphiti_pkm.graph.neo4j_schema import is_new_enough
-from graphiti_pkm.graph.values import FullText, Instant, SearchText
+from graphiti_pkm.storage.graph.neo4j.cypher import UNKNOWN, native, parameters, plain, translated
+from graphiti_pkm.storage.graph.neo4j.schema import is_new_enough
+from graphiti_pkm.storage.graph.values import FullText, Instant, SearchText
 
 
 @pytest.mark.parametrize(

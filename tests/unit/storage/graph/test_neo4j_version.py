@@ -4,8 +4,8 @@ import pytest
 from tests.requirements import requirement
 
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.graph.neo4j_schema import check_version
-from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.storage.graph.neo4j.schema import check_version
+from graphiti_pkm.storage.graph.queries.values import Query, Row
 
 
 class Neo4jOf:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema, PkmError, Unavailable, UnsupportedPlatform
-from graphiti_pkm.graph.embedded import failure
-from graphiti_pkm.graph.preflight import (
+from graphiti_pkm.storage.graph.embedded.embedded import failure
+from graphiti_pkm.storage.graph.embedded.preflight import (
     LINUX_LIBRARIES,
     MIN_FREE_BYTES,
     Host,
@@ -18,9 +18,9 @@ from graphiti_pkm.graph.preflight import (
     require,
     space_check,
 )
-from graphiti_pkm.graph.redis_process import LINE_CHARACTERS, scrub
-from graphiti_pkm.graph.redis_socket import MAX_SOCKET_PATH, candidate_directories, fits, socket_name
-from graphiti_pkm.graph.start_failure import from_error, is_newer
+from graphiti_pkm.storage.graph.embedded.redis_process import LINE_CHARACTERS, scrub
+from graphiti_pkm.storage.graph.embedded.redis_socket import MAX_SOCKET_PATH, candidate_directories, fits, socket_name
+from graphiti_pkm.storage.graph.embedded.start_failure import from_error, is_newer
 
 GLIBC = "glibc 2.36"
 

@@ -6,9 +6,9 @@ from array import array
 import pytest
 
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.falkor_connection import FalkorRefused
-from graphiti_pkm.graph.queries_search import scope
-from graphiti_pkm.graph.queries_values import Query, digest, literal, rows
+from graphiti_pkm.storage.graph.falkordb.connection import FalkorRefused
+from graphiti_pkm.storage.graph.queries.search import scope
+from graphiti_pkm.storage.graph.queries.values import Query, digest, literal, rows
 
 
 @pytest.mark.parametrize(

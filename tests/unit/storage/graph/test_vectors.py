@@ -2,8 +2,8 @@
 
 import pytest
 
-from graphiti_pkm.graph.vector_indexes import ALL, FACTS, PASSAGES
-from graphiti_pkm.graph.vectors import FEWEST_HITS, Built, VectorIndexes
+from graphiti_pkm.storage.graph.vector_indexes import ALL, FACTS, PASSAGES
+from graphiti_pkm.storage.graph.vectors import FEWEST_HITS, Built, VectorIndexes
 
 
 def indexes(*, is_usable: bool = True, **sizes: int) -> VectorIndexes:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from graphiti_pkm.graph.watch import Absence
+from graphiti_pkm.storage.graph.watch import Absence
 
 
 class Gone(Exception):

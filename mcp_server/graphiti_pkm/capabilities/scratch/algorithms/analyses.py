@@ -8,14 +8,20 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from graphiti_pkm.reasoning import communities as louvain
-from graphiti_pkm.reasoning import ranking
-from graphiti_pkm.reasoning.impact import impact, newly_unreachable
-from graphiti_pkm.reasoning.paths import cheapest_path, shortest_path
-from graphiti_pkm.reasoning.reduction import redundant_edges
-from graphiti_pkm.reasoning.structure import cuts, grouped, some_cycle, strong_components, weak_components
-from graphiti_pkm.reasoning.view import Pair, View
-from graphiti_pkm.reasoning.walks import simple_cycles, simple_paths
+from graphiti_pkm.capabilities.scratch.algorithms import communities as louvain
+from graphiti_pkm.capabilities.scratch.algorithms import ranking
+from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable
+from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, shortest_path
+from graphiti_pkm.capabilities.scratch.algorithms.reduction import redundant_edges
+from graphiti_pkm.capabilities.scratch.algorithms.structure import (
+    cuts,
+    grouped,
+    some_cycle,
+    strong_components,
+    weak_components,
+)
+from graphiti_pkm.capabilities.scratch.algorithms.view import Pair, View
+from graphiti_pkm.capabilities.scratch.algorithms.walks import simple_cycles, simple_paths
 
 
 def path(view: View, source: int, target: int, *, by_weight: bool) -> tuple[list[int], float | None] | None:

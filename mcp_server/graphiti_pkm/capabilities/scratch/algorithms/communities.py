@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from graphiti_pkm.capabilities.scratch.algorithms.structure import weak_components
+from graphiti_pkm.capabilities.scratch.algorithms.view import View
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.reasoning.structure import weak_components
-from graphiti_pkm.reasoning.view import View
 
 Weights: TypeAlias = list[dict[int, float]]
 """Of each node its neighbours' weights; its own counts twice."""

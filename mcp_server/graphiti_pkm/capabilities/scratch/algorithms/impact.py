@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphiti_pkm.reasoning.paths import distances
-from graphiti_pkm.reasoning.structure import grouped, weak_components
-from graphiti_pkm.reasoning.view import Ints, Rows, View
+from graphiti_pkm.capabilities.scratch.algorithms.paths import distances
+from graphiti_pkm.capabilities.scratch.algorithms.structure import grouped, weak_components
+from graphiti_pkm.capabilities.scratch.algorithms.view import Ints, Rows, View
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from graphiti_pkm.reasoning.view import View
+from graphiti_pkm.capabilities.scratch.algorithms.view import View
 
 Job: TypeAlias = Callable[..., Iterator[Any]]
 """A generator of JSON values; takes a view, if there is one, and JSON arguments by name."""

@@ -4,8 +4,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from graphiti_pkm.capabilities.scratch.algorithms.view import Ints, Rows, View
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.reasoning.view import Ints, Rows, View
 
 _UNSEEN = -1
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphiti_pkm.capabilities.scratch.algorithms.view import Floats, Ints, Rows, View
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.reasoning.view import Floats, Ints, Rows, View
 
 ALPHA = 0.85
 EXACT = 1_000

@@ -1,7 +1,7 @@
 """Edges that say nothing new because longer paths join the same nodes."""
 
-from graphiti_pkm.reasoning.structure import topological_order
-from graphiti_pkm.reasoning.view import Pair, View
+from graphiti_pkm.capabilities.scratch.algorithms.structure import topological_order
+from graphiti_pkm.capabilities.scratch.algorithms.view import Pair, View
 
 
 def redundant_edges(view: View) -> list[Pair] | None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import rustworkx as rx
 
-from graphiti_pkm.reasoning.paths import distances
-from graphiti_pkm.reasoning.view import Ints, Pair, View
+from graphiti_pkm.capabilities.scratch.algorithms.paths import distances
+from graphiti_pkm.capabilities.scratch.algorithms.view import Ints, Pair, View
 
 _FEW = 2
 """Edges a node from which weak components are made first, before those that join them no more are left out."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from graphiti_pkm.domain.scratch import Properties
+from graphiti_pkm.capabilities.scratch.limits import Properties
 from graphiti_pkm.errors import InvalidInput
 
 Ints: TypeAlias = npt.NDArray[np.int64]

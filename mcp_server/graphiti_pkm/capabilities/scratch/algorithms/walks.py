@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from graphiti_pkm.reasoning.paths import distances
-from graphiti_pkm.reasoning.structure import strong_components
-from graphiti_pkm.reasoning.view import Rows, View
+from graphiti_pkm.capabilities.scratch.algorithms.paths import distances
+from graphiti_pkm.capabilities.scratch.algorithms.structure import strong_components
+from graphiti_pkm.capabilities.scratch.algorithms.view import Rows, View
 
 
 def simple_paths(view: View, source: int, target: int, longest: int) -> Iterator[list[int]]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
+from graphiti_pkm.capabilities.scratch.algorithms.jobs import LENGTH, Request, packed
+from graphiti_pkm.capabilities.scratch.algorithms.view import View
 from graphiti_pkm.errors import InvalidInput, Unavailable
-from graphiti_pkm.reasoning.jobs import LENGTH, Request, packed
-from graphiti_pkm.reasoning.view import View
 
 Ending: TypeAlias = Literal["whole", "most", "late", "memory"]
 """Everything was found; as many as were asked for; the time was up; the memory was."""
@@ -129,7 +129,7 @@ class Workers:
                 return process
             await self._end(process)
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "graphiti_pkm.reasoning.worker_process"),
+            *(sys.executable, "-P", "-m", "graphiti_pkm.capabilities.scratch.algorithms.worker_process"),
             *(str(os.getpid()), str(self._most_bytes)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""The process that runs what may explode: ``python -m graphiti_pkm.reasoning.worker_process PARENT BYTES``.
+"""The process that runs what may explode: ``python -m graphiti_pkm.capabilities.scratch.algorithms.worker_process PARENT BYTES``.
 
 It takes one request after another from its standard input and ends with its parent, when that closes the pipe, and
 after a while without work. Nothing but frames goes to its standard output, whatever a library prints.
@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from graphiti_pkm.capabilities.scratch.algorithms.jobs import LENGTH, Request, framed, function_of, unpacked
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.reasoning.jobs import LENGTH, Request, framed, function_of, unpacked
 
 IDLE_SECONDS = 600.0
 _PR_SET_PDEATHSIG = 1

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchNode
-from graphiti_pkm.formats.svg import write_svg
+from graphiti_pkm.capabilities.scratch.drawing.svg import write_svg
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 
 
 def drawn(nodes: Sequence[tuple[str, str | None]], edges: Sequence[tuple[str, str, str]]) -> Iterator[str]:

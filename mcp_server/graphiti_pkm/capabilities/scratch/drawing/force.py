@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphiti_pkm.formats.placing import Placed
+from graphiti_pkm.capabilities.scratch.drawing.placing import Placed
 
 _ROUNDS = 80
 _APART = (28.0, 26.0)

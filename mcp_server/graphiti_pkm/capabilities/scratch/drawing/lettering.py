@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from graphiti_pkm.formats.placing import Point
+from graphiti_pkm.capabilities.scratch.drawing.placing import Point
 
 _CELL = 24
 _MOST_TOUCHED = 4

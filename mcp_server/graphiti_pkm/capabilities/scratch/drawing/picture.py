@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.formats.layered import Layers, backward, layers_of
-from graphiti_pkm.formats.placing import Placed, Point, Way, place_layers
+from graphiti_pkm.capabilities.scratch.drawing.layered import Layers, backward, layers_of
+from graphiti_pkm.capabilities.scratch.drawing.placing import Placed, Point, Way, place_layers
 
 _BETWEEN_PARTS = 44
 _SHAPE = 1.5
@@ -100,7 +100,7 @@ def _part(
         best = min((place_layers(layers, own, wide, across=across) for across in (True, False)), key=_extent)
         if _fits(best) or _is_list(layers, len(nodes)):
             return nodes, best
-    from graphiti_pkm.formats.force import place_freely  # noqa: PLC0415  (NumPy, only where it is needed)
+    from graphiti_pkm.capabilities.scratch.drawing.force import place_freely  # noqa: PLC0415  (NumPy, only where it is needed)
 
     free = place_freely(own, edges, 120 + max(wide.values()) / 2)
     return nodes, free if best is None or _extent(free) < _extent(best) else best

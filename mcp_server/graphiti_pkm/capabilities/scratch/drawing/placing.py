@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeAlias
 
-from graphiti_pkm.formats.layered import Layers
+from graphiti_pkm.capabilities.scratch.drawing.layered import Layers
 
 Point: TypeAlias = tuple[float, float]
 

@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from graphiti_pkm.domain.scratch import Content
+from graphiti_pkm.capabilities.scratch.drawing.lettering import Lettering
+from graphiti_pkm.capabilities.scratch.drawing.picture import picture_of
+from graphiti_pkm.capabilities.scratch.drawing.picture_texts import FONT_SIZE, LINE, Box, boxed, cut_to, width_of
+from graphiti_pkm.capabilities.scratch.drawing.placing import Point, Way
+from graphiti_pkm.capabilities.scratch.formats.graphml_writing import xml_text
+from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.graphml_writing import xml_text
-from graphiti_pkm.formats.lettering import Lettering
-from graphiti_pkm.formats.picture import picture_of
-from graphiti_pkm.formats.picture_texts import FONT_SIZE, LINE, Box, boxed, cut_to, width_of
-from graphiti_pkm.formats.placing import Point, Way
 
 MOST_NODES = 300
 MOST_EDGES = 1_000

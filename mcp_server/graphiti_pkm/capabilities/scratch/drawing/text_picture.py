@@ -1,6 +1,6 @@
 """A picture of a small graph in characters: a tree from the nodes that nothing leads to, with references back."""
 
-from graphiti_pkm.domain.scratch import Content, ScratchEdge
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
 from graphiti_pkm.errors import InvalidInput
 
 MOST_NODES = 200

@@ -5,11 +5,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.domain.scratch import NONE, Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.formats.look_alikes import told_apart, warning_of
+from graphiti_pkm.capabilities.scratch.formats.values import (
+    Place,
+    clean_label,
+    clean_properties,
+    clean_relation,
+    clean_type,
+    clipped,
+)
+from graphiti_pkm.capabilities.scratch.limits import NONE, Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.look_alikes import told_apart, warning_of
-from graphiti_pkm.formats.values import Place, clean_label, clean_properties, clean_relation, clean_type, clipped
 
 _MOST_WARNINGS = 5
 _MOST_VALUES = 1_000_000

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from graphiti_pkm.formats.dot_tokens import Token, shown
-from graphiti_pkm.formats.values import PREFIX, number_or_text
+from graphiti_pkm.capabilities.scratch.formats.dot_tokens import Token, shown
+from graphiti_pkm.capabilities.scratch.formats.values import PREFIX, number_or_text
 
 # https://graphviz.org/doc/info/attrs.html, without comment, href, tooltip, URL and weight, which say something.
 DRAWING = frozenset(

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from graphiti_pkm.domain.scratch import DEFAULT_RELATION, Content, ScratchLimits
-from graphiti_pkm.formats.collecting import Collector, labels_of
-from graphiti_pkm.formats.dot_attributes import properties_of
-from graphiti_pkm.formats.dot_tokens import Token, shown, tokens
-from graphiti_pkm.formats.values import unreadable
+from graphiti_pkm.capabilities.scratch.formats.collecting import Collector, labels_of
+from graphiti_pkm.capabilities.scratch.formats.dot_attributes import properties_of
+from graphiti_pkm.capabilities.scratch.formats.dot_tokens import Token, shown, tokens
+from graphiti_pkm.capabilities.scratch.formats.values import unreadable
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content, ScratchLimits
 
 UNDIRECTED = "The edges have no direction in this text; each was stored once, as it was written."
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Literal, NamedTuple, TypeAlias
 
+from graphiti_pkm.capabilities.scratch.formats.values import unreadable
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.values import unreadable
 
 Kind: TypeAlias = Literal["name", "number", "quoted", "html", "keyword", "sign", "op", "end"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graphiti_pkm.domain.scratch import Content
-from graphiti_pkm.formats.dot_attributes import DRAWING
-from graphiti_pkm.formats.values import PREFIX, plain
+from graphiti_pkm.capabilities.scratch.formats.dot_attributes import DRAWING
+from graphiti_pkm.capabilities.scratch.formats.values import PREFIX, plain
+from graphiti_pkm.capabilities.scratch.limits import Content
 
 _OWN = frozenset({"label", "relation", "type", "xlabel"})
 

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any, NoReturn
 from xml.parsers import expat
 
-from graphiti_pkm.domain.scratch import DEFAULT_RELATION, Content, ScratchLimits
-from graphiti_pkm.formats.collecting import Collector, labels_of
-from graphiti_pkm.formats.dot_reading import UNDIRECTED
-from graphiti_pkm.formats.values import clipped, unreadable
+from graphiti_pkm.capabilities.scratch.formats.collecting import Collector, labels_of
+from graphiti_pkm.capabilities.scratch.formats.dot_reading import UNDIRECTED
+from graphiti_pkm.capabilities.scratch.formats.values import clipped, unreadable
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content, ScratchLimits
 
 PROPERTIES = "properties"
 """The key whose text is a JSON object: what has no type in GraphML."""

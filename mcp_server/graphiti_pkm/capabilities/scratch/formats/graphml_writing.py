@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
-from graphiti_pkm.domain.scratch import Content
-from graphiti_pkm.formats.graphml_reading import PROPERTIES
+from graphiti_pkm.capabilities.scratch.formats.graphml_reading import PROPERTIES
+from graphiti_pkm.capabilities.scratch.limits import Content
 
 _OWN = {"node": frozenset({"type", "label", "name", PROPERTIES}), "edge": frozenset({"relation", "label", PROPERTIES})}
 _LARGEST_LONG = 2**63

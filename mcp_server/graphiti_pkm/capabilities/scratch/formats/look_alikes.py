@@ -7,9 +7,9 @@ importing it again finds them.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.domain.scratch import LONGEST_LABEL
-from graphiti_pkm.formats.values import clipped
+from graphiti_pkm.capabilities.scratch.formats.values import clipped
+from graphiti_pkm.capabilities.scratch.limits import LONGEST_LABEL
+from graphiti_pkm.core.model.names import same_key
 
 _MOST_TOLD = 4
 _ROOM = 30

@@ -1,6 +1,6 @@
 """Writes a flowchart in Mermaid's words, for whoever shows Markdown."""
 
-from graphiti_pkm.domain.scratch import Content
+from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.errors import InvalidInput
 
 MOST_EDGES = 500

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias, get_args
 
-from graphiti_pkm.domain.scratch import Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.formats.dot_reading import read_dot
+from graphiti_pkm.capabilities.scratch.formats.graphml_reading import read_graphml
+from graphiti_pkm.capabilities.scratch.formats.json_text import read_json
+from graphiti_pkm.capabilities.scratch.formats.tables import read_table
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchLimits
 from graphiti_pkm.errors import InvalidInput, TooLarge
-from graphiti_pkm.formats.dot_reading import read_dot
-from graphiti_pkm.formats.graphml_reading import read_graphml
-from graphiti_pkm.formats.json_text import read_json
-from graphiti_pkm.formats.tables import read_table
 
 LARGEST_TEXT = 1_000_000
 """Bytes in UTF-8."""

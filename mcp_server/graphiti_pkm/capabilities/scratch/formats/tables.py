@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphiti_pkm.domain.scratch import DEFAULT_RELATION, Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.formats.collecting import Collector
+from graphiti_pkm.capabilities.scratch.formats.dot_reading import UNDIRECTED
+from graphiti_pkm.capabilities.scratch.formats.values import PREFIX, number_or_text, plain, unreadable
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content, ScratchLimits
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.collecting import Collector
-from graphiti_pkm.formats.dot_reading import UNDIRECTED
-from graphiti_pkm.formats.values import PREFIX, number_or_text, plain, unreadable
 
 _ENDS = ("source", "target")
 _OWN = (*_ENDS, "relation")

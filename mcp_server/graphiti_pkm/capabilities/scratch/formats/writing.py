@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias, get_args
 
-from graphiti_pkm.domain.scratch import Content
+from graphiti_pkm.capabilities.scratch.drawing.svg import write_svg
+from graphiti_pkm.capabilities.scratch.drawing.text_picture import write_text
+from graphiti_pkm.capabilities.scratch.formats.dot_writing import write_dot
+from graphiti_pkm.capabilities.scratch.formats.graphml_writing import write_graphml
+from graphiti_pkm.capabilities.scratch.formats.json_text import write_json
+from graphiti_pkm.capabilities.scratch.formats.mermaid import write_mermaid
+from graphiti_pkm.capabilities.scratch.formats.tables import not_in_tables, write_csv, write_tsv
+from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.dot_writing import write_dot
-from graphiti_pkm.formats.graphml_writing import write_graphml
-from graphiti_pkm.formats.json_text import write_json
-from graphiti_pkm.formats.mermaid import write_mermaid
-from graphiti_pkm.formats.svg import write_svg
-from graphiti_pkm.formats.tables import not_in_tables, write_csv, write_tsv
-from graphiti_pkm.formats.text_picture import write_text
 
 WriteFormat: TypeAlias = Literal["dot", "csv", "tsv", "json", "graphml", "mermaid", "svg", "text"]
 

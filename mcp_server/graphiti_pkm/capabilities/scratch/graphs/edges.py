@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import rustworkx
 
-from graphiti_pkm.domain.scratch import NONE, Properties, ScratchNode
-from graphiti_pkm.reasoning import sizes
-from graphiti_pkm.reasoning.edge_index import EdgeIndex
+from graphiti_pkm.capabilities.scratch.graphs import sizes
+from graphiti_pkm.capabilities.scratch.graphs.edge_index import EdgeIndex
+from graphiti_pkm.capabilities.scratch.limits import NONE, Properties, ScratchNode
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import rustworkx
 
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.domain.scratch import NONE, Content, Properties, ScratchEdge, ScratchLimits, ScratchNode
-from graphiti_pkm.domain.scratch_properties import OVERGROWN, overgrown
+from graphiti_pkm.capabilities.scratch.algorithms.view import Gathered, View, view_of, weights_of
+from graphiti_pkm.capabilities.scratch.graphs import sizes
+from graphiti_pkm.capabilities.scratch.graphs.edges import Edge, Edges, Graph
+from graphiti_pkm.capabilities.scratch.graphs.label_forms import loose_key
+from graphiti_pkm.capabilities.scratch.graphs.label_vectors import LabelVectors
+from graphiti_pkm.capabilities.scratch.limits import NONE, Content, Properties, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.models.properties import OVERGROWN, overgrown
+from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import TooLarge
-from graphiti_pkm.reasoning import sizes
-from graphiti_pkm.reasoning.edges import Edge, Edges, Graph
-from graphiti_pkm.reasoning.label_forms import loose_key
-from graphiti_pkm.reasoning.label_vectors import LabelVectors
-from graphiti_pkm.reasoning.view import Gathered, View, view_of, weights_of
 
 _SHOWN = 60
 

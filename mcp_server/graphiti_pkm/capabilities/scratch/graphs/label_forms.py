@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from rapidfuzz.distance import Levenshtein
 
-from graphiti_pkm.domain.names import normalise_name
+from graphiti_pkm.core.model.names import normalise_name
 
 _SEPARATORS = re.compile(r"[\s_\-/\\|‐‑–—]+|::|->|(?<=[^\W\d_])\.(?=[^\W\d_])")
 """A dot only between letters: ``v1.2`` is one word."""

@@ -6,7 +6,7 @@ What is added is taken away again with the same figure, so nothing may depend on
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphiti_pkm.domain.scratch import Properties
+from graphiti_pkm.capabilities.scratch.limits import Properties
 
 EDGE = 48
 """Of an edge without properties: its place in the graph, in the order and in the index (measured: 41 to 45)."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from graphiti_pkm.domain.scratch_analysis_answers import Ranking
+from graphiti_pkm.capabilities.scratch.models.analysis import Ranking
 
 _MOST_CHARACTERS = 16_000
 """Of the labels of one list of lists."""

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.ports import Embedder
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.domain.scratch_answers import LabelCandidate
+from graphiti_pkm.capabilities.scratch.checks import checked_label
+from graphiti_pkm.capabilities.scratch.graphs.label_forms import Likeness, words
+from graphiti_pkm.capabilities.scratch.models.answers import LabelCandidate
+from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.ports.ports import Embedder
+from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.embedding.write_vectors import embed_by_text
 from graphiti_pkm.errors import AmbiguousLabel, NotFound
-from graphiti_pkm.reasoning.label_forms import Likeness, words
-from graphiti_pkm.services.embedding import embed_by_text
-from graphiti_pkm.services.scratch_checks import checked_label
-from graphiti_pkm.services.scratch_graphs import OpenGraph, ScratchGraphs
-from graphiti_pkm.services.waiting import in_thread
 
 if TYPE_CHECKING:
-    from graphiti_pkm.config import Settings
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
+    from graphiti_pkm.settings.loader import Settings
 
 How: TypeAlias = Literal["exact", "normalised", "similar"]
 

@@ -3,10 +3,17 @@
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from graphiti_pkm.domain.scratch_answers import SimilarLabels
-from graphiti_pkm.reasoning.label_forms import Likeness
-from graphiti_pkm.services.scratch_matching import COMPARED, Candidate, Found, Matcher, names_agree, similarity_of
-from graphiti_pkm.services.waiting import in_thread
+from graphiti_pkm.capabilities.scratch.graphs.label_forms import Likeness
+from graphiti_pkm.capabilities.scratch.matching.matching import (
+    COMPARED,
+    Candidate,
+    Found,
+    Matcher,
+    names_agree,
+    similarity_of,
+)
+from graphiti_pkm.capabilities.scratch.models.answers import SimilarLabels
+from graphiti_pkm.core.waiting import in_thread
 
 _MOST_TOLD = 20
 """Nodes of one call."""
@@ -38,7 +45,7 @@ def _most_similar(found: Found, label: str, within: Sequence[Candidate], matcher
 
 def _within(found: Found, added: dict[int, str], threshold: float) -> dict[int, list[Candidate]]:
     """Of each node those before it in the same call: all by one product. Numbered ones are no doubles."""
-    from graphiti_pkm.reasoning.label_vectors import LabelVectors  # noqa: PLC0415  (there is a graph: NumPy is loaded)
+    from graphiti_pkm.capabilities.scratch.graphs.label_vectors import LabelVectors  # noqa: PLC0415  (there is a graph: NumPy is loaded)
 
     vectors = {node: found.vectors[label] for node, label in added.items() if label in found.vectors}
     batch = LabelVectors()

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
-from graphiti_pkm.domain.scratch_choices import EdgeChoice
-from graphiti_pkm.domain.scratch_marks import MEMORY_GROUP
+from graphiti_pkm.capabilities.scratch.graphs.label_forms import Likeness
+from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.memory_bridge.memory import is_known, memory_uuid
+from graphiti_pkm.capabilities.scratch.models.choices import EdgeChoice
+from graphiti_pkm.core.model.scratch_marks import MEMORY_GROUP
+from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.errors import AmbiguousLabel, NotFound
-from graphiti_pkm.reasoning.label_forms import Likeness
-from graphiti_pkm.services.scratch_memory import is_known, memory_uuid
-from graphiti_pkm.services.views import clipped
 
 if TYPE_CHECKING:
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 _SHOWN = 60
 _CANDIDATES = 5

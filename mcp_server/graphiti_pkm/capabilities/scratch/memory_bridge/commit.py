@@ -5,29 +5,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import AddMemoryResponse
-from graphiti_pkm.domain.names import display_name, name_key
-from graphiti_pkm.domain.records import Entity
-from graphiti_pkm.domain.requests import AddMemory
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_choices import EdgeChoice
-from graphiti_pkm.domain.scratch_marks import MEMORY_GROUP, MEMORY_UUID, SENTENCE
-from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse, LeftOut
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
+from graphiti_pkm.capabilities.scratch.memory_bridge.choice import choose
+from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, draft, edge_told
+from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import held
+from graphiti_pkm.capabilities.scratch.memory_bridge.memory import marked, memory_uuid
+from graphiti_pkm.capabilities.scratch.memory_bridge.outcome import Call, Outcome, answer
+from graphiti_pkm.capabilities.scratch.models.choices import EdgeChoice
+from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse, LeftOut
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.parsed_facts import is_me
+from graphiti_pkm.core.facts.resolution import Resolved
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.names import display_name, name_key
+from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.model.scratch_marks import MEMORY_GROUP, MEMORY_UUID, SENTENCE
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.persons import Persons
-from graphiti_pkm.services.resolution import Resolved
-from graphiti_pkm.services.scratch_choice import choose
-from graphiti_pkm.services.scratch_draft import Draft, draft, edge_told
-from graphiti_pkm.services.scratch_graphs import ScratchGraphs, checked_name
-from graphiti_pkm.services.scratch_held import held
-from graphiti_pkm.services.scratch_memory import marked, memory_uuid
-from graphiti_pkm.services.scratch_outcome import Call, Outcome, answer
-from graphiti_pkm.services.told import is_me
-from graphiti_pkm.services.waiting import in_thread
-from graphiti_pkm.services.writing import Writing
 
 MOST_COMMITTED = 500
 """Nodes, and edges, of one commit: as many as one add_memory takes."""

@@ -8,18 +8,18 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from graphiti_pkm.domain.names import display_name, normalise_name
-from graphiti_pkm.domain.records import FactKind
-from graphiti_pkm.domain.requests import AddMemory, EntityInput, FactInput
-from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
-from graphiti_pkm.domain.scratch_marks import SENTENCE, VALUE
-from graphiti_pkm.domain.scratch_memory_answers import LeftOut
+from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.memory_bridge.choice import Chosen
+from graphiti_pkm.capabilities.scratch.memory_bridge.memory import SAID, is_outdated, memory_uuid
+from graphiti_pkm.capabilities.scratch.memory_bridge.sentence import sentence_of
+from graphiti_pkm.capabilities.scratch.models.memory import LeftOut
+from graphiti_pkm.core.facts.parsed_facts import ToldFact, is_me, read_fact
+from graphiti_pkm.core.model.names import display_name, normalise_name
+from graphiti_pkm.core.model.records import FactKind
+from graphiti_pkm.core.model.requests import AddMemory, EntityInput, FactInput
+from graphiti_pkm.core.model.scratch_marks import SENTENCE, VALUE
+from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.scratch_choice import Chosen
-from graphiti_pkm.services.scratch_memory import SAID, is_outdated, memory_uuid
-from graphiti_pkm.services.scratch_sentence import sentence_of
-from graphiti_pkm.services.told import ToldFact, is_me, read_fact
-from graphiti_pkm.services.views import clipped
 
 _LONGEST = 200
 _SUMMARY = 2_000

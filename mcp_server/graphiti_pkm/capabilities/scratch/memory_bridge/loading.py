@@ -4,26 +4,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.domain.queries import FactFilter
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_memory_answers import LoadMemoryResponse
-from graphiti_pkm.domain.times import show_time
-from graphiti_pkm.domain.walks import Neighbourhood
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
+from graphiti_pkm.capabilities.scratch.memory_bridge.memory import content_of, labels_for
+from graphiti_pkm.capabilities.scratch.memory_bridge.seeds import Starts, StartSearch
+from graphiti_pkm.capabilities.scratch.models.memory import LoadMemoryResponse
+from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs, checked_name
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.queries import FactFilter
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.times import show_time
+from graphiti_pkm.core.ports.walks import Neighbourhood
+from graphiti_pkm.core.reading.candidates import PERSON_WORDS
+from graphiti_pkm.core.reading.paging import LOADED_HOPS, LOADED_NODES
+from graphiti_pkm.core.reading.reader import GroupIds, Reader
+from graphiti_pkm.core.reading.views import clipped, status_of
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.services.candidates import PERSON_WORDS
-from graphiti_pkm.services.context import Context
-from graphiti_pkm.services.groups import Groups
-from graphiti_pkm.services.paging import LOADED_HOPS, LOADED_NODES
-from graphiti_pkm.services.reading import GroupIds, Reader
-from graphiti_pkm.services.scratch_graphs import OpenGraph, ScratchGraphs, checked_name
-from graphiti_pkm.services.scratch_memory import content_of, labels_for
-from graphiti_pkm.services.scratch_starts import Starts, StartSearch
-from graphiti_pkm.services.uuids import resolve_within, unknown
-from graphiti_pkm.services.views import clipped, status_of
-from graphiti_pkm.services.waiting import in_thread
 
 MOST_STARTS = 50
 _FOUND = 10

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from graphiti_pkm.domain.ports import GraphReader
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.scratch import ScratchEdge, ScratchNode
-from graphiti_pkm.services.scratch_memory import as_told_now, first_facts, memory_uuid
+from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.memory_bridge.memory import as_told_now, first_facts, memory_uuid
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.ports.ports import GraphReader
 
 _PAGE = 1_000
 _SUMMARY = "summary"

@@ -10,16 +10,16 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.domain.names import display_name, same_key
-from graphiti_pkm.domain.records import Entity, Fact
-from graphiti_pkm.domain.saved_graphs import is_start
-from graphiti_pkm.domain.scratch import LONGEST_LABEL, Content, Properties, ScratchEdge, ScratchNode
-from graphiti_pkm.domain.scratch_marks import FACT_UUIDS, LOADED_AS, MEMORY_GROUP, MEMORY_UUID, SENTENCE, VALUE
-from graphiti_pkm.domain.times import iso
-from graphiti_pkm.services.views import clipped
+from graphiti_pkm.capabilities.scratch.limits import LONGEST_LABEL, Content, Properties, ScratchEdge, ScratchNode
+from graphiti_pkm.core.model.names import display_name, same_key
+from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.scratch_marks import FACT_UUIDS, LOADED_AS, MEMORY_GROUP, MEMORY_UUID, SENTENCE, VALUE
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.ports.saved_graphs import is_start
+from graphiti_pkm.core.reading.views import clipped
 
 if TYPE_CHECKING:
-    from graphiti_pkm.reasoning.graph import ScratchGraph
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 SAID = (SENTENCE, "kind", "measure", VALUE, "unit", "valid_at", "invalid_at")
 """Properties of an edge that memory takes, named as in add_memory."""

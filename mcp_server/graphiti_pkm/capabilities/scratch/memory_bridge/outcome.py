@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from functools import cached_property
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.answers import AddMemoryResponse, Attention, FactResult
-from graphiti_pkm.domain.names import display_name, relation_name
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.domain.scratch_memory_answers import CommitGraphResponse, CommittedEdge, CommittedNode
-from graphiti_pkm.services.fact_rules import coincide
-from graphiti_pkm.services.resolution import Resolved
-from graphiti_pkm.services.scratch_choice import Chosen
-from graphiti_pkm.services.scratch_draft import Draft, DraftFact
-from graphiti_pkm.services.scratch_sentence import amount_of
-from graphiti_pkm.services.views import clipped
-from graphiti_pkm.services.writing import Planned
+from graphiti_pkm.capabilities.remember.service import Planned
+from graphiti_pkm.capabilities.scratch.memory_bridge.choice import Chosen
+from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, DraftFact
+from graphiti_pkm.capabilities.scratch.memory_bridge.sentence import amount_of
+from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse, CommittedEdge, CommittedNode
+from graphiti_pkm.core.facts.resolution import Resolved
+from graphiti_pkm.core.facts.rules import coincide
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.answers import AddMemoryResponse, Attention, FactResult
+from graphiti_pkm.core.model.names import display_name, relation_name
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.reading.views import clipped
 
 _SHOWN = 100
 _SENTENCE = 300

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.access import Caller
-from graphiti_pkm.domain.names import search_terms
-from graphiti_pkm.domain.queries import EntityFilter
-from graphiti_pkm.domain.records import Entity
-from graphiti_pkm.services.candidates import POOL, checked_text
-from graphiti_pkm.services.ranking import ranked
-from graphiti_pkm.services.reading import GroupIds
-from graphiti_pkm.services.searching import Searching
+from graphiti_pkm.capabilities.search.service import Searching
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import search_terms
+from graphiti_pkm.core.model.queries import EntityFilter
+from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.core.reading.candidates import POOL, checked_text
+from graphiti_pkm.core.reading.ranking import ranked
+from graphiti_pkm.core.reading.reader import GroupIds
 
 MIN_COSINE = 0.4
 """Of a start without a word of the query. With MiniLM, names tried by hand had at most 0.32 with queries that nothing

@@ -2,9 +2,9 @@
 
 from datetime import datetime, tzinfo
 
-from graphiti_pkm.domain.names import normalise_name
-from graphiti_pkm.domain.times import show_time
-from graphiti_pkm.services.told import ToldFact, relation_words
+from graphiti_pkm.core.facts.parsed_facts import ToldFact, relation_words
+from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.times import show_time
 
 
 def sentence_of(told: ToldFact, source: str, target: str, zone: tzinfo) -> str:

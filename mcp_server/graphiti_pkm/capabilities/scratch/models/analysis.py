@@ -1,6 +1,6 @@
 """What the tools that analyse scratch graphs answer: labels, never ids."""
 
-from graphiti_pkm.domain.answers import Answer
+from graphiti_pkm.core.model.answers import Answer
 
 
 class Ranking(Answer):

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.domain.requests import Request
-from graphiti_pkm.domain.scratch import LONGEST_LABEL, LONGEST_RELATION
+from graphiti_pkm.capabilities.scratch.limits import LONGEST_LABEL, LONGEST_RELATION
+from graphiti_pkm.core.model.requests import Request
 
 
 class EdgeChoice(Request):

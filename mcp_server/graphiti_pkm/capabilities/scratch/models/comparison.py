@@ -1,7 +1,7 @@
 """What comparing two scratch graphs answers: labels, never ids."""
 
-from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.domain.scratch_answers import EdgeEnds
+from graphiti_pkm.capabilities.scratch.models.answers import EdgeEnds
+from graphiti_pkm.core.model.answers import Answer
 
 
 class ComparedNode(Answer):

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from graphiti_pkm.domain.answers import Answer
-from graphiti_pkm.domain.scratch_answers import MadeGraph, MatchedLabel
+from graphiti_pkm.capabilities.scratch.models.answers import MadeGraph, MatchedLabel
+from graphiti_pkm.core.model.answers import Answer
 
 
 class ImportGraphResponse(MadeGraph):

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from graphiti_pkm.domain.answers import Answer, Attention, Scope
-from graphiti_pkm.domain.records import FactKind
+from graphiti_pkm.core.model.answers import Answer, Attention, Scope
+from graphiti_pkm.core.model.records import FactKind
 
 
 class LoadMemoryResponse(Answer):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from graphiti_pkm.domain.scratch import LARGEST_PROPERTIES, Properties, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import LARGEST_PROPERTIES, Properties, ScratchEdge, ScratchNode
 
 DEEPEST_PROPERTY = 10
 LONGEST_PROPERTY_NAME = 100

@@ -4,7 +4,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from graphiti_pkm.domain.requests import Request
+from graphiti_pkm.core.model.requests import Request
 
 
 def _as_text(value: object) -> object:

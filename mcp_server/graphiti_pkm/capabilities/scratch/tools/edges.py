@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_answers import (
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
+from graphiti_pkm.capabilities.scratch.models.answers import (
     AddEdgeResponse,
     AddEdgesResponse,
     FindEdgesResponse,
@@ -13,11 +13,18 @@ from graphiti_pkm.domain.scratch_answers import (
     RemoveEdgeResponse,
     ScratchSubgraphResponse,
 )
-from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import Cursor
-from graphiti_pkm.toolsets.reasoning_parameters import CreateMissing, Edges, Graph, Properties, Rows, reasoning_of
-from graphiti_pkm.toolsets.schema import Strings
+from graphiti_pkm.capabilities.scratch.tools.parameters import (
+    CreateMissing,
+    Edges,
+    Graph,
+    Properties,
+    Rows,
+    reasoning_of,
+)
+from graphiti_pkm.core.reading.paging import SCRATCH_ROWS as ROWS
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import Cursor
+from graphiti_pkm.toolkit.schema import Strings
 
 
 async def add_edge(

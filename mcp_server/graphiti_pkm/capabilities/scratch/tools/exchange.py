@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_exchange_answers import ExportGraphResponse, ImportGraphResponse
-from graphiti_pkm.services.paging import EXPORT
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
-from graphiti_pkm.toolsets.schema import Strings
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
+from graphiti_pkm.capabilities.scratch.models.exchange import ExportGraphResponse, ImportGraphResponse
+from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, reasoning_of
+from graphiti_pkm.core.reading.paging import EXPORT
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.schema import Strings
 
 
 async def import_graph(

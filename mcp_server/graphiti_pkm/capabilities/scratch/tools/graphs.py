@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_answers import DeleteGraphResponse, GraphInfoResponse, ListGraphsResponse
-from graphiti_pkm.domain.scratch_comparison_answers import CompareGraphsResponse
-from graphiti_pkm.services.paging import SCRATCH_ITEMS
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.reasoning_parameters import Graph, Items, reasoning_of
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
+from graphiti_pkm.capabilities.scratch.models.answers import DeleteGraphResponse, GraphInfoResponse, ListGraphsResponse
+from graphiti_pkm.capabilities.scratch.models.comparison import CompareGraphsResponse
+from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, Items, reasoning_of
+from graphiti_pkm.core.reading.paging import SCRATCH_ITEMS
+from graphiti_pkm.server.backend import Call
 
 
 async def list_graphs(call: Call) -> ListGraphsResponse:

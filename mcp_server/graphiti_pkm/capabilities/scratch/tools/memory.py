@@ -4,20 +4,20 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from graphiti_pkm.domain.requests import as_list
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_choices import EdgeChoice
-from graphiti_pkm.domain.scratch_memory_answers import (
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
+from graphiti_pkm.capabilities.scratch.models.choices import EdgeChoice
+from graphiti_pkm.capabilities.scratch.models.memory import (
     CommitGraphResponse,
     LoadMemoryResponse,
     OpenGraphResponse,
     SaveGraphResponse,
 )
-from graphiti_pkm.services.paging import LOADED_HOPS, LOADED_NODES
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import AsOf, GroupId, OwnGroups
-from graphiti_pkm.toolsets.reasoning_parameters import Graph, reasoning_of
-from graphiti_pkm.toolsets.schema import Strings
+from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, reasoning_of
+from graphiti_pkm.core.model.requests import as_list
+from graphiti_pkm.core.reading.paging import LOADED_HOPS, LOADED_NODES
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import AsOf, GroupId, OwnGroups
+from graphiti_pkm.toolkit.schema import Strings
 
 Edges: TypeAlias = Annotated[list[EdgeChoice], BeforeValidator(as_list), Field(max_length=500)]
 

@@ -4,18 +4,18 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_answers import (
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
+from graphiti_pkm.capabilities.scratch.models.answers import (
     AddNodeResponse,
     AddNodesResponse,
     FindNodeResponse,
     ListNodesResponse,
     RemoveNodeResponse,
 )
-from graphiti_pkm.services.paging import SCRATCH_ROWS as ROWS
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.parameters import Cursor
-from graphiti_pkm.toolsets.reasoning_parameters import Graph, Nodes, Properties, Rows, reasoning_of
+from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, Nodes, Properties, Rows, reasoning_of
+from graphiti_pkm.core.reading.paging import SCRATCH_ROWS as ROWS
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.parameters import Cursor
 
 
 async def add_node(

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from graphiti_pkm.domain.requests import as_list
-from graphiti_pkm.domain.scratch_requests import EdgeInput, NodeInput
+from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput, NodeInput
+from graphiti_pkm.core.model.requests import as_list
+from graphiti_pkm.core.reading.paging import SCRATCH_ITEMS, SCRATCH_ROWS
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.services.paging import SCRATCH_ITEMS, SCRATCH_ROWS
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.schema import as_object
+from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.schema import as_object
 
 if TYPE_CHECKING:
-    from graphiti_pkm.services.reasoning import Reasoning
+    from graphiti_pkm.capabilities.scratch.service import Reasoning
 
 
 def _as_nodes(value: object) -> object:

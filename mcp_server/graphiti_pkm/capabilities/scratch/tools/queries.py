@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from graphiti_pkm.domain.scratch import DEFAULT_GRAPH
-from graphiti_pkm.domain.scratch_analysis_answers import (
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
+from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
     BetweennessResponse,
     BridgesResponse,
@@ -18,9 +18,9 @@ from graphiti_pkm.domain.scratch_analysis_answers import (
     ReductionResponse,
     ShortestPathResponse,
 )
-from graphiti_pkm.services.paging import PATH_LENGTH, SCRATCH_ITEMS, SCRATCH_TOP
-from graphiti_pkm.toolsets.backend import Call
-from graphiti_pkm.toolsets.reasoning_parameters import Graph, Items, reasoning_of
+from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, Items, reasoning_of
+from graphiti_pkm.core.reading.paging import PATH_LENGTH, SCRATCH_ITEMS, SCRATCH_TOP
+from graphiti_pkm.server.backend import Call
 
 Label: TypeAlias = Annotated[str, Field(description="node label; near ones match")]
 Relation: TypeAlias = Annotated[str | None, Field(description="only edges of this relation")]

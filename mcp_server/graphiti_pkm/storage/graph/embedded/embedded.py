@@ -13,9 +13,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema, PkmError, Unavailable, UnsupportedPlatform
-from graphiti_pkm.graph import aof, preflight
-from graphiti_pkm.graph.flock import EXCLUSIVE, SHARED, is_current, open_lock, try_lock
-from graphiti_pkm.graph.redis_socket import DatabaseRefused, Endpoint, State, info, probe, read_endpoint
+from graphiti_pkm.storage.graph.embedded import aof, preflight
+from graphiti_pkm.storage.graph.embedded.redis_socket import (
+    DatabaseRefused,
+    Endpoint,
+    State,
+    info,
+    probe,
+    read_endpoint,
+)
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, SHARED, is_current, open_lock, try_lock
 
 logger = logging.getLogger(__name__)
 
@@ -236,7 +243,7 @@ class EmbeddedDatabase:
     async def _run_watchdog(self) -> tuple[str, str]:
         """Kind and detail of the verdict."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "graphiti_pkm.graph.watchdog"),
+            *(sys.executable, "-P", "-m", "graphiti_pkm.storage.graph.embedded.watchdog"),
             *(str(self._data_dir), str(self._idle_seconds), binaries_version()),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,

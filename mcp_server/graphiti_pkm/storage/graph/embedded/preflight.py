@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from graphiti_pkm.errors import ConfigurationError, UnsupportedPlatform
-from graphiti_pkm.graph.flock import EXCLUSIVE, try_lock
-from graphiti_pkm.graph.redis_socket import candidate_directories, fits, socket_name
+from graphiti_pkm.storage.graph.embedded.redis_socket import candidate_directories, fits, socket_name
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, try_lock
 
 _log = logging.getLogger(__name__)
 

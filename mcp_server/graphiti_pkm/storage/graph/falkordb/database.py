@@ -15,14 +15,16 @@ from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph import falkor_erasing, falkor_schema, falkor_server
-from graphiti_pkm.graph.database import Note, Refused
-from graphiti_pkm.graph.falkor_connection import READ_TIMEOUT_MS, FalkorRefused
-from graphiti_pkm.graph.falkor_driver import FalkorClient, OneGraphDriver
-from graphiti_pkm.graph.falkor_link import FalkorLink
-from graphiti_pkm.graph.falkor_server import Keeping
-from graphiti_pkm.graph.queries_values import Query, Row, rows
-from graphiti_pkm.graph.vector_indexes import Built, Embedded
+from graphiti_pkm.storage.graph.database import Note, Refused
+from graphiti_pkm.storage.graph.falkordb import erasing as falkor_erasing
+from graphiti_pkm.storage.graph.falkordb import schema as falkor_schema
+from graphiti_pkm.storage.graph.falkordb import server as falkor_server
+from graphiti_pkm.storage.graph.falkordb.connection import READ_TIMEOUT_MS, FalkorRefused
+from graphiti_pkm.storage.graph.falkordb.driver import FalkorClient, OneGraphDriver
+from graphiti_pkm.storage.graph.falkordb.link import FalkorLink
+from graphiti_pkm.storage.graph.falkordb.server import Keeping
+from graphiti_pkm.storage.graph.queries.values import Query, Row, rows
+from graphiti_pkm.storage.graph.vector_indexes import Built, Embedded
 
 _log = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from graphiti_core.driver.falkordb_driver import FalkorDriver
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from graphiti_pkm.config import silence_dependencies
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.falkor_connection import LOST, FalkorRefused
-from graphiti_pkm.graph.queries_values import literal
+from graphiti_pkm.settings.loader import silence_dependencies
+from graphiti_pkm.storage.graph.falkordb.connection import LOST, FalkorRefused
+from graphiti_pkm.storage.graph.queries.values import literal
 
 _log = logging.getLogger(__name__)
 

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.graph.falkor_connection import FalkorRefused
-from graphiti_pkm.graph.falkor_server import Keeping
+from graphiti_pkm.storage.graph.falkordb.connection import FalkorRefused
+from graphiti_pkm.storage.graph.falkordb.server import Keeping
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.falkor_database import FalkorDatabase
+    from graphiti_pkm.storage.graph.falkordb.database import FalkorDatabase
 
 DURABLE_TIMEOUT_MS = 5_000
 _TRIES = 3

@@ -13,9 +13,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.falkor_address import Address
-from graphiti_pkm.graph.falkor_connection import CONNECT_SECONDS, LOST, comes_of, open_redis
-from graphiti_pkm.graph.watch import Absence, Watch
+from graphiti_pkm.storage.graph.falkordb.address import Address
+from graphiti_pkm.storage.graph.falkordb.connection import CONNECT_SECONDS, LOST, comes_of, open_redis
+from graphiti_pkm.storage.graph.watch import Absence, Watch
 
 _log = logging.getLogger(__name__)
 

@@ -7,14 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.falkor_connection import FalkorRefused
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.schema import CANARY_SCOPE, FILLING, META, SCHEMA_VERSION, version, wait_until
-from graphiti_pkm.graph.vector_indexes import ALL, Built, Embedded
+from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.falkordb.connection import FalkorRefused
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.schema import CANARY_SCOPE, FILLING, META, SCHEMA_VERSION, version, wait_until
+from graphiti_pkm.storage.graph.vector_indexes import ALL, Built, Embedded
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.falkor_database import FalkorDatabase
+    from graphiti_pkm.storage.graph.falkordb.database import FalkorDatabase
 
 _log = logging.getLogger(__name__)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from graphiti_pkm.errors import ConfigurationError, PkmError, Unavailable
-from graphiti_pkm.graph.falkor_connection import LOST, READ_TIMEOUT_MS, comes_of
+from graphiti_pkm.storage.graph.falkordb.connection import LOST, READ_TIMEOUT_MS, comes_of
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-    from graphiti_pkm.graph.falkor_link import FalkorLink
+    from graphiti_pkm.storage.graph.falkordb.link import FalkorLink
 
 _MODULE = "graph"
 OLDEST = (4, 10, 0)

@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from graphiti_pkm.domain.group_locks import GroupLocks
+from graphiti_pkm.core.ports.group_locks import GroupLocks
 from graphiti_pkm.errors import PkmError, Unavailable
-from graphiti_pkm.graph import queries_locks
-from graphiti_pkm.graph.database import Database, Refused
-from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.storage.graph.database import Database, Refused
+from graphiti_pkm.storage.graph.queries import locks as queries_locks
+from graphiti_pkm.storage.graph.queries.values import Query, Row
 
 _log = logging.getLogger(__name__)
 

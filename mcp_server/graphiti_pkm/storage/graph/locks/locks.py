@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from graphiti_pkm.graph.flock import EXCLUSIVE, SHARED, open_lock, try_lock, wait_for_lock
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, SHARED, open_lock, try_lock, wait_for_lock
 
 
 class FlockGroupLocks:

@@ -6,7 +6,7 @@ from neo4j.exceptions import ConstraintError, DatabaseUnavailable, DriverError, 
 from pydantic import SecretStr
 
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.graph.database import Refused
+from graphiti_pkm.storage.graph.database import Refused
 
 LOST = (DriverError, DatabaseUnavailable, OSError)
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from neo4j.time import Date, DateTime, Duration, Time
 
-from graphiti_pkm.domain.times import iso
+from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.queries_values import checked_integer, checked_key, checked_number, checked_text
-from graphiti_pkm.graph.values import DAWN, DUSK, FullText, Instant, SearchText
+from graphiti_pkm.storage.graph.queries.values import checked_integer, checked_key, checked_number, checked_text
+from graphiti_pkm.storage.graph.values import DAWN, DUSK, FullText, Instant, SearchText
 
 NODES_FULLTEXT, FACTS_FULLTEXT = "pkm_search_text", "pkm_facts"
 UNKNOWN = {

@@ -14,18 +14,18 @@ from neo4j import READ_ACCESS, WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase
 from neo4j import Query as TimedText
 from neo4j.exceptions import AuthError, DatabaseUnavailable, Neo4jError
 
-from graphiti_pkm.config import Settings
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.graph import neo4j_schema
-from graphiti_pkm.graph.database import Refused
-from graphiti_pkm.graph.neo4j_connection import LOST, Neo4jRefused, open_driver
-from graphiti_pkm.graph.neo4j_cypher import parameters, plain, translated
-from graphiti_pkm.graph.neo4j_pulse import Pulse
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.vector_indexes import ALL, Built, Embedded
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.neo4j import schema as neo4j_schema
+from graphiti_pkm.storage.graph.neo4j.connection import LOST, Neo4jRefused, open_driver
+from graphiti_pkm.storage.graph.neo4j.cypher import parameters, plain, translated
+from graphiti_pkm.storage.graph.neo4j.pulse import Pulse
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.vector_indexes import ALL, Built, Embedded
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.neo4j_driver import OneGraphNeo4jDriver
+    from graphiti_pkm.storage.graph.neo4j.driver import OneGraphNeo4jDriver
 
 _log = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ class Neo4jDatabase:
 
     def driver(self) -> "OneGraphNeo4jDriver":
         """A driver for Graphiti's own code, over the same connections."""
-        from graphiti_pkm.graph.neo4j_driver import OneGraphNeo4jDriver  # noqa: PLC0415 slow to import
+        from graphiti_pkm.storage.graph.neo4j.driver import OneGraphNeo4jDriver  # noqa: PLC0415 slow to import
 
         return OneGraphNeo4jDriver(self._writer, self._name)
 

@@ -10,8 +10,8 @@ from graphiti_core.driver.neo4j_driver import Neo4jDriver
 from neo4j import AsyncDriver
 from neo4j.exceptions import DriverError, Neo4jError
 
-from graphiti_pkm.config import silence_dependencies
 from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.settings.loader import silence_dependencies
 
 _log = logging.getLogger(__name__)
 

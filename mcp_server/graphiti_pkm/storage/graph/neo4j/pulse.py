@@ -8,8 +8,8 @@ from typing import TypeVar
 from neo4j import AsyncDriver
 from neo4j.exceptions import DatabaseUnavailable, Neo4jError
 
-from graphiti_pkm.graph.neo4j_connection import LOST
-from graphiti_pkm.graph.watch import Absence, Watch
+from graphiti_pkm.storage.graph.neo4j.connection import LOST
+from graphiti_pkm.storage.graph.watch import Absence, Watch
 
 _log = logging.getLogger(__name__)
 

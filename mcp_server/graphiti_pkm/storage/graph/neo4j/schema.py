@@ -5,15 +5,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.errors import ConfigurationError, Unavailable
-from graphiti_pkm.graph.database import Database, Refused
-from graphiti_pkm.graph.neo4j_connection import Neo4jRefused
-from graphiti_pkm.graph.neo4j_cypher import FACTS_FULLTEXT, NODES_FULLTEXT
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.schema import FILLING, META, READY_SECONDS, SCHEMA_VERSION, version, wait_until
-from graphiti_pkm.graph.vector_indexes import ALL, EF_CONSTRUCTION, Built, Embedded, M
+from graphiti_pkm.storage.graph.database import Database, Refused
+from graphiti_pkm.storage.graph.neo4j.connection import Neo4jRefused
+from graphiti_pkm.storage.graph.neo4j.cypher import FACTS_FULLTEXT, NODES_FULLTEXT
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.schema import FILLING, META, READY_SECONDS, SCHEMA_VERSION, version, wait_until
+from graphiti_pkm.storage.graph.vector_indexes import ALL, EF_CONSTRUCTION, Built, Embedded, M
 
 if TYPE_CHECKING:
-    from graphiti_pkm.graph.neo4j_database import Neo4jDatabase
+    from graphiti_pkm.storage.graph.neo4j.database import Neo4jDatabase
 
 _log = logging.getLogger(__name__)
 

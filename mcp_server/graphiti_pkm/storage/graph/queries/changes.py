@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
-from graphiti_pkm.domain.changes import ChangeFilter
-from graphiti_pkm.domain.queries import Window
-from graphiti_pkm.domain.times import as_utc
-from graphiti_pkm.graph.queries import FACT_COLUMNS, RECORDED, Conditions
-from graphiti_pkm.graph.queries_values import Query, day_number
-from graphiti_pkm.graph.values import Instant, keys_after
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.times import as_utc
+from graphiti_pkm.core.ports.changes import ChangeFilter
+from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, RECORDED, Conditions
+from graphiti_pkm.storage.graph.queries.values import Query, day_number
+from graphiti_pkm.storage.graph.values import Instant, keys_after
 
 _FIELDS = (
     "uuid",

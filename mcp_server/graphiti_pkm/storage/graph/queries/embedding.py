@@ -1,7 +1,7 @@
 """Vectors as such: how many there are, what has none, taking them away."""
 
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
 
 _COMMUNITIES = Embedded("communities", "Community", "name_embedding", variable="n")
 """Graphiti's; they are made anew by whoever builds communities."""

@@ -2,10 +2,16 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.queries import EpisodeFilter, Window
-from graphiti_pkm.graph.queries import ENTITY_COLUMNS, EPISODE_COLUMNS, FACT_COLUMNS, RECORDED, episode_conditions
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.values import keys_after
+from graphiti_pkm.core.model.queries import EpisodeFilter, Window
+from graphiti_pkm.storage.graph.queries.parts import (
+    ENTITY_COLUMNS,
+    EPISODE_COLUMNS,
+    FACT_COLUMNS,
+    RECORDED,
+    episode_conditions,
+)
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.values import keys_after
 
 _MENTIONS = "MATCH (h:Entity {uuid: $entity}) WITH h MATCH (h)<-[:MENTIONS]-(e)"
 """From the entity found first, without a label on ``e``: otherwise every node of the database is tried.

@@ -8,10 +8,10 @@ by index (2 µs), so that the time does not grow with the changes of a group.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from graphiti_pkm.domain.queries import FactFilter
-from graphiti_pkm.graph.queries import BELIEVED, IS_CURRENT, PRESENT, RECORDED, Conditions, Held, all_of
-from graphiti_pkm.graph.queries_values import Query, Row
-from graphiti_pkm.graph.values import Instant
+from graphiti_pkm.core.model.queries import FactFilter
+from graphiti_pkm.storage.graph.queries.parts import BELIEVED, IS_CURRENT, PRESENT, RECORDED, Conditions, Held, all_of
+from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.values import Instant
 
 _UNLIKE_STATES = "['event', 'plan', 'reading']"
 _NO_CHANGE = "['proposed', 'rejected', 'deleted']"

@@ -5,7 +5,7 @@ Each query sets ``asked_at`` before it looks: Neo4j then holds the node to the e
 only one sees it free. FalkorDB runs one writing query at a time anyway.
 """
 
-from graphiti_pkm.graph.queries_values import Query
+from graphiti_pkm.storage.graph.queries.values import Query
 
 _PREFIX = "lock of group "
 ALL = "lock of all"

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from graphiti_pkm.domain.neighbours import Stretch
-from graphiti_pkm.graph.queries import RECORDED
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.values import Instant
+from graphiti_pkm.core.ports.neighbours import Stretch
+from graphiti_pkm.storage.graph.queries.parts import RECORDED
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.values import Instant
 
 _PLACE = "e.uuid AS uuid, coalesce(e.group_id, '') AS group_id, coalesce(e.valid_at, e.created_at) AS va, "
 _COLUMNS = f"{_PLACE} coalesce(e.created_at, e.valid_at) AS ca"

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter
-from graphiti_pkm.graph.values import Instant
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter
+from graphiti_pkm.storage.graph.values import Instant
 
 FACT_KEYS = (
     "uuid",

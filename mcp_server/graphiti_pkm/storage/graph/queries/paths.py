@@ -8,13 +8,13 @@ filter makes longer; ``shortestPath`` follows one direction; ``algo.SPpaths`` ta
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.queries import FactFilter, Window
-from graphiti_pkm.domain.records import Fact
-from graphiti_pkm.domain.walks import SourceMode
-from graphiti_pkm.graph.queries import FACT_COLUMNS, IS_CURRENT, RECORDED, STARTS
-from graphiti_pkm.graph.queries_facts import fact_conditions
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.values import keys_after
+from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.ports.walks import SourceMode
+from graphiti_pkm.storage.graph.queries.facts import fact_conditions
+from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, IS_CURRENT, RECORDED, STARTS
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.values import keys_after
 
 _UNIT: dict[SourceMode, str] = {
     "quote": "CASE WHEN q = 1 THEN -1 ELSE p.start END",

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.domain.queries import Direction, EntityFilter, FactFilter, Window
-from graphiti_pkm.graph.queries import (
+from graphiti_pkm.core.model.queries import Direction, EntityFilter, FactFilter, Window
+from graphiti_pkm.storage.graph.queries.facts import Matched, facts_matched, known_from, starts
+from graphiti_pkm.storage.graph.queries.parts import (
     ENTITY_COLUMNS,
     EPISODE_COLUMNS,
     FACT_COLUMNS,
@@ -13,9 +14,8 @@ from graphiti_pkm.graph.queries import (
     fact_columns,
     status_conditions,
 )
-from graphiti_pkm.graph.queries_facts import Matched, facts_matched, known_from, starts
-from graphiti_pkm.graph.queries_values import Query, Row, digest
-from graphiti_pkm.graph.values import keys_after
+from graphiti_pkm.storage.graph.queries.values import Query, Row, digest
+from graphiti_pkm.storage.graph.values import keys_after
 
 NAME_COLUMNS = """
   k.key AS key, k.group_id AS group_id, k.text AS text, k.spellings AS spellings, k.entity_uuid AS entity_uuid,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from graphiti_pkm.graph.queries import EPISODE_COLUMNS
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.values import Instant
+from graphiti_pkm.storage.graph.queries.parts import EPISODE_COLUMNS
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.values import Instant
 
 SAGA_KEYS = (
     "uuid",

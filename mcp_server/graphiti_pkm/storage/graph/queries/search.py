@@ -8,17 +8,17 @@ from datetime import datetime
 from itertools import accumulate, product
 from typing import Literal, NamedTuple
 
-from graphiti_pkm.domain.names import fold, joined_words, name_beginnings, word_parts
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.graph.queries import (
+from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.storage.graph.queries.facts import facts_matched
+from graphiti_pkm.storage.graph.queries.parts import (
     EPISODE_COLUMNS,
     Conditions,
     entities_matched,
     episode_conditions,
 )
-from graphiti_pkm.graph.queries_facts import facts_matched
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.values import FullText, Instant, SearchText
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.values import FullText, Instant, SearchText
 
 ScopeKind = Literal["entity", "episode", "fact"]
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from graphiti_pkm.domain.times import as_utc
+from graphiti_pkm.core.model.times import as_utc
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.values import DAWN, DUSK, FullText
+from graphiti_pkm.storage.graph.values import DAWN, DUSK, FullText
 
 Row: TypeAlias = "dict[str, Any]"
 Parameters: TypeAlias = "Mapping[str, object]"

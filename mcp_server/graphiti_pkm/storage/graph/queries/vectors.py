@@ -4,12 +4,12 @@ Hits of an index come from all groups; they are filtered and scored again exactl
 where the candidates come from.
 """
 
-from graphiti_pkm.domain.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.domain.records import Vector
-from graphiti_pkm.graph.queries import Conditions, entities_matched, episode_conditions
-from graphiti_pkm.graph.queries_facts import facts_matched
-from graphiti_pkm.graph.queries_values import Query
-from graphiti_pkm.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.storage.graph.queries.facts import facts_matched
+from graphiti_pkm.storage.graph.queries.parts import Conditions, entities_matched, episode_conditions
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
 
 _COSINE = "1 - vec.cosineDistance({vector}, vecf32($vector))"
 _IS_NUMBER = "score >= -2"

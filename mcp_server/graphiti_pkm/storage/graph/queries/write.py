@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.graph.queries_locks import FENCED
-from graphiti_pkm.graph.queries_values import Query, Row
+from graphiti_pkm.storage.graph.queries.locks import FENCED
+from graphiti_pkm.storage.graph.queries.values import Query, Row
 
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import networkx as nx
 
-from graphiti_pkm.domain.scratch import ScratchLimits, ScratchNode
-from graphiti_pkm.reasoning.graph import ScratchGraph
+from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
+from graphiti_pkm.capabilities.scratch.limits import ScratchLimits, ScratchNode
 
 SEED = int(os.environ.get("SCRATCH_SEED", "20261122"))
 CASES = 500

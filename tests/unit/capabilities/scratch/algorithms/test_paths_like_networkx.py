@@ -7,12 +7,12 @@ import networkx as nx
 import numpy as np
 import pytest
 from tests.requirements import requirement
-from tests.unit.reasoning.random_graphs import SEED, Case, cases, told
+from tests.unit.capabilities.scratch.algorithms.random_graphs import SEED, Case, cases, told
 
+from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, distances, shortest_path
+from graphiti_pkm.capabilities.scratch.algorithms.view import View, view_of
+from graphiti_pkm.capabilities.scratch.algorithms.walks import simple_cycles, simple_paths
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.reasoning.paths import cheapest_path, distances, shortest_path
-from graphiti_pkm.reasoning.view import View, view_of
-from graphiti_pkm.reasoning.walks import simple_cycles, simple_paths
 
 
 @pytest.fixture(autouse=True)

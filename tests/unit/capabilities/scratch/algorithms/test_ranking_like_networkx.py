@@ -6,12 +6,12 @@ import networkx as nx
 import numpy as np
 import pytest
 from tests.requirements import requirement
-from tests.unit.reasoning.random_graphs import SEED, Case, cases, told
+from tests.unit.capabilities.scratch.algorithms.random_graphs import SEED, Case, cases, told
 
+from graphiti_pkm.capabilities.scratch.algorithms.communities import communities, modularity
+from graphiti_pkm.capabilities.scratch.algorithms.ranking import betweenness, dependencies, pagerank
+from graphiti_pkm.capabilities.scratch.algorithms.view import View, view_of, weights_of
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.reasoning.communities import communities, modularity
-from graphiti_pkm.reasoning.ranking import betweenness, dependencies, pagerank
-from graphiti_pkm.reasoning.view import View, view_of, weights_of
 
 NOTHING = view_of([], [])
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import networkx as nx
 import pytest
 from tests.requirements import requirement
-from tests.unit.reasoning.random_graphs import SEED, cases, told
+from tests.unit.capabilities.scratch.algorithms.random_graphs import SEED, cases, told
 
-from graphiti_pkm.reasoning import structure
-from graphiti_pkm.reasoning.impact import impact, newly_unreachable
-from graphiti_pkm.reasoning.reduction import redundant_edges
-from graphiti_pkm.reasoning.view import view_of
+from graphiti_pkm.capabilities.scratch.algorithms import structure
+from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable
+from graphiti_pkm.capabilities.scratch.algorithms.reduction import redundant_edges
+from graphiti_pkm.capabilities.scratch.algorithms.view import view_of
 
 NOTHING = view_of([], [])
 

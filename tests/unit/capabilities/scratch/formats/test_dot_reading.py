@@ -3,9 +3,9 @@
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.scratch import Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.formats.reading import parse
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchLimits
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.reading import parse
 
 
 def read(text: str, limits: ScratchLimits | None = None) -> Content:

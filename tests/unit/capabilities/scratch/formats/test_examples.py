@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from graphiti_pkm.domain.scratch import ScratchLimits
-from graphiti_pkm.formats.reading import parse
-from graphiti_pkm.formats.writing import write
+from graphiti_pkm.capabilities.scratch.formats.reading import parse
+from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.limits import ScratchLimits
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "scratch-graphs"
+EXAMPLES = Path(__file__).parents[5] / "examples" / "scratch-graphs"
 
 
 def test_the_picture_of_the_documentation_is_what_is_drawn() -> None:

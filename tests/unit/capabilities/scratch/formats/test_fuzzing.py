@@ -5,14 +5,14 @@ from typing import get_args
 
 import pytest
 from tests.requirements import requirement
-from tests.unit.formats.fuzzing import SAMPLES, mutated
+from tests.unit.capabilities.scratch.formats.fuzzing import SAMPLES, mutated
 
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.domain.scratch import Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.formats.reading import LARGEST_TEXT, ReadFormat, parse
+from graphiti_pkm.capabilities.scratch.formats.writing import WriteFormat, write
+from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchLimits
+from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.reading import LARGEST_TEXT, ReadFormat, parse
-from graphiti_pkm.formats.writing import WriteFormat, write
-from graphiti_pkm.reasoning.graph import ScratchGraph
 
 _A_FORMAT = 2_500
 _A_TEST = 500

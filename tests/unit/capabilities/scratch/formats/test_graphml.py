@@ -6,10 +6,10 @@ import networkx as nx
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.formats.reading import parse
+from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.reading import parse
-from graphiti_pkm.formats.writing import write
 
 
 def read(text: str, limits: ScratchLimits | None = None) -> Content:

@@ -6,9 +6,9 @@ import networkx as nx
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.formats.reading import parse
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.reading import parse
 
 
 def read(said: object, limits: ScratchLimits | None = None) -> Content:

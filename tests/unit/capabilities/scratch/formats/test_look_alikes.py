@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchLimits, ScratchNode
-from graphiti_pkm.formats.reading import ReadFormat, parse
-from graphiti_pkm.formats.writing import write
-from graphiti_pkm.reasoning.graph import Applied, ScratchGraph
+from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat, parse
+from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
 
 _JSON = (
     '{"nodes": [{"label": "Parser", "type": "class"}, {"label": "parser", "type": "module", "properties": {"k": 1}}],'

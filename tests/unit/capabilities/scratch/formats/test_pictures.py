@@ -8,10 +8,10 @@ from xml.parsers import expat
 
 import pytest
 
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.drawing.picture_texts import FONT_SIZE, LINE, boxed, cut_to, width_of
+from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.picture_texts import FONT_SIZE, LINE, boxed, cut_to, width_of
-from graphiti_pkm.formats.writing import write
 
 _WORDS = ("auth", "user", "order", "payment", "invoice", "mail", "search", "cart", "stock", "session", "token", "queue")
 

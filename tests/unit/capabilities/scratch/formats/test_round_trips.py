@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchLimits, ScratchNode
-from graphiti_pkm.formats.reading import ReadFormat, parse
-from graphiti_pkm.formats.writing import write
+from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat, parse
+from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.core.model.names import same_key
 
 _WORDS = [
     "Auth",

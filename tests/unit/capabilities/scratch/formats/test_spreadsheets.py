@@ -3,10 +3,10 @@
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.formats.reading import parse
+from graphiti_pkm.capabilities.scratch.formats.writing import left_out, write
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.formats.reading import parse
-from graphiti_pkm.formats.writing import left_out, write
 
 
 def read(text: str) -> Content:

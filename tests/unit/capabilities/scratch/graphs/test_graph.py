@@ -9,10 +9,10 @@ import networkx as nx
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.domain.scratch import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import TooLarge
-from graphiti_pkm.reasoning.graph import Applied, ScratchGraph
 
 LIMITS = ScratchLimits()
 SEEDS = range(120)

@@ -5,8 +5,8 @@ from itertools import combinations
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.domain.names import same_key
-from graphiti_pkm.reasoning.label_forms import Likeness, loose_key, token_similarity, words
+from graphiti_pkm.capabilities.scratch.graphs.label_forms import Likeness, loose_key, token_similarity, words
+from graphiti_pkm.core.model.names import same_key
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_punctuation_is_left_out_to_find_and_nothing_is_found_by_nothing() -> No
         ("OAuth2Client", "OAuth2 Client"),
         ("PostgresDB", "Postgres DB"),
         ("login_controller", "login controller"),
-        ("graphiti_pkm.domain.ports", "graphiti pkm domain ports"),
+        ("graphiti_pkm.core.ports.ports", "graphiti pkm domain ports"),
         ("std::vector", "std vector"),
         ("v1.2", "v1.2"),
         ("C++", "C++"),

@@ -6,7 +6,7 @@ import random
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.reasoning.label_vectors import LabelVectors
+from graphiti_pkm.capabilities.scratch.graphs.label_vectors import LabelVectors
 
 
 def _cosine(first: list[float], second: list[float]) -> float:
