@@ -8,25 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from graphiti_pkm.capabilities.explore.paths import Paths
-from graphiti_pkm.capabilities.explore.service import Exploring
-from graphiti_pkm.capabilities.explore.sources import Sources
 from graphiti_pkm.capabilities.extraction.service import Extracting
 from graphiti_pkm.capabilities.extraction.takeover import Lease, Takeover
 from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting
-from graphiti_pkm.capabilities.forget.clearing import Clearing
-from graphiti_pkm.capabilities.forget.deleting import Deleting
-from graphiti_pkm.capabilities.forget.service import Forgetting
-from graphiti_pkm.capabilities.history.changes import Changes
-from graphiti_pkm.capabilities.history.retiring import Retiring
-from graphiti_pkm.capabilities.remember.service import Writing
-from graphiti_pkm.capabilities.remember.triplets import Triplets
 from graphiti_pkm.capabilities.sagas.jobs import Digesting
-from graphiti_pkm.capabilities.sagas.service import Digests
-from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
-from graphiti_pkm.capabilities.search.service import Searching
-from graphiti_pkm.capabilities.status.figures import Figures
-from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.ports.digests import Digester
@@ -46,6 +32,7 @@ from graphiti_pkm.graphiti_adapter.digests import GraphitiDigester
 from graphiti_pkm.graphiti_adapter.language_model import ModelOnDemand, language_model
 from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor
 from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
+from graphiti_pkm.server.tools.registry import CAPABILITIES
 from graphiti_pkm.settings.loader import Settings, leave_processors
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
@@ -60,6 +47,7 @@ from graphiti_pkm.storage.journal.server_id import server_id
 from graphiti_pkm.storage.journal.signing_key import keep_signing_key, signing_key
 from graphiti_pkm.storage.journal.store import SqliteJournal
 from graphiti_pkm.storage.recovery import Recovery
+from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import Services
 
 _log = logging.getLogger(__name__)
@@ -145,8 +133,9 @@ async def open_memory(
             metrics.add(DATABASE_RETURNS, 1)
             memory.recovery.after_restart()
 
-        if memory.services.reasoning is not None:
-            stack.push_async_callback(memory.services.reasoning.close)
+        scratch = memory.services.get(REASONING)
+        if scratch is not None:
+            stack.push_async_callback(scratch.close)
         opened.on_restart = back_again
         if not replays:
             yield memory
@@ -157,21 +146,27 @@ async def open_memory(
             await asyncio.to_thread(keep_signing_key, settings.data_dir, agreed)
             context.signer.use(agreed)
         stop = asyncio.Event()
-        work = [
-            asyncio.create_task(memory.recovery.keep_durable(stop), name="keep durable"),
-            asyncio.create_task(memory.recovery.keep_compared(stop), name="comparison"),
-            asyncio.create_task(memory.reembedding.keep_finished(stop), name="change of vectors"),
-            asyncio.create_task(memory.jobs.run(stop), name="jobs"),
-            asyncio.create_task(graph.keep_vector_indexes(stop), name="vector indexes"),
-        ]
-        if memory.extracting is not None:
-            work.append(asyncio.create_task(memory.extracting.run(stop), name="extractions"))
-        if memory.takeover is not None:
-            work.append(asyncio.create_task(memory.takeover.run(stop), name="takeover"))
-        if memory.services.reasoning is not None:
-            work.append(asyncio.create_task(memory.services.reasoning.graphs.keep_swept(stop), name="scratch graphs"))
+        work = _background_work(memory, graph, stop)
         stack.push_async_callback(_finish, stop, work)
         yield memory
+
+
+def _background_work(memory: Memory, graph: GraphStore, stop: asyncio.Event) -> list[asyncio.Task[None]]:
+    """What runs beside the calls until ``stop`` is set."""
+    loops = {
+        "keep durable": memory.recovery.keep_durable(stop),
+        "comparison": memory.recovery.keep_compared(stop),
+        "change of vectors": memory.reembedding.keep_finished(stop),
+        "jobs": memory.jobs.run(stop),
+        "vector indexes": graph.keep_vector_indexes(stop),
+    }
+    if memory.extracting is not None:
+        loops["extractions"] = memory.extracting.run(stop)
+    if memory.takeover is not None:
+        loops["takeover"] = memory.takeover.run(stop)
+    if (scratch := memory.services.get(REASONING)) is not None:
+        loops["scratch graphs"] = scratch.graphs.keep_swept(stop)
+    return [asyncio.create_task(loop, name=name) for name, loop in loops.items()]
 
 
 async def _brought_together(memory: Memory) -> None:
@@ -233,51 +228,52 @@ def _assemble(
     committer = Committer(context)
     erasing = Erasing(context, database)
     recovery = Recovery(context, committer, database, is_shared=database.is_shared)
-
-    extracting = receipts = takeover = None
+    extracting = takeover = None
     shared = sharing.readings
+    changed: Callable[[], asyncio.Event] = asyncio.Event
     if reader is not None:
         extractions = ExtractionWriting(context, groups, committer)
         digesting = Digesting(context, committer, reader.digester)
         extracting = Extracting(
             context, journal.extractions, reader.extractor, extractions, digesting=digesting, shared=shared
         )
+        signal = extracting.changed
+        changed = lambda: signal.next  # noqa: E731  (one line of wiring)
         committer.on_extractions = extracting.notify
-        receipts = Receipts(context, groups, journal.extractions, lambda: extracting.changed.next, shared)
         if shared is not None:
             takeover = Takeover(shared, journal.extractions, extracting.notify, sharing.lease)
-    shown = receipts or Receipts(context, groups, journal.extractions, shared=shared)
-    writing = Writing(context, groups, committer, receipts)
-    reasoning = None
-    if "reasoning" in context.settings.toolsets:
-        from graphiti_pkm.capabilities.scratch.service import Reasoning  # noqa: PLC0415  (for those who asked for it)
-
-        reasoning = Reasoning(context, groups, writing, journal.saved_graphs)
-    services = Services(
-        writing=writing,
-        searching=Searching(context, groups),
-        episode_search=EpisodeSearch(context, groups),
-        exploring=Exploring(context, groups),
-        sources=Sources(context, groups),
-        paths=Paths(context, groups),
-        triplets=Triplets(context, groups, writing),
-        clearing=Clearing(context, groups, committer, erasing),
-        changes=Changes(context, groups),
-        retiring=Retiring(context, groups, committer),
-        deleting=Deleting(context, groups, committer, erasing),
-        forgetting=Forgetting(context, groups, committer, erasing),
-        digests=Digests(context, groups, journal.extractions, receipts, committer.on_extractions),
-        status=Status(
-            context, groups, database.attention, database.backend, shown, recovery, is_shared=database.is_shared
-        ),
-        figures=Figures(context, journal, journal.extractions),
-        stop_waiting=shown.stop_waiting,
-        whole=recovery.whole,
-        reasoning=reasoning,
+    receipts = Receipts(context, groups, journal.extractions, changed, shared)
+    services = build_services(
+        Kernel(
+            context=context,
+            groups=groups,
+            committer=committer,
+            erasing=erasing,
+            extractions=journal.extractions,
+            backlog=journal,
+            saved_graphs=journal.saved_graphs,
+            receipts=receipts,
+            reads_with_model=reader is not None,
+            backend=database.backend,
+            is_shared=database.is_shared,
+            attention=database.attention,
+            comparison=recovery,
+        )
     )
+    services.whole = recovery.whole
     jobs = Jobs(context, committer, erasing)
     reembedding = Reembedding(context, committer, configured)
     return Memory(context, services, recovery, jobs, reembedding, database, journal, extracting, takeover)
+
+
+def build_services(kernel: Kernel) -> Services:
+    """The services of all capabilities of the registry that the settings switch on."""
+    services = kernel.services
+    services.stop_waiting = kernel.receipts.stop_waiting
+    for capability in CAPABILITIES:
+        if capability.only_with is None or capability.only_with in kernel.context.settings.toolsets:
+            services.add(capability.build(kernel))
+    return services
 
 
 async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:

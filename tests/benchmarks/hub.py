@@ -17,6 +17,7 @@ from tests.benchmarks.world import call, client_of, memory
 from tests.builders import DAY_ONE, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
 
 from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.capabilities.explore.tools import EXPLORING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
@@ -201,7 +202,7 @@ async def _load_graphiti(driver: FalkorDriver, hub: Hub) -> None:
 
 async def _measure(opened: Memory, client: Any, graphiti: FalkorDriver, hub: Hub) -> dict[str, Times]:
     uuid = hub.centre.uuid
-    exploring = opened.services.exploring
+    exploring = opened.services[EXPLORING]
 
     async def their_facts() -> None:
         assert len((await EntityEdge.get_by_node_uuid(graphiti, uuid))[:PAGE]) == PAGE

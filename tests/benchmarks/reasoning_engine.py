@@ -22,7 +22,8 @@ from graphiti_pkm.capabilities.scratch.algorithms.ranking import betweenness, pa
 from graphiti_pkm.capabilities.scratch.algorithms.structure import cuts
 from graphiti_pkm.capabilities.scratch.algorithms.view import View
 from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
-from graphiti_pkm.capabilities.scratch.limits import ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import ScratchNode
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 _T = TypeVar("_T")
 

@@ -14,6 +14,7 @@ from tests.benchmarks.measuring import Aim, Figure, ms
 from tests.benchmarks.world import call, client_of, memory
 
 from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.embedding.local.local import LocalEmbedder
 
@@ -85,8 +86,8 @@ async def _look_up(
     opened: Memory, client: Client, alone: LocalEmbedder, names: list[tuple[str, str, str]], rounds: int
 ) -> list[Figure]:
     """Texts that nobody embedded before, in turn; all sides get texts of the same make."""
-    assert opened.services.reasoning is not None
-    nodes = opened.services.reasoning.nodes
+    assert opened.services[REASONING] is not None
+    nodes = opened.services[REASONING].nodes
     taken: dict[str, list[float]] = {"find": [], "through MCP": [], "embed": []}
     for at, (first, second, third) in enumerate(names[: 3 * rounds]):
         text = f"that {third.lower()} for {first.lower()} and {second.lower()}"

@@ -27,7 +27,8 @@ print((resident() - before) / {edges})
 """
 _OURS = (
     """
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchNode
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 graph = ScratchGraph(ScratchLimits(nodes={nodes}, edges={edges}, bytes=10**10))

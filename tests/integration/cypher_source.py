@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import graphiti_pkm.graph
-
+import graphiti_pkm.storage.graph
 from graphiti_pkm.storage.graph import vector_indexes
 from graphiti_pkm.storage.graph.neo4j.cypher import translated
 from graphiti_pkm.storage.graph.queries import write as queries_write
@@ -31,8 +30,8 @@ class Parts:
 
 def product_texts() -> list[str]:
     """Every Cypher text of the graph layer but for what is FalkorDB's own."""
-    (directory,) = graphiti_pkm.graph.__path__
-    modules = [path for path in Path(directory).glob("*.py") if not path.name.startswith(("falkor_", "redis_"))]
+    (directory,) = graphiti_pkm.storage.graph.__path__
+    modules = [path for path in Path(directory).rglob("*.py") if path.parent.name not in {"falkordb", "embedded"}]
     texts = [text for path in modules for text in _strings(ast.parse(path.read_text())) if _CYPHER.search(text)]
     # Of these the names are put in where they are used.
     return [*texts, *queries_write.CLEAR_GROUP, *(kind.hits for kind in vector_indexes.ALL)]

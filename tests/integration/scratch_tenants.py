@@ -19,6 +19,7 @@ from tests.protocol.support import EVERYTHING, World
 
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput, NodeInput
 from graphiti_pkm.capabilities.scratch.service import Reasoning
+from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import NotFound
@@ -64,7 +65,7 @@ class Tenants:
     def __init__(self, people: int, graphs: int) -> None:
         """``graphs``: of each."""
         self._world = World(settings=EVERYTHING, embedder=QuickEmbedder())
-        reasoning = self._world.services().reasoning
+        reasoning = self._world.services()[REASONING]
         assert isinstance(reasoning, Reasoning)
         self.reasoning: Any = reasoning
         self.clock = self._world.clock

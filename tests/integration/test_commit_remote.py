@@ -9,6 +9,7 @@ import pytest
 from tests.falkor import RemoteFalkor
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.records import Vectors, WriteIntent
 from graphiti_pkm.core.model.requests import AddMemory
@@ -37,7 +38,7 @@ async def episodes(memory: Memory, *uuids: str) -> list[str]:
 
 
 async def add(memory: Memory, body: str, **told: Any) -> str:
-    answer = await memory.services.writing.add_memory(LOCAL, AddMemory.model_validate({"episode_body": body, **told}))
+    answer = await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate({"episode_body": body, **told}))
     return answer.episode_uuid
 
 

@@ -19,6 +19,9 @@ from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.forget.tools import FORGETTING
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.sagas.tools import DIGESTS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.requests import AddMemory
@@ -67,7 +70,7 @@ async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncI
 async def told(memory: Memory, body: str, saga: str | None = None, **fields: Any) -> AddMemoryResponse:
     steering = {"saga": saga} if saga else {}
     request = AddMemory.model_validate({"episode_body": body, "steering": steering, **fields})
-    return await memory.services.writing.add_memory(LOCAL, request, 40)
+    return await memory.services[WRITING].add_memory(LOCAL, request, 40)
 
 
 async def teams(memory: Memory) -> None:
@@ -91,7 +94,7 @@ def calls(model: ScriptedModel, schema: str) -> int:
 async def test_a_saga_is_summarised_in_steps_and_graphiti_reads_it(
     memory: Memory, scripted_model: ScriptedModel
 ) -> None:
-    summarize = memory.services.digests.summarize_saga
+    summarize = memory.services[DIGESTS].summarize_saga
     for body in ("Anna Berg WORKS_AT Acme.", "Tom Vance WORKS_AT Acme."):
         await told(memory, body, "Acme")
     first = await summarize(LOCAL, "acme")
@@ -125,18 +128,18 @@ async def test_a_long_saga_is_read_twenty_episodes_at_a_time(memory: Memory, scr
     await memory.journal.extractions.pause(paused=True)
     for number in range(23):
         request = AddMemory(episode_body=f"Part {number} of it.", steering={"saga": "Long"})
-        await memory.services.writing.add_memory(LOCAL, request)
+        await memory.services[WRITING].add_memory(LOCAL, request)
     queue = memory.journal.extractions
     await queue.cancel([one.id for one in await queue.page(["queued"], None, 100, None)])
     await queue.pause(paused=False)
-    answer = await memory.services.digests.summarize_saga(LOCAL, "Long")
+    answer = await memory.services[DIGESTS].summarize_saga(LOCAL, "Long")
     assert calls(scripted_model, "SagaSummary") == 2
     assert all(f"Part {number} of it" in answer.summary for number in (0, 19, 20, 22))
 
 
 async def test_concurrent_writers_share_one_saga_and_its_chain(memory: Memory) -> None:
     await memory.journal.extractions.pause(paused=True)
-    add = memory.services.writing.add_memory
+    add = memory.services[WRITING].add_memory
     requests = [AddMemory(episode_body=f"Part {n}.", steering={"saga": "Trip"}) for n in range(6)]
     uuids = [answer.episode_uuid for answer in await asyncio.gather(*(add(LOCAL, one) for one in requests))]
     graph = memory.context.graph
@@ -151,7 +154,7 @@ async def test_communities_are_built_found_by_graphiti_and_made_anew_by_a_rebuil
     memory: Memory, scripted_model: ScriptedModel, short_directory: Path
 ) -> None:
     await teams(memory)
-    build = memory.services.digests.build_communities
+    build = memory.services[DIGESTS].build_communities
     answer = await build(LOCAL)
     assert (answer.status, answer.community_count, answer.edge_count) == ("done", 2, 6)
     assert {community.members for community in answer.communities} == {3}
@@ -195,10 +198,10 @@ async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: 
     facts = [{"source": "Maria", "relation": "TOLD", "target": "Tom", "fact": f"Maria told Tom of {HIDDEN}."}]
     note = await told(memory, f"Maria told Tom of {HIDDEN}.", f"On {HIDDEN}", entities=entities, facts=facts)
     await told(memory, "Tom runs.", f"On {HIDDEN}")
-    await memory.services.digests.summarize_saga(LOCAL, f"On {HIDDEN}")
-    await memory.services.digests.build_communities(LOCAL)
+    await memory.services[DIGESTS].summarize_saga(LOCAL, f"On {HIDDEN}")
+    await memory.services[DIGESTS].build_communities(LOCAL)
     assert len(await memory.context.graph.communities(["default"], 9)) == 1
-    forget = memory.services.forgetting.forget
+    forget = memory.services[FORGETTING].forget
     await forget(LOCAL, query=HIDDEN, confirm=(await forget(LOCAL, query=HIDDEN)).confirm)
     graph = memory.context.graph
     (held,) = await graph.sagas_holding([note.episode_uuid], ["default"], [])
@@ -213,9 +216,9 @@ async def test_what_was_paid_for_is_not_paid_again_after_a_failure(
     await teams(memory)
     scripted_model.change(faults=FaultPlan(permanent=(PermanentFault(kind="refusal", contains="Leo Stern"),)))
     with pytest.raises(ModelRefused, match="what was paid for is kept"):
-        await memory.services.digests.build_communities(LOCAL)
+        await memory.services[DIGESTS].build_communities(LOCAL)
     assert await memory.context.graph.communities(["default"], 9) == []
     scripted_model.change(faults=FaultPlan())
-    answer = await memory.services.digests.build_communities(LOCAL)
+    answer = await memory.services[DIGESTS].build_communities(LOCAL)
     assert answer.community_count == 2
     assert max(scripted_model.stats.answered.values()) == 1

@@ -145,7 +145,8 @@ async def test_without_weights_it_says_how_to_get_them(tmp_path: Path) -> None:
 
 def test_making_one_imports_no_numpy() -> None:
     program = (
-        "import sys; from graphiti_pkm.settings.loader import Settings; from graphiti_pkm.embedding.local.local import LocalEmbedder; "
+        "import sys; from graphiti_pkm.settings.loader import Settings; "
+        "from graphiti_pkm.embedding.local.local import LocalEmbedder; "
         "LocalEmbedder(Settings()); print('numpy' in sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=50)

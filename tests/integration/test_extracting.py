@@ -15,6 +15,8 @@ from tests.worlds.extraction_world import Findings
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.extraction.service import Extracting
 from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting
+from graphiti_pkm.capabilities.forget.tools import CLEARING, DELETING, FORGETTING
+from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.queries import EntityFilter, Window
@@ -46,7 +48,7 @@ class World:
     extracting: Extracting
 
     async def queued(self, body: str = TEXT) -> str:
-        answer = await self.memory.services.writing.add_memory(LOCAL, AddMemory(episode_body=body))
+        answer = await self.memory.services[WRITING].add_memory(LOCAL, AddMemory(episode_body=body))
         job = ExtractJob(uuid=f"job-{answer.episode_uuid}", episode_uuid=answer.episode_uuid)
         await self.memory.journal.extractions.enqueue("default", [job])
         return answer.episode_uuid
@@ -104,7 +106,7 @@ async def test_left_alone_it_is_written(world: World) -> None:
 async def test_a_deleted_episode_does_not_come_back(world: World, data_dir: Path) -> None:
     episode = await world.queued()
     async with world.thinking():
-        await world.memory.services.deleting.delete_episode(LOCAL, episode)
+        await world.memory.services[DELETING].delete_episode(LOCAL, episode)
     assert (await world.job(episode)).state == "cancelled"
     assert not await world.extracting.run_once()
     assert await world.names() == set()
@@ -113,7 +115,7 @@ async def test_a_deleted_episode_does_not_come_back(world: World, data_dir: Path
 
 async def test_a_cleared_group_stays_empty(world: World, data_dir: Path) -> None:
     episode = await world.queued()
-    clear = world.memory.services.clearing.clear_graph
+    clear = world.memory.services[CLEARING].clear_graph
     async with world.thinking():
         await clear(LOCAL, ["default"], (await clear(LOCAL, ["default"])).confirm)
     assert (await world.job(episode)).state == "cancelled"
@@ -124,7 +126,7 @@ async def test_a_cleared_group_stays_empty(world: World, data_dir: Path) -> None
 
 async def test_what_is_forgotten_is_read_again_without_it(world: World, data_dir: Path) -> None:
     episode = await world.queued()
-    forget = world.memory.services.forgetting.forget
+    forget = world.memory.services[FORGETTING].forget
     async with world.thinking():
         await forget(LOCAL, query=HIDDEN, confirm=(await forget(LOCAL, query=HIDDEN)).confirm)
     job = await world.job(episode)

@@ -8,6 +8,9 @@ from tests.integration.embedded_support import end_database
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.history.tools import RETIRING
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import ExtractionReceipt
 from graphiti_pkm.core.model.requests import AddMemory, FactInput
@@ -32,14 +35,14 @@ async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncI
 
 async def read(memory: Memory, body: str, when: str, *facts: FactInput) -> ExtractionReceipt:
     note = AddMemory(episode_body=body, reference_time=when, facts=facts)
-    answer = await memory.services.writing.add_memory(LOCAL, note, wait_seconds=30)
+    answer = await memory.services[WRITING].add_memory(LOCAL, note, wait_seconds=30)
     assert answer.extraction is not None
     assert answer.extraction.state == "done", answer.extraction
     return answer.extraction
 
 
 async def current(memory: Memory, query: str) -> set[str]:
-    found = await memory.services.searching.search_memory_facts(LOCAL, query=query, status="current")
+    found = await memory.services[SEARCHING].search_memory_facts(LOCAL, query=query, status="current")
     return {one.fact for one in found.facts}
 
 
@@ -53,10 +56,10 @@ async def test_notes_become_facts_that_are_repeated_ended_and_undone(memory: Mem
     changed = await read(memory, "Anna Berg WORKS_AT Globex since 2025-03.", "2025-03-05")
     (ended,) = changed.retired
     assert await current(memory, "Anna Berg WORKS_AT") == {"Anna Berg WORKS_AT Globex since 2025-03."}
-    await memory.services.retiring.restore_fact(LOCAL, ended.uuid, "It was a second job.")
+    await memory.services[RETIRING].restore_fact(LOCAL, ended.uuid, "It was a second job.")
     assert len(await current(memory, "Anna Berg WORKS_AT")) == 2
 
-    entities = await memory.services.searching.search_nodes(LOCAL, query="Anna Berg")
+    entities = await memory.services[SEARCHING].search_nodes(LOCAL, query="Anna Berg")
     assert [one.name for one in entities.nodes].count("Anna Berg") == 1
 
 

@@ -15,7 +15,12 @@ from tests.integration.planted import files_with
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.explore.tools import EXPLORING
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
+from graphiti_pkm.capabilities.history.tools import RETIRING
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.requests import AddMemory
@@ -59,19 +64,19 @@ async def tell(memory: Memory) -> AddMemoryResponse:
             ],
         }
     )
-    told = await memory.services.writing.add_memory(LOCAL, request)
+    told = await memory.services[WRITING].add_memory(LOCAL, request)
     assert await memory.context.graph.wait_durable()
     return told
 
 
 async def add(memory: Memory, **told: object) -> AddMemoryResponse:
-    return await memory.services.writing.add_memory(LOCAL, AddMemory.model_validate(told))
+    return await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(told))
 
 
 async def forget(memory: Memory, told: AddMemoryResponse) -> ForgetResponse:
     (maria,) = [entity.uuid for entity in told.entities if entity.name == "Maria"]
-    preview = await memory.services.forgetting.forget(LOCAL, entity_uuid=maria)
-    return await memory.services.forgetting.forget(LOCAL, entity_uuid=maria, confirm=preview.confirm)
+    preview = await memory.services[FORGETTING].forget(LOCAL, entity_uuid=maria)
+    return await memory.services[FORGETTING].forget(LOCAL, entity_uuid=maria, confirm=preview.confirm)
 
 
 def places(data_dir: Path, text: str) -> set[str]:
@@ -101,15 +106,15 @@ async def test_notes_with_the_first_name_alone_go_too_and_a_shared_surname_is_as
             await add(memory, episode_body=body)
         took = {"source": "Henrik", "relation": "TOOK", "target": "night rota", "fact": "Henrik took it from Tobias"}
         await add(memory, episode_body="Rota changed.", facts=[took])
-        (tobias,) = (await memory.services.searching.search_nodes(LOCAL, names=["Tobias Wenger"])).nodes
-        preview = await memory.services.forgetting.forget(LOCAL, entity_uuid=tobias.uuid)
+        (tobias,) = (await memory.services[SEARCHING].search_nodes(LOCAL, names=["Tobias Wenger"])).nodes
+        preview = await memory.services[FORGETTING].forget(LOCAL, entity_uuid=tobias.uuid)
         assert preview.removed == {"sentences": 3, "facts": 1, "entities": 1, "mentions": 1}
         assert [line.split("] ")[1] for line in preview.ask_user or []] == ["The Wenger family left."]
-        done = await memory.services.forgetting.forget(LOCAL, entity_uuid=tobias.uuid, confirm=preview.confirm)
+        done = await memory.services[FORGETTING].forget(LOCAL, entity_uuid=tobias.uuid, confirm=preview.confirm)
         assert done.found_afterwards is not None
         assert [line.split(": ")[1] for line in done.found_afterwards] == ["may still speak of it"]
         assert files_with(data_dir, "Tobias") == []
-        contents = [one.content for one in (await memory.services.exploring.get_episodes(LOCAL)).episodes]
+        contents = [one.content for one in (await memory.services[EXPLORING].get_episodes(LOCAL)).episodes]
         assert sorted(contents) == [
             "Rota changed.",
             "The Wenger family left.",
@@ -135,10 +140,10 @@ async def tell_in_passing(memory: Memory) -> AddMemoryResponse:
         memory, name=f"Maria on {HIDDEN}", source_description=f"Maria's mail on {HIDDEN}", episode_body="It rained."
     )
     fact = visit.facts[0].uuid
-    await memory.services.retiring.retire_fact(LOCAL, fact, f"as {HIDDEN} shows")
+    await memory.services[RETIRING].retire_fact(LOCAL, fact, f"as {HIDDEN} shows")
     hid = {"source": "Ingrid", "relation": "HID", "value": HIDDEN}
     hidden = await add(memory, episode_body="Ingrid came again.", facts=[hid])
-    await memory.services.deleting.delete_entity_edge(LOCAL, hidden.facts[0].uuid)
+    await memory.services[DELETING].delete_entity_edge(LOCAL, hidden.facts[0].uuid)
     return told
 
 
@@ -146,19 +151,19 @@ async def test_words_that_no_sentence_holds_leave_every_file_with_another_server
     async with opened(data_dir) as memory, opened(data_dir) as other:
         uncompressed(data_dir)
         told = await tell_in_passing(memory)
-        found = await other.services.searching.search_nodes(LOCAL, query="Ingrid")
+        found = await other.services[SEARCHING].search_nodes(LOCAL, query="Ingrid")
         assert HIDDEN in str(found)
         answer = await forget(other, told)
         assert answer.status == "forgotten"
         assert answer.removed.keys() >= {"sentences", "titles", "facts", "summaries", "aliases", "reasons", "journal"}
         assert len(answer.found_afterwards or []) == 1
         await until(lambda: not files_with(data_dir, HIDDEN))
-        found = await memory.services.searching.search_nodes(LOCAL, query="keeper Ingrid Tom")
+        found = await memory.services[SEARCHING].search_nodes(LOCAL, query="keeper Ingrid Tom")
         assert {node.name: (node.summary, node.aliases) for node in found.nodes if node.name in {"Ingrid", "Tom"}} == {
             "Ingrid": ("A gardener.", ["Inge"]),
             "Tom": ("", None),
         }
-        contents = [one.content for one in (await memory.services.exploring.get_episodes(LOCAL)).episodes]
+        contents = [one.content for one in (await memory.services[EXPLORING].get_episodes(LOCAL)).episodes]
         assert sorted(contents) == [
             "Ingrid came again.",
             "Ingrid is fine.",
@@ -177,11 +182,11 @@ async def test_the_words_of_a_query_leave_every_file_though_no_sentence_holds_th
     async with opened(data_dir) as memory:
         uncompressed(data_dir)
         await tell_in_passing(memory)
-        preview = await memory.services.forgetting.forget(LOCAL, query=HIDDEN)
-        answer = await memory.services.forgetting.forget(LOCAL, query=HIDDEN, confirm=preview.confirm)
+        preview = await memory.services[FORGETTING].forget(LOCAL, query=HIDDEN)
+        answer = await memory.services[FORGETTING].forget(LOCAL, query=HIDDEN, confirm=preview.confirm)
         assert answer.status == "forgotten"
         assert files_with(data_dir, HIDDEN) == []
-        assert (await memory.services.forgetting.forget(LOCAL, query=HIDDEN)).status == "nothing"
+        assert (await memory.services[FORGETTING].forget(LOCAL, query=HIDDEN)).status == "nothing"
 
 
 async def test_what_only_a_deleted_episode_gave_leaves_every_file(data_dir: Path) -> None:
@@ -190,9 +195,9 @@ async def test_what_only_a_deleted_episode_gave_leaves_every_file(data_dir: Path
         tom = {"name": "Tom", "summary": f"Owes money to {HIDDEN}.", "aliases": [f"{HIDDEN} man"]}
         told = await add(memory, episode_body="Tom came by.", entities=[tom])
         await add(memory, episode_body="Tom is fine.", entities=[{"name": "Tom", "summary": "A gardener."}])
-        await memory.services.deleting.delete_episode(LOCAL, told.episode_uuid)
+        await memory.services[DELETING].delete_episode(LOCAL, told.episode_uuid)
         assert files_with(data_dir, HIDDEN) == []
-        (found,) = (await memory.services.searching.search_nodes(LOCAL, names=["Tom"], max_nodes=1)).nodes
+        (found,) = (await memory.services[SEARCHING].search_nodes(LOCAL, names=["Tom"], max_nodes=1)).nodes
         assert (found.summary, found.aliases) == ("A gardener.", None)
 
 
@@ -200,7 +205,7 @@ async def test_the_words_of_a_deleted_episode_leave_every_file(data_dir: Path) -
     async with opened(data_dir) as memory:
         uncompressed(data_dir)
         told = await tell(memory)
-        answer = await memory.services.deleting.delete_episode(LOCAL, told.episode_uuid)
+        answer = await memory.services[DELETING].delete_episode(LOCAL, told.episode_uuid)
         assert "gone from the database's and the journal's files" in answer.message
         assert files_with(data_dir, KEPT) == []
 
@@ -220,7 +225,7 @@ async def test_a_rebuild_gives_the_redacted_graph(data_dir: Path) -> None:
 async def test_a_rebuild_after_a_deleted_episode_tells_the_same_changes(data_dir: Path) -> None:
     async with opened(data_dir) as memory:
         told = await tell(memory)
-        await memory.services.deleting.delete_episode(LOCAL, told.episode_uuid)
+        await memory.services[DELETING].delete_episode(LOCAL, told.episode_uuid)
         socket = Path(endpoint(data_dir).socket)
         before = dump(socket)
         assert before.of("Change")

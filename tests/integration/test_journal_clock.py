@@ -93,7 +93,8 @@ def test_processes_of_one_machine_have_one_clock(tmp_path: Path) -> None:
     """Whatever their time of day is."""
     ask = (
         "import sys, sqlite3; from datetime import datetime, timedelta, UTC; from pathlib import Path;"
-        "from graphiti_pkm.storage.journal.connection import JournalFile; from graphiti_pkm.storage.journal.steady import SteadyClock;"
+        "from graphiti_pkm.storage.journal.connection import JournalFile;"
+        "from graphiti_pkm.storage.journal.steady import SteadyClock;"
         "c = JournalFile(Path(sys.argv[1])).open('NORMAL');"
         "now = lambda: datetime.now(UTC) + timedelta(days=int(sys.argv[2]));"
         "print(SteadyClock(now).seconds(c))"

@@ -9,6 +9,7 @@ from tests.integration.rows_support import World, a_world, in_one_task
 from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.model.access import LOCAL, Caller
 
 F6 = Content(
@@ -34,16 +35,14 @@ async def world() -> AsyncIterator[World]:
 
 async def draw(world: World, content: Content, graph: str = "default", caller: Caller = LOCAL) -> None:
     """A scratch graph, as import_graph makes one."""
-    reasoning = world.memory.services.reasoning
-    assert reasoning is not None
+    reasoning = world.memory.services[REASONING]
     async with reasoning.graphs.writing(caller, graph) as opened:
         opened.graph.apply(content)
 
 
 async def drawn(world: World, graph: str = "default") -> Content:
     """What a scratch graph holds."""
-    reasoning = world.memory.services.reasoning
-    assert reasoning is not None
+    reasoning = world.memory.services[REASONING]
     async with reasoning.graphs.reading(LOCAL, graph) as opened:
         return opened.graph.content()
 

@@ -16,6 +16,7 @@ from tests.requirements import requirement
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.service import Reasoning
+from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import NotFound
 from graphiti_pkm.settings.loader import Settings
@@ -32,9 +33,7 @@ async def world() -> AsyncIterator[World]:
 
 
 def reasoning_of(world: World) -> Reasoning:
-    reasoning = world.memory.services.reasoning
-    assert reasoning is not None
-    return reasoning
+    return world.memory.services[REASONING]
 
 
 @requirement("E-98", "C14")
@@ -43,8 +42,7 @@ async def test_only_a_saved_graph_outlives_the_server_and_only_open_graph_brings
         settings = Settings(data_dir=Path(name), idle_seconds=0.3, toolsets=TOOLSETS)
         try:
             async with open_memory(settings) as memory:
-                reasoning = memory.services.reasoning
-                assert reasoning is not None
+                reasoning = memory.services[REASONING]
                 for graph in ("plan", "rough"):
                     async with reasoning.graphs.writing(LOCAL, graph) as opened:
                         opened.graph.apply(F6)
@@ -53,8 +51,7 @@ async def test_only_a_saved_graph_outlives_the_server_and_only_open_graph_brings
                 async with reasoning.graphs.writing(LOCAL, "plan") as opened:
                     opened.graph.apply(Content(nodes=(ScratchNode("Later"),)))
             async with open_memory(settings) as memory:
-                reasoning = memory.services.reasoning
-                assert reasoning is not None
+                reasoning = memory.services[REASONING]
                 listed = await reasoning.saving.list_graphs(LOCAL)
                 assert (listed.graphs, [one.name for one in listed.saved or ()]) == ([], ["plan"])
                 opened_again = await reasoning.saving.open_graph(LOCAL, "plan")

@@ -149,8 +149,9 @@ from graphiti_pkm.capabilities.scratch.algorithms.worker import Workers
 async def main():
     workers = Workers(60)
     view = view_of(range(14), list(permutations(range(14), 2)))
-    job = asyncio.create_task(workers.run("me", "graphiti_pkm.capabilities.scratch.algorithms.analyses:cycles", view, longest=None))
-    other = await workers.run("you", "graphiti_pkm.capabilities.scratch.algorithms.analyses:cycles", view, most=3, longest=None)
+    cycles = "graphiti_pkm.capabilities.scratch.algorithms.analyses:cycles"
+    job = asyncio.create_task(workers.run("me", cycles, view, longest=None))
+    other = await workers.run("you", cycles, view, most=3, longest=None)
     print(*(process.pid for process in workers._all), flush=True)
     await job
 

@@ -12,6 +12,7 @@ from tests.integration.embedded_support import end_database
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.bootstrap import open_memory
+from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
@@ -61,7 +62,7 @@ async def test_a_database_of_ones_own_knows_of_no_readings(data_dir: Path, scrip
         {"data_dir": data_dir, "idle_seconds": 0.3, "llm_model": "scripted", "llm_base_url": scripted_model.url}
     )
     async with open_memory(settings) as memory:
-        await memory.services.writing.add_memory(LOCAL, AddMemory(episode_body="Anna Berg WORKS_AT Acme."), 40)
+        await memory.services[WRITING].add_memory(LOCAL, AddMemory(episode_body="Anna Berg WORKS_AT Acme."), 40)
         assert (await memory.journal.extractions.sizes(None))["done"] == 1
         graph = memory.context.graph
         assert isinstance(graph, GraphStore)

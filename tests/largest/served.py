@@ -15,6 +15,7 @@ from tests.integration.scratch_tenants import QuickEmbedder
 from tests.protocol.serving import served
 
 from graphiti_pkm.bootstrap import _assemble, _Sharing, open_memory
+from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.services import Services
@@ -64,8 +65,8 @@ def serving(**given: Any) -> Iterator[Served]:
                         )
                         ready.set()
                         await stop.wait()
-                    if services.reasoning is not None:
-                        await services.reasoning.close()
+                    if services[REASONING] is not None:
+                        await services[REASONING].close()
             finally:
                 await end_database(Path(name))
 

@@ -5,40 +5,29 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from mcp.client import Client
 from mcp_types import CallToolResult, TextContent, Tool
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
-from graphiti_pkm.capabilities.explore.paths import Paths
-from graphiti_pkm.capabilities.explore.service import Exploring
-from graphiti_pkm.capabilities.explore.sources import Sources
-from graphiti_pkm.capabilities.forget.clearing import Clearing
-from graphiti_pkm.capabilities.forget.deleting import Deleting
-from graphiti_pkm.capabilities.forget.service import Forgetting
-from graphiti_pkm.capabilities.history.changes import Changes
-from graphiti_pkm.capabilities.history.retiring import Retiring
-from graphiti_pkm.capabilities.remember.service import Writing
-from graphiti_pkm.capabilities.remember.triplets import Triplets
-from graphiti_pkm.capabilities.sagas.service import Digests
-from graphiti_pkm.capabilities.scratch.service import Reasoning
-from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
-from graphiti_pkm.capabilities.search.service import Searching
-from graphiti_pkm.capabilities.status.figures import Figures
-from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.bootstrap import build_services
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.requests import AddMemory
-from graphiti_pkm.core.reading.receipts import Progress
+from graphiti_pkm.core.reading.receipts import Progress, Receipts
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.server.app import build_server
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.registry import TOOLSETS
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.erasing import Erasing
+from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import Services
 
 Mode: TypeAlias = Literal["auto", "legacy"]
@@ -129,32 +118,29 @@ class World:
         journal = context.journal
         assert isinstance(journal, FakeJournal)
         groups = Groups(self.graph, self.settings)
-        writing = Writing(context, groups, Committer(context))
-        return Services(
-            writing=writing if self.writes_really else cast("Any", self.writing),
-            searching=Searching(context, groups),
-            episode_search=EpisodeSearch(context, groups),
-            exploring=Exploring(context, groups),
-            sources=Sources(context, groups),
-            paths=Paths(context, groups),
-            triplets=Triplets(context, groups, writing),
-            clearing=Clearing(context, groups, Committer(context)),
-            changes=Changes(context, groups),
-            retiring=Retiring(context, groups, Committer(context)),
-            deleting=Deleting(context, groups, Committer(context)),
-            forgetting=Forgetting(context, groups, Committer(context)),
-            digests=Digests(context, groups, FakeJournal(self.clock).extractions, None, lambda: None),
-            status=Status(context, groups),
-            figures=Figures(context, journal, journal.extractions),
-            reasoning=Reasoning(context, groups, writing, journal.saved_graphs),
+        committer = Committer(context)
+        services = build_services(
+            Kernel(
+                context=context,
+                groups=groups,
+                committer=committer,
+                erasing=Erasing(context),
+                extractions=journal.extractions,
+                backlog=journal,
+                saved_graphs=journal.saved_graphs,
+                receipts=Receipts(context, groups, journal.extractions),
+            )
         )
+        if not self.writes_really:
+            services.add({WRITING: self.writing})
+        return services
 
     @asynccontextmanager
     async def start(self) -> AsyncIterator[Services]:
         services = self.services()
         yield services
-        if services.reasoning is not None:
-            await services.reasoning.close()
+        if (reasoning := services.get(REASONING)) is not None:
+            await reasoning.close()
 
     @asynccontextmanager
     async def connect(self, mode: Mode = "auto") -> AsyncIterator[Client]:

@@ -17,7 +17,7 @@ from tests.requirements import requirement
 
 from graphiti_pkm.server.auth.tokens import new_secret
 from graphiti_pkm.server.observability.logging import JsonLines
-from graphiti_pkm.server.tools.registry import TOOLSETS
+from graphiti_pkm.server.tools.registry import TOOLSETS, guarded
 
 MODES: tuple[Mode, ...] = ("auto", "legacy")
 
@@ -160,7 +160,7 @@ async def test_a_reader_changes_nothing_whatever_it_says_it_is(doors: Doors) -> 
         answered(await client.call_tool("get_episodes", {}))
         for toolset in TOOLSETS:
             for tool in toolset.tools:
-                assert not {"role", "tier", "principal", "user"} & set(tool.build().parameters["properties"])
+                assert not {"role", "tier", "principal", "user"} & set(guarded(tool).parameters["properties"])
                 if tool.name in known and tool.writes:
                     refused = await client.call_tool(tool.name, {"role": "curator"})
                     assert "PERMISSION_DENIED" in error_of(refused)

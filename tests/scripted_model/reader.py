@@ -16,7 +16,7 @@ _LONGEST_SUMMARY = 900
 """Characters; Graphiti cuts at 1,000."""
 
 _RECORDED = re.compile(r"^- (.+)$", re.MULTILINE)
-"""A fact that the prompt's instructions ask not to be returned again, as ``graphiti_adapter/pipeline.py`` lists them."""
+"""A fact that the prompt's instructions ask not to be returned again, as ``pipeline.py`` lists them."""
 _STRICT_TYPES = "Do not derive a new relation_type."
 
 

@@ -33,6 +33,7 @@ async def _in_process(way: str, data_dir: Path, diary: Diary, stop: Path, slot: 
     if way == "words":
         sys.modules[MINILM.package] = None  # type: ignore[assignment]  # as if it were not installed
     from graphiti_pkm.bootstrap import open_memory  # noqa: PLC0415 same
+    from graphiti_pkm.capabilities.remember.tools import WRITING  # noqa: PLC0415 same
     from graphiti_pkm.core.model.access import LOCAL  # noqa: PLC0415 same
     from graphiti_pkm.core.model.requests import AddMemory  # noqa: PLC0415 same
 
@@ -40,7 +41,7 @@ async def _in_process(way: str, data_dir: Path, diary: Diary, stop: Path, slot: 
     async with open_memory(settings) as memory:
 
         async def send(arguments: dict[str, Any]) -> dict[str, Any]:
-            answer = await memory.services.writing.add_memory(LOCAL, AddMemory.model_validate(arguments))
+            answer = await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(arguments))
             return answer.model_dump(mode="json")
 
         await _write(send, diary, stop, slot)

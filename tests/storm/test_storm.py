@@ -23,6 +23,8 @@ from tests.storm.story import HOME, note, token
 from tests.storm.weather import WAYS, Storm
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
@@ -75,9 +77,9 @@ async def test_twenty_clients_under_random_kills_lose_and_repeat_nothing(data_di
 
 async def _the_next_call_works(memory: Memory) -> None:
     arguments = note("afterwards", 0)
-    answer = await memory.services.writing.add_memory(LOCAL, AddMemory.model_validate(arguments))
+    answer = await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(arguments))
     assert answer.status == "stored"
-    found = await memory.services.searching.search_nodes(
+    found = await memory.services[SEARCHING].search_nodes(
         LOCAL, None, names=["Sarah Miller"], group_ids=[arguments["group_id"]]
     )
     assert found.returned

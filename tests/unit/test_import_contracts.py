@@ -37,10 +37,33 @@ def test_the_package_keeps_its_import_contracts() -> None:
 @pytest.mark.parametrize(
     ("module", "violation", "broken"),
     [
-        ("core/identity/groups.py", "import graphiti_pkm.storage.graph.store", "Dependencies point one way"),
-        ("server/tools/registry.py", "import redis", "Only graph/ reaches the database"),
-        ("llm/chat.py", "import graphiti_core", "Only graph/ reaches the database"),
-        ("core/reading/paging.py", "import numpy", "services know neither MCP nor numpy"),
+        ("core/identity/groups.py", "import graphiti_pkm.storage.graph.store", "Capabilities stand on a kernel"),
+        ("settings/memory.py", "import graphiti_pkm.core.model.names", "Capabilities stand on a kernel"),
+        (
+            "capabilities/search/service.py",
+            "import graphiti_pkm.capabilities.explore.paths",
+            "Capabilities are independent but for two stairs",
+        ),
+        (
+            "capabilities/history/changes.py",
+            "import graphiti_pkm.capabilities.forget.plan",
+            "Capabilities are independent but for two stairs",
+        ),
+        (
+            "capabilities/scratch/algorithms/paths.py",
+            "import graphiti_pkm.capabilities.scratch.formats.values",
+            "Algorithms and formats of scratch graphs do not know each other",
+        ),
+        ("server/tools/registry.py", "import redis", "Only storage and Graphiti's adapter reach the databases"),
+        ("llm/chat.py", "import graphiti_core", "Only storage and Graphiti's adapter reach the databases"),
+        ("core/reading/paging.py", "import numpy", "Core and capabilities know no library of databases or arrays"),
+        ("capabilities/search/service.py", "import mcp", "Only the server and the toolkit know MCP"),
+        ("storage/commit.py", "import prometheus_client", "Only one module knows how figures are kept"),
+        (
+            "core/identity/groups.py",
+            "import graphiti_pkm.core.reading.paging",
+            "No cycles between the parts of a package",
+        ),
     ],
 )
 def test_a_planted_violation_is_caught(copy_of_the_package: Path, module: str, violation: str, broken: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
 
 from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.capabilities.status.tools import STATUS
 from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
@@ -199,7 +200,7 @@ async def _server(settings: Settings) -> Line:
 async def _database(settings: Settings, *, where: str = "", told: AbstractSet[str] = frozenset()) -> list[Line]:
     try:
         async with open_without_model(settings) as memory:
-            found = await memory.services.status.get_status(LOCAL)
+            found = await memory.services[STATUS].get_status(LOCAL)
             differences = await _differences(memory)
             running = await memory.database.info()
             repair = memory.database.last_repair()

@@ -8,9 +8,9 @@ from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.cli.directories import has_journal, no_memory
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import Progress, say
+from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.embedding.local.weight_files import find_weights
 from graphiti_pkm.embedding.local.weights import fetch_weights
-from graphiti_pkm.embedding.recorded import mismatch
 from graphiti_pkm.errors import ConfigurationError, NotFound
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.journal.store import SqliteJournal

@@ -3,6 +3,7 @@
 import asyncio
 
 from graphiti_pkm.capabilities.status.models import StatusResponse
+from graphiti_pkm.capabilities.status.tools import STATUS
 from graphiti_pkm.cli.directories import holds_memory, no_memory
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
@@ -40,7 +41,7 @@ def _tell_none(settings: Settings, *, as_json: bool) -> int:
 async def _ask(settings: Settings) -> tuple[StatusResponse, str | None, int | None]:
     """With the size of all that people with tokens have, whose groups are nobody else's to list."""
     async with open_without_model(settings) as memory:
-        found = await memory.services.status.get_status(LOCAL)
+        found = await memory.services[STATUS].get_status(LOCAL)
         others = await _others(memory.context.graph) if found.status != "unavailable" else None
         told = found.model_copy(update={"extraction_model": settings.llm_model})
         return told, others, await memory.database.memory_usage()

@@ -4,30 +4,11 @@ import logging
 from collections.abc import Sequence
 
 from graphiti_pkm.core.model.records import Vector
-from graphiti_pkm.core.ports.embedding import RecordedEmbedding
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding, mismatch
 from graphiti_pkm.core.ports.ports import Embedder, Journal
 from graphiti_pkm.errors import PkmError, Unavailable
 
 _log = logging.getLogger(__name__)
-
-
-def mismatch(recorded: RecordedEmbedding | None, embedder: Embedder) -> str | None:
-    """Why this embedder's vectors are nothing for a memory, and what to do; None if they are."""
-    if recorded is None:
-        return None
-    own = f"{embedder.model} ({embedder.dimension} dimensions)"
-    if (recorded.model, recorded.dimension) != (embedder.model, embedder.dimension):
-        return (
-            f"The vectors of this memory are of {recorded.describe()}, this server embeds with {own}: vectors of two "
-            "models cannot be compared. Start it with the settings that wrote the memory, or change the memory to "
-            "these with `graphiti-pkm reembed`, which keeps all else as it is."
-        )
-    if recorded.is_changing:
-        return (
-            f"The memory is being changed to vectors of {own} by `graphiti-pkm reembed`: until that is done, words are "
-            "searched. If the command was ended, a running server or the next start goes on with it."
-        )
-    return None
 
 
 class RecordedEmbedder:

@@ -12,10 +12,9 @@ from uuid import uuid4
 
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.records import EmbedMissingJob, WriteIntent, WriteKind
-from graphiti_pkm.core.ports.embedding import EmbeddingSize, RecordedEmbedding
+from graphiti_pkm.core.ports.embedding import EmbeddingSize, RecordedEmbedding, mismatch
 from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.core.waiting import wait_for_any
-from graphiti_pkm.embedding.recorded import mismatch
 from graphiti_pkm.errors import EmbeddingMismatch, PkmError, Unavailable
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.missing_vectors import MissingVectors

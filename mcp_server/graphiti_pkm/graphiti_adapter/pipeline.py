@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.core.model.extraction_cost import PART_CHARACTERS, split_parts
+from graphiti_pkm.core.model.extraction_cost import split_parts
 from graphiti_pkm.core.model.labels import BASE
 from graphiti_pkm.core.model.queries import EpisodeFilter, Window
 from graphiti_pkm.core.model.records import Episode
@@ -20,6 +20,7 @@ from graphiti_pkm.errors import NotFound
 from graphiti_pkm.graphiti_adapter.model_of_job import LanguageModel, model_of_job
 from graphiti_pkm.graphiti_adapter.pipeline_result import extraction_of
 from graphiti_pkm.graphiti_adapter.pipeline_types import Ontology
+from graphiti_pkm.settings.model import PART_CHARACTERS
 
 if TYPE_CHECKING:
     from graphiti_pkm.storage.graph.store import GraphStore

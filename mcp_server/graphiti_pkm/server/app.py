@@ -25,7 +25,7 @@ from graphiti_pkm.server.tools.call_log import CallLog, tell_faults
 from graphiti_pkm.server.tools.guard import error_result
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import build_prompts
-from graphiti_pkm.server.tools.registry import TOOLSETS, ToolLine, known_tools, narrowed, permitted, select
+from graphiti_pkm.server.tools.registry import TOOLSETS, guarded, known_tools, narrowed, permitted, select
 from graphiti_pkm.server.tools.resources import add_resources
 from graphiti_pkm.server.tools.texts import only_naming
 from graphiti_pkm.server.transports.draining import CLOSING_SECONDS, Draining, end_within, on_signal
@@ -33,6 +33,7 @@ from graphiti_pkm.server.transports.openings import Openings
 from graphiti_pkm.server.transports.stdio import serve_stdio
 from graphiti_pkm.settings.loader import APP, Settings
 from graphiti_pkm.toolkit.services import Services
+from graphiti_pkm.toolkit.tool import ToolSpec
 
 Parts: TypeAlias = Callable[[], tuple[Start, Counted | None]]
 """Gives what a process serves and counts with; called in that process."""
@@ -53,7 +54,9 @@ class MemoryServer(MCPServer[Backend]):
         self.draining.on_begin = backend.stop_waiting
         self._drain_seconds = settings.drain_seconds
         names = [tool.name for tool in self.tools]
-        self._built = {tool.name: tool.build(enabled=names, read_only_caller=settings.read_only) for tool in self.tools}
+        self._built = {
+            tool.name: guarded(tool, enabled=names, read_only_caller=settings.read_only) for tool in self.tools
+        }
 
         @asynccontextmanager
         async def lifespan(_: MCPServer[Backend]) -> AsyncIterator[Backend]:
@@ -140,11 +143,11 @@ class MemoryServer(MCPServer[Backend]):
             caller = None
         audit.audit(caller, token_of(request), name, "unknown_tool")
 
-    def _offered(self, request: Any) -> Sequence[ToolLine]:
+    def _offered(self, request: Any) -> Sequence[ToolSpec]:
         header = request.headers.get(TOOLSETS_HEADER) if request is not None else None
         return self.tools if header is None else narrowed(self.tools, header)
 
-    def _listed(self, request: Any) -> Sequence[ToolLine]:
+    def _listed(self, request: Any) -> Sequence[ToolSpec]:
         """Of what a request is offered, what its token permits; whoever calls another is told so."""
         token, offered = token_of(request), self._offered(request)
         return offered if token is None else permitted(offered, token.tier)

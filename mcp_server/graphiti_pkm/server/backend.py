@@ -2,13 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context
-from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.ports.metrics import Counted
 from graphiti_pkm.errors import PkmError, Unavailable
 from graphiti_pkm.server.auth.callers import Limits
@@ -21,23 +19,7 @@ logger = logging.getLogger(__name__)
 Start: TypeAlias = Callable[[], AbstractAsyncContextManager[Services]]
 """Called in a thread, so that it may import what is heavy; entered and left in one task."""
 
-Progress: TypeAlias = Callable[[float, float, str], Awaitable[None]]
-
 NOT_INITIALIZED = "Graphiti service not initialized"
-
-
-async def tell_nobody(_done: float, _most: float, _what: str) -> None:
-    """The progress of what no client waits for."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """What a tool needs besides its arguments."""
-
-    services: Services
-    caller: Caller
-    progress: Progress = tell_nobody
-    """Tells a client that asked for it how far a long call is."""
 
 
 class Backend:

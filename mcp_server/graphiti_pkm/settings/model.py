@@ -7,10 +7,12 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
-from graphiti_pkm.core.model.extraction_cost import PART_CHARACTERS
 from graphiti_pkm.settings.embedding import checked_mode
 from graphiti_pkm.settings.keys import OPENAI_URL
 from graphiti_pkm.settings.ontology import EdgeTypeSetting, EntityTypeSetting
+
+PART_CHARACTERS = 12_000
+"""Most of an episode that one request holds: about 3,000 tokens, so that a local model's window takes it as well."""
 
 
 class ModelSettings(BaseModel):

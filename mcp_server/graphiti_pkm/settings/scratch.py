@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from graphiti_pkm.capabilities.scratch.limits import ScratchLimits
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 _LIMITS = ScratchLimits()
 

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from graphiti_pkm.core import call_time
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.records import EmbedMissingJob, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.core.ports.ports import JournalRow
-from graphiti_pkm.embedding.recorded import mismatch
 from graphiti_pkm.errors import KeptButPending, NotKept, PkmError, Unavailable
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from mcp_types import CallToolResult, TextContent
 
-from graphiti_pkm.capabilities.scratch.models.exchange import ExportGraphResponse
 from graphiti_pkm.core.model.answers import Answer
 
 Json: TypeAlias = dict[str, Any]
@@ -35,9 +34,8 @@ _SMALL = 0.1
 def result_of(answer: Answer) -> CallToolResult:
     """The MCP result of an answer."""
     data = answer.model_dump(mode="json")
-    is_file = isinstance(answer, ExportGraphResponse)  # half a file is none
-    told = _compact(_pruned(data)) if is_file else text_of(data)
-    return CallToolResult(content=[TextContent(type="text", text=told)], structured_content=data)
+    text = _compact(_pruned(data)) if answer.is_whole else text_of(data)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
 
 
 def text_of(data: Json) -> str:

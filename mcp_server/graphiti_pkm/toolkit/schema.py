@@ -77,7 +77,7 @@ def _answers(*, of_scratch_graphs: bool) -> tuple[dict[type[Answer], str], dict[
 
 
 def _is_of_scratch_graphs(answer: type[Answer]) -> bool:
-    return answer.__module__.startswith("graphiti_pkm.capabilities.scratch.limits")
+    return answer.__module__.startswith("graphiti_pkm.capabilities.scratch.")
 
 
 def _below(answer: type[Answer]) -> Iterator[type[Answer]]:

@@ -1,54 +1,46 @@
-"""The use cases as one value: what the MCP edge is given."""
+"""The services that tools ask, each under a typed key that its capability declares."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Generic, TypeVar, cast
 
-if TYPE_CHECKING:  # the edge answers tools/list before the use cases are loaded
-    from graphiti_pkm.capabilities.explore.paths import Paths
-    from graphiti_pkm.capabilities.explore.service import Exploring
-    from graphiti_pkm.capabilities.explore.sources import Sources
-    from graphiti_pkm.capabilities.forget.clearing import Clearing
-    from graphiti_pkm.capabilities.forget.deleting import Deleting
-    from graphiti_pkm.capabilities.forget.service import Forgetting
-    from graphiti_pkm.capabilities.history.changes import Changes
-    from graphiti_pkm.capabilities.history.retiring import Retiring
-    from graphiti_pkm.capabilities.remember.service import Writing
-    from graphiti_pkm.capabilities.remember.triplets import Triplets
-    from graphiti_pkm.capabilities.sagas.service import Digests
-    from graphiti_pkm.capabilities.scratch.service import Reasoning
-    from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
-    from graphiti_pkm.capabilities.search.service import Searching
-    from graphiti_pkm.capabilities.status.figures import Figures
-    from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.errors import Unavailable
+
+T = TypeVar("T")
 
 
-async def _whole() -> None:
-    """Of a graph that nobody rebuilds."""
+async def _is_whole() -> None:
+    """For a graph that nobody rebuilds."""
 
 
 @dataclass(frozen=True)
-class Services:
-    """One object per group of use cases, built in ``bootstrap``."""
+class ServiceKey(Generic[T]):
+    """Names a service without importing it: tools/list is answered before any service is loaded."""
 
-    writing: "Writing"
-    searching: "Searching"
-    episode_search: "EpisodeSearch"
-    exploring: "Exploring"
-    sources: "Sources"
-    paths: "Paths"
-    triplets: "Triplets"
-    clearing: "Clearing"
-    changes: "Changes"
-    retiring: "Retiring"
-    deleting: "Deleting"
-    forgetting: "Forgetting"
-    digests: "Digests"
-    status: "Status"
-    figures: "Figures"
-    stop_waiting: Callable[[], None] = lambda: None
-    """Calls that wait for a model are answered now."""
-    whole: Callable[[], Awaitable[None]] = _whole
-    """Returns once the graph is what the journal says; raises Unavailable while a rebuild is not finished."""
-    reasoning: "Reasoning | None" = None
-    """Only where the toolset reasoning is switched on."""
+    name: str
+
+
+class Services:
+    """The services of one process; built capability by capability, in the order of the registry."""
+
+    def __init__(self, stop_waiting: Callable[[], None] = lambda: None) -> None:
+        """``stop_waiting`` answers the calls that wait for a model at once, because the server is about to end."""
+        self.stop_waiting = stop_waiting
+        self.whole: Callable[[], Awaitable[None]] = _is_whole
+        """Returns once the graph is what the journal says; raises Unavailable while a rebuild is not finished."""
+        self._built: dict[str, object] = {}
+
+    def __getitem__(self, key: ServiceKey[T]) -> T:
+        """The service. Raises Unavailable if this server was started without its capability."""
+        service = self.get(key)
+        if service is None:
+            raise Unavailable(f"The server was started without {key.name}: its toolset is not switched on.")
+        return service
+
+    def get(self, key: ServiceKey[T]) -> T | None:
+        """The service, or None if this server was started without its capability."""
+        return cast("T | None", self._built.get(key.name))
+
+    def add(self, built: Mapping[ServiceKey[Any], object]) -> None:
+        """Takes what a capability built; a key that is already taken is replaced."""
+        self._built.update({key.name: service for key, service in built.items()})

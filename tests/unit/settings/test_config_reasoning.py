@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.capabilities.scratch.limits import ScratchLimits
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.loader import Settings, environment_name, load_settings
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 NOWHERE = Path("/nowhere")
 

@@ -1,0 +1,4 @@
+"""Reads completely, in pages, from something known: connections, timelines, sources, paths.
+
+It ranks nothing; that is ``search``.
+"""

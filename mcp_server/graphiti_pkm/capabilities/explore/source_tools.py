@@ -1,14 +1,20 @@
 """The tool that shows the words behind a fact. Its docstring is a prompt."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from graphiti_pkm.core.model.answers import FactSourcesResponse
 from graphiti_pkm.core.ports.walks import SourceMode
 from graphiti_pkm.core.reading.paging import SOURCES
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.parameters import Cursor
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.explore.sources import Sources
+
+WORDS: ServiceKey["Sources"] = ServiceKey("sources")
 
 
 async def get_fact_sources(
@@ -22,4 +28,4 @@ async def get_fact_sources(
 
     Use to quote or check what was really said. To search words use search_episodes instead.
     """
-    return await call.services.sources.get_fact_sources(call.caller, fact_uuid, mode, limit, cursor)
+    return await call.services[WORDS].get_fact_sources(call.caller, fact_uuid, mode, limit, cursor)

@@ -1,10 +1,9 @@
 """Tools of the memory that walk from something known. Their docstrings are prompts."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from graphiti_pkm.capabilities.status.models import StatusResponse
 from graphiti_pkm.core.model.answers import (
     ConnectionsResponse,
     EpisodeEntitiesResponse,
@@ -13,7 +12,7 @@ from graphiti_pkm.core.model.answers import (
     TimelineResponse,
 )
 from graphiti_pkm.core.reading import paging
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.parameters import (
     After,
     AsOf,
@@ -30,6 +29,12 @@ from graphiti_pkm.toolkit.parameters import (
     OwnGroups,
 )
 from graphiti_pkm.toolkit.schema import Strings
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.explore.service import Exploring
+
+EXPLORING: ServiceKey["Exploring"] = ServiceKey("exploring")
 
 
 async def get_entity_connections(
@@ -52,7 +57,7 @@ async def get_entity_connections(
     question use search_memory_facts instead, to find entities search_nodes. Ended facts are included with their
     dates; group_ids narrows to namespaces.
     """
-    return await call.services.exploring.get_entity_connections(
+    return await call.services[EXPLORING].get_entity_connections(
         call.caller,
         entity_uuid,
         group_ids,
@@ -87,7 +92,7 @@ async def get_entity_timeline(
     Use for how something evolved, how often it came up, when it was first discussed. To search episodes by content
     use search_episodes instead, to find entities search_nodes.
     """
-    return await call.services.exploring.get_entity_timeline(
+    return await call.services[EXPLORING].get_entity_timeline(
         call.caller,
         entity_uuid,
         group_ids,
@@ -114,7 +119,7 @@ async def get_episodes(
     Use for what happened lately, for the source of a fact (its episodes), and to read long content on. To search by
     content use search_episodes instead.
     """
-    return await call.services.exploring.get_episodes(
+    return await call.services[EXPLORING].get_episodes(
         call.caller, group_ids, max_episodes, episode_uuids, content_offset, max_content_chars, cursor
     )
 
@@ -129,7 +134,7 @@ async def get_episode_entities(
 
     Use to see what a note was linked to. For the other way round use get_entity_timeline instead.
     """
-    return await call.services.exploring.get_episode_entities(call.caller, episode_uuids, max_entities, cursor)
+    return await call.services[EXPLORING].get_episode_entities(call.caller, episode_uuids, max_entities, cursor)
 
 
 async def get_entity_edge(call: Call, uuid: Annotated[str, Field(description="fact uuid")]) -> FactResponse:
@@ -137,15 +142,4 @@ async def get_entity_edge(call: Call, uuid: Annotated[str, Field(description="fa
 
     Use to check a fact before it is replaced or deleted. To find facts use search_memory_facts instead.
     """
-    return await call.services.exploring.get_entity_edge(call.caller, uuid)
-
-
-async def get_status(
-    call: Call,
-    receipt: Annotated[str | None, Field(description="episode_uuid from add_memory: what a model found in it")] = None,
-) -> StatusResponse:
-    """Get whether the memory works: database, search, groups with their sizes, waiting and failed writes.
-
-    Use when calls fail or to see which groups exist. For what is in a group use search_nodes instead.
-    """
-    return await call.services.status.get_status(call.caller, receipt)
+    return await call.services[EXPLORING].get_entity_edge(call.caller, uuid)

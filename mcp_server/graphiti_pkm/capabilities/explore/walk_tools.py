@@ -1,13 +1,19 @@
 """Tools of the toolset ``graph`` that walk over several facts. Their docstrings are prompts."""
 
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import Field
 
 from graphiti_pkm.core.model.answers import PathResponse, SubgraphResponse
 from graphiti_pkm.core.reading.paging import HOPS, PATHS, SUBGRAPH_FACTS, SUBGRAPH_HOPS, SUBGRAPH_NODES
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.parameters import After, Before, EntityUuid, OwnGroups
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.explore.paths import Paths
+
+WALKS: ServiceKey["Paths"] = ServiceKey("paths")
 
 AsOf: TypeAlias = Annotated[str | None, Field(description="only what held then; a month: its start")]
 Ended: TypeAlias = Annotated[bool, Field(description="false = only what holds now")]
@@ -30,7 +36,7 @@ async def find_entity_path(
     Use for "how is A related to B". Each step shows the current or newest fact between two entities; corrected facts
     never count. No path comes with the reason. For all facts of one entity use get_entity_connections instead.
     """
-    return await call.services.paths.find_entity_path(
+    return await call.services[WALKS].find_entity_path(
         call.caller,
         source_uuid,
         target_uuid,
@@ -61,7 +67,7 @@ async def get_entity_subgraph(
     Use for an overview of a topic or a picture of it. The nearest and best joined come first; truncated says that
     more did not fit. For every fact of one entity, in pages, use get_entity_connections instead.
     """
-    return await call.services.paths.get_entity_subgraph(
+    return await call.services[WALKS].get_entity_subgraph(
         call.caller,
         entity_uuid,
         hops,

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from graphiti_pkm.core.facts.parsed_facts import ME, Told, ToldEntity, ToldFact, is_me, read_fact
+from graphiti_pkm.core.facts.parsed_facts import Told, ToldEntity, ToldFact, is_me, read_fact
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name
 from graphiti_pkm.core.model.records import Entity, Episode
-from graphiti_pkm.core.model.requests import FactInput
+from graphiti_pkm.core.model.requests import ME, FactInput
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.ports.extraction import ExtractedEntity, ExtractedFact, Extraction
 from graphiti_pkm.errors import InvalidInput

@@ -8,17 +8,18 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
+from typing import Protocol
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.extraction.takeover import TAKEN
 from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting, FoundInEpisode, OutdatedError
-from graphiti_pkm.capabilities.sagas.jobs import Digesting
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
-from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionQueue, Extractor
+from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionQueue, Extractor, ModelLedger
 from graphiti_pkm.core.ports.takeover import SharedReadings
 from graphiti_pkm.errors import (
     BudgetSpent,
@@ -53,6 +54,16 @@ _SEE_LOG = "See the server's log; then `graphiti-pkm queue retry --all`."
 
 class _TakenError(Exception):
     """Another server has the job, or has done it."""
+
+
+class DigestJobs(Protocol):
+    """The jobs of the queue that read no episode: summaries of sagas, and communities."""
+
+    async def work(
+        self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: Callable[[], Awaitable[bool]]
+    ) -> None:
+        """Do one job. Raises ModelError, Unavailable, NotKept; NotFound if what it is about has gone."""
+        ...
 
 
 class Signal:
@@ -95,7 +106,7 @@ class Extracting:
         extractor: Extractor,
         writing: ExtractionWriting,
         pace: Pace | None = None,
-        digesting: Digesting | None = None,
+        digesting: DigestJobs | None = None,
         shared: SharedReadings | None = None,
     ) -> None:
         """``digesting`` does the jobs that read no episode; ``shared``: where other servers may take the rest."""

@@ -1,6 +1,6 @@
 """Tools of the memory about what became of facts. Their docstrings are prompts."""
 
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
@@ -8,8 +8,16 @@ from graphiti_pkm.capabilities.history.models import ChangedFactResponse, Change
 from graphiti_pkm.core.model.records import ChangeKind
 from graphiti_pkm.core.model.requests import as_list
 from graphiti_pkm.core.reading import paging
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.parameters import Before, Cursor, OwnGroups
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.history.changes import Changes
+    from graphiti_pkm.capabilities.history.retiring import Retiring
+
+CHANGES: ServiceKey["Changes"] = ServiceKey("changes")
+RETIRING: ServiceKey["Retiring"] = ServiceKey("retiring")
 
 FactUuid: TypeAlias = Annotated[str, Field(description="from search_memory_facts or what_changed")]
 Kinds: TypeAlias = Annotated[list[ChangeKind], BeforeValidator(as_list)]
@@ -31,7 +39,7 @@ async def what_changed(
     Use for what is new, why something no longer holds, the history of a status, and proposals that wait (open). For
     what held at a date use get_entity_connections instead.
     """
-    return await call.services.changes.what_changed(
+    return await call.services[CHANGES].what_changed(
         call.caller, since, until, entity_uuid, group_ids, kinds, limit, cursor
     )
 
@@ -48,7 +56,7 @@ async def retire_fact(
     Use when no note says what came instead; else use add_memory with replaces, for one that never held
     change=corrected.
     """
-    return await call.services.retiring.retire_fact(call.caller, fact_uuid, reason, invalid_at, replaced_by)
+    return await call.services[RETIRING].retire_fact(call.caller, fact_uuid, reason, invalid_at, replaced_by)
 
 
 async def restore_fact(call: Call, fact_uuid: FactUuid, reason: Reason) -> ChangedFactResponse:
@@ -56,4 +64,4 @@ async def restore_fact(call: Call, fact_uuid: FactUuid, reason: Reason) -> Chang
 
     Use when something was ended wrongly. To end a fact use retire_fact instead.
     """
-    return await call.services.retiring.restore_fact(call.caller, fact_uuid, reason)
+    return await call.services[RETIRING].restore_fact(call.caller, fact_uuid, reason)

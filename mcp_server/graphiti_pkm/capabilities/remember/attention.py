@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.core.facts import rules
-from graphiti_pkm.core.facts.parsed_facts import ME, ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ToldFact
 from graphiti_pkm.core.facts.replaced import Unsettled
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import iso, show_time
 from graphiti_pkm.core.reading.views import shown_validity
 

@@ -18,7 +18,7 @@ from graphiti_pkm.capabilities.remember.write_plan import (
     plan_write,
 )
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.facts.parsed_facts import ME, Told, fact_text, read_request, request_hash
+from graphiti_pkm.core.facts.parsed_facts import Told, fact_text, read_request, request_hash
 from graphiti_pkm.core.facts.replacement import CURRENT
 from graphiti_pkm.core.facts.resolution import names_given
 from graphiti_pkm.core.facts.saga_plan import place_in_saga, with_saga
@@ -31,7 +31,7 @@ from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.passages import Span, split_passages
 from graphiti_pkm.core.model.records import Name, Vector
-from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.model.times import shifted
 from graphiti_pkm.core.ports.neighbours import Stretch
 from graphiti_pkm.core.reading.receipts import Progress, Receipts, in_words, tell_nobody

@@ -1,15 +1,21 @@
-"""Tools of the memory that store and delete. Their docstrings are prompts."""
+"""The tool that stores. Its docstring is a prompt."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.answers import AddMemoryResponse, DeleteResponse
+from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.records import EpisodeSource
 from graphiti_pkm.core.model.requests import MAX_BODY, MAX_STEERING, AddMemory
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.parameters import GroupId
 from graphiti_pkm.toolkit.schema import Entities, Facts, Strings
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.remember.service import Writing
+
+WRITING: ServiceKey["Writing"] = ServiceKey("writing")
 
 
 async def add_memory(
@@ -60,27 +66,4 @@ async def add_memory(
         facts=tuple(facts or ()),
         steering={key: value for key, value in given.items() if value is not None},
     )
-    return await call.services.writing.add_memory(call.caller, request, wait_seconds, call.progress)
-
-
-async def delete_episode(
-    call: Call, uuid: Annotated[str, Field(description="from search_episodes or get_episodes")]
-) -> DeleteResponse:
-    """Delete an episode from all answers, with the facts, entities and mentions that only it supports.
-
-    Use when a whole note must go; it leaves the server's files too, not backups. What other episodes support stays and
-    what it ended stays ended; the answer lists both. For a fact that no longer holds use add_memory with replaces
-    instead: history stays.
-    """
-    return await call.services.deleting.delete_episode(call.caller, uuid)
-
-
-async def delete_entity_edge(
-    call: Call, uuid: Annotated[str, Field(description="fact uuid, from search_memory_facts")]
-) -> DeleteResponse:
-    """Delete one fact from all answers; its entities and episodes stay, and what it ended stays ended.
-
-    Use for a fact that should never have been stored. For one that changed or was wrong use add_memory with replaces
-    (change: corrected) instead: history stays.
-    """
-    return await call.services.deleting.delete_entity_edge(call.caller, uuid)
+    return await call.services[WRITING].add_memory(call.caller, request, wait_seconds, call.progress)

@@ -1,12 +1,18 @@
-"""Tools of the toolset ``graph`` that write. Their docstrings are prompts."""
+"""The tool that writes one fact as it is. Its docstring is a prompt."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.answers import ClearResponse, TripletResponse
-from graphiti_pkm.server.backend import Call
-from graphiti_pkm.toolkit.parameters import GroupId, WholeGroups
+from graphiti_pkm.core.model.answers import TripletResponse
+from graphiti_pkm.toolkit.call import Call
+from graphiti_pkm.toolkit.parameters import GroupId
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.remember.triplets import Triplets
+
+TRIPLETS: ServiceKey["Triplets"] = ServiceKey("triplets")
 
 
 async def add_triplet(
@@ -24,19 +30,6 @@ async def add_triplet(
     Use for a single fact that no one said in so many words, and for scripts written for the upstream server. For what
     was said, with its dates, several facts or what they replace, use add_memory instead.
     """
-    return await call.services.triplets.add_triplet(
+    return await call.services[TRIPLETS].add_triplet(
         call.caller, source_node_name, edge_name, fact, target_node_name, group_id, source_node_uuid, target_node_uuid
     )
-
-
-async def clear_graph(
-    call: Call,
-    group_ids: WholeGroups = None,
-    confirm: Annotated[str | None, Field(description="from the preview; leave out to get one")] = None,
-) -> ClearResponse:
-    """Clear whole groups: everything in them goes. The first call only previews and returns a confirm token.
-
-    Use only when the user asks to empty a namespace, after showing the preview. There is no undo; only
-    backups still hold it. For one note or fact use delete_episode or delete_entity_edge instead.
-    """
-    return await call.services.clearing.clear_graph(call.caller, group_ids, confirm)

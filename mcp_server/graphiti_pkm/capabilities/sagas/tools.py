@@ -1,12 +1,18 @@
 """Tools of the toolset ``graph`` for which a model is asked. Their docstrings are prompts."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from graphiti_pkm.capabilities.sagas.models import BuildCommunitiesResponse, SagaSummaryResponse
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.parameters import GroupId, WholeGroups
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.sagas.service import Digests
+
+DIGESTS: ServiceKey["Digests"] = ServiceKey("digests")
 
 
 async def summarize_saga(
@@ -19,7 +25,7 @@ async def summarize_saga(
     Use when the user asks how a story or project went so far. Waits up to 45 s, then goes on in the background. Without
     a model it says so: use get_episodes instead and sum up yourself.
     """
-    return await call.services.digests.summarize_saga(call.caller, saga_name, group_id, call.progress)
+    return await call.services[DIGESTS].summarize_saga(call.caller, saga_name, group_id, call.progress)
 
 
 async def build_communities(call: Call, group_ids: WholeGroups = None) -> BuildCommunitiesResponse:
@@ -29,4 +35,4 @@ async def build_communities(call: Call, group_ids: WholeGroups = None) -> BuildC
     Waits up to 45 s, then goes on in the background. For the surroundings of one entity use get_entity_subgraph
     instead; it needs no model.
     """
-    return await call.services.digests.build_communities(call.caller, group_ids, call.progress)
+    return await call.services[DIGESTS].build_communities(call.caller, group_ids, call.progress)

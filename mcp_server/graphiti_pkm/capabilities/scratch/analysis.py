@@ -372,6 +372,6 @@ def _grouped(numbers: Sequence[int]) -> list[list[int]]:
 
 def _analyses() -> Any:
     """The computing functions; they load NumPy."""
-    from graphiti_pkm.capabilities.scratch.algorithms import analyses  # noqa: PLC0415  (see above)
+    from graphiti_pkm.capabilities.scratch.algorithms import analyses  # noqa: PLC0415  (loads NumPy)
 
     return analyses

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.capabilities.scratch.edges import matched
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.capabilities.scratch.matching.matching import Matcher
 from graphiti_pkm.capabilities.scratch.models.exchange import ExportGraphResponse, ImportGraphResponse
 from graphiti_pkm.capabilities.scratch.snapshots import Pictures
@@ -14,6 +14,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.reading.paging import EXPORT
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import TooLarge
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 if TYPE_CHECKING:  # readers, writers and NumPy are loaded when a text is first read or written
     from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat

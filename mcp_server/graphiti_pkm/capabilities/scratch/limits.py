@@ -51,17 +51,3 @@ class Content:
     edges: tuple[ScratchEdge, ...] = ()
     warnings: tuple[str, ...] = ()
     """What could not be taken over as it stood, e.g. that the edges had no direction."""
-
-
-@dataclass(frozen=True)
-class ScratchLimits:
-    """What scratch graphs may take."""
-
-    nodes: int = 10_000
-    """Of one graph."""
-    edges: int = 50_000
-    """Of one graph."""
-    bytes: int = 64_000_000
-    """Of one tenant: labels, properties, edges and vectors of all graphs, as estimated."""
-    graphs: int = 50
-    """Of one tenant."""

@@ -81,7 +81,7 @@ class Pictures:
     async def run(
         self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any
     ) -> "Outcome":
-        """Run a generator of ``capabilities/scratch/algorithms/analyses.py`` in a process, up to the time limit or so many finds."""
+        """Run a generator of ``algorithms/analyses.py`` in a process, up to the time limit or so many finds."""
         return await self._processes.run(caller.sight, f"{_JOBS}:{job}", view, most=most, **arguments)
 
     async def drawn(self, caller: Caller, content: Content) -> str:

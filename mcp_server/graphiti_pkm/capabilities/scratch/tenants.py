@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, LONGEST_NAME, ScratchLimits
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, LONGEST_NAME
 from graphiti_pkm.capabilities.scratch.models.answers import DeleteGraphResponse, ListGraphsResponse, ScratchGraphView
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import same_key
@@ -23,6 +23,7 @@ from graphiti_pkm.core.released_memory import give_back
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import InvalidInput, NotFound, TooLarge
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph

@@ -1,6 +1,6 @@
 """Tools of the memory that search by words and meaning. Their docstrings are prompts."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from graphiti_pkm.core.model.answers import EpisodeSearchResponse, FactSearchRes
 from graphiti_pkm.core.model.queries import FactStatus
 from graphiti_pkm.core.model.records import FactKind
 from graphiti_pkm.core.reading import paging
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.parameters import (
     After,
     AsOf,
@@ -22,6 +22,14 @@ from graphiti_pkm.toolkit.parameters import (
     Near,
 )
 from graphiti_pkm.toolkit.schema import Strings
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
+    from graphiti_pkm.capabilities.search.service import Searching
+
+SEARCHING: ServiceKey["Searching"] = ServiceKey("searching")
+EPISODE_SEARCH: ServiceKey["EpisodeSearch"] = ServiceKey("episode_search")
 
 
 async def search_nodes(
@@ -42,7 +50,7 @@ async def search_nodes(
     Use first, before adding or answering, to get entity uuids. For everything about one entity use
     get_entity_connections instead, for a specific question search_memory_facts.
     """
-    return await call.services.searching.search_nodes(
+    return await call.services[SEARCHING].search_nodes(
         call.caller, query, names, group_ids, max_nodes, entity_types, center_node_uuid, status, cursor
     )
 
@@ -71,7 +79,7 @@ async def search_memory_facts(
     Use when the question is known but not the entity. For all facts of one entity use get_entity_connections
     instead, for what was literally said search_episodes. Readings of one measure come oldest first.
     """
-    return await call.services.searching.search_memory_facts(
+    return await call.services[SEARCHING].search_memory_facts(
         call.caller,
         query,
         group_ids,
@@ -111,7 +119,7 @@ async def search_episodes(
     Use for somebody's own words or topics without an entity. For the history of one entity use get_entity_timeline
     instead, for the newest get_episodes.
     """
-    return await call.services.episode_search.search_episodes(
+    return await call.services[EPISODE_SEARCH].search_episodes(
         call.caller,
         query,
         group_ids,

@@ -15,13 +15,12 @@ from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
 from graphiti_pkm.core.model.records import EpisodeSource, FactKind
 from graphiti_pkm.core.model.request_checks import check_texts
-from graphiti_pkm.core.model.requests import AddMemory, EntityInput, FactInput
+from graphiti_pkm.core.model.requests import ME, AddMemory, EntityInput, FactInput
 from graphiti_pkm.core.model.times import parse_instant, show_time
 from graphiti_pkm.errors import InvalidInput
 
-ME = "me"
-"""How the group's one person is named inside a call, whatever they are called."""
-
+_MAX_ALIASES = 50
+_MAX_REPLACES = 20
 _MAX_NAME = 200
 _TITLE_WORDS = 8
 _TITLE_CHARS = 60

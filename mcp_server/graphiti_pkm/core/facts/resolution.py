@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from graphiti_pkm.core.facts.parsed_facts import ME, Told, ToldEntity
+from graphiti_pkm.core.facts.parsed_facts import Told, ToldEntity
 from graphiti_pkm.core.facts.replacement import is_current_word
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import Entity, Name
+from graphiti_pkm.core.model.requests import ME
 
 PERSON_LABEL = "Person"
 _MOST_SPELLINGS = 50

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from graphiti_pkm.core.facts.parsed_facts import ME
 from graphiti_pkm.core.identity.groups import is_local
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.ports.ports import GraphReader
 from graphiti_pkm.settings.loader import Settings
 

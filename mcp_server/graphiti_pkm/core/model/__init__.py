@@ -1,0 +1,1 @@
+"""Values: records, queries, answers, times, names. Nothing here asks a port."""

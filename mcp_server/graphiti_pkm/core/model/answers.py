@@ -4,7 +4,7 @@ Every list answer carries ``total``, ``returned``, ``truncated``, ``next_cursor`
 Field order is reading order: the text form prints it compactly, without nulls.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -13,6 +13,9 @@ class Answer(BaseModel):
     """Base of all answers: closed and immutable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # start-up pays for what is offered only
+
+    is_whole: ClassVar[bool] = False
+    """Whether the text form must hold everything, however long: part of a file is useless."""
 
 
 class Scope(Answer):

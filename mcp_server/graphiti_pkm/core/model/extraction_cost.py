@@ -2,8 +2,7 @@
 
 from math import ceil
 
-PART_CHARACTERS = 12_000
-"""Most of an episode that one request holds: about 3,000 tokens, so that a local model's window takes it as well."""
+from graphiti_pkm.settings.model import PART_CHARACTERS
 
 _CUTS = ("\n\n", "\n", ". ", "! ", "? ", "。", " ")
 """Where a text is cut, best first."""

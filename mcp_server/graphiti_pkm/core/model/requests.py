@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from graphiti_pkm.core.model.records import FactKind
 
+ME = "me"
+"""How the group's one person is named inside a call, whatever they are called."""
 MAX_BODY = 2_000_000
 """Characters of an episode."""
 MAX_STEERING = 10_000

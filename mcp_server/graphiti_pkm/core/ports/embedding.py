@@ -22,6 +22,35 @@ class RecordedEmbedding(Record):
         return f"{self.model} ({self.dimension} dimensions)"
 
 
+class OfModel(Protocol):
+    """Whatever makes vectors of one model."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+
+def mismatch(recorded: RecordedEmbedding | None, embedder: OfModel) -> str | None:
+    """Why this embedder's vectors are nothing for a memory, and what to do; None if they are."""
+    if recorded is None:
+        return None
+    own = f"{embedder.model} ({embedder.dimension} dimensions)"
+    if (recorded.model, recorded.dimension) != (embedder.model, embedder.dimension):
+        return (
+            f"The vectors of this memory are of {recorded.describe()}, this server embeds with {own}: vectors of two "
+            "models cannot be compared. Start it with the settings that wrote the memory, or change the memory to "
+            "these with `graphiti-pkm reembed`, which keeps all else as it is."
+        )
+    if recorded.is_changing:
+        return (
+            f"The memory is being changed to vectors of {own} by `graphiti-pkm reembed`: until that is done, words are "
+            "searched. If the command was ended, a running server or the next start goes on with it."
+        )
+    return None
+
+
 class TextToEmbed(Record):
     """A record of the graph that has no vector, and the text that its vector is made of."""
 

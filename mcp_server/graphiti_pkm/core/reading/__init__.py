@@ -1,0 +1,4 @@
+"""What all reads share: scope, cursors, ranking, views, excerpts.
+
+The questions themselves stand in the capabilities.
+"""

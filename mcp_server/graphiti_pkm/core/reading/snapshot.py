@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from graphiti_pkm.core.facts.parsed_facts import ME, Told, ToldFact
+from graphiti_pkm.core.facts.parsed_facts import Told, ToldFact
 from graphiti_pkm.core.facts.replacement import as_uuid_prefix
 from graphiti_pkm.core.facts.resolution import names_given, names_in
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
@@ -17,6 +17,7 @@ from graphiti_pkm.core.identity.spelling import held_by_one, with_one_only
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Fact, Name, Vector
+from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.ports.ports import GraphReader
 from graphiti_pkm.core.waiting import in_thread
 

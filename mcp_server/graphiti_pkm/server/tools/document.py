@@ -7,9 +7,10 @@ from mcp_types import ToolAnnotations
 
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import PROMPTS
-from graphiti_pkm.server.tools.registry import TOOLSETS, ToolLine, Toolset
+from graphiti_pkm.server.tools.registry import TOOLSETS, Toolset, guarded
 from graphiti_pkm.server.tools.resources import ENTITY, EPISODE
 from graphiti_pkm.toolkit.rendering import DEFAULT_CHARS, MAXIMUM_CHARS
+from graphiti_pkm.toolkit.tool import ToolSpec
 
 _HEAD = f"""\
 # Tools
@@ -57,15 +58,15 @@ def _lines() -> Iterator[str]:
 def _toolset(toolset: Toolset) -> Iterator[str]:
     yield f"## Toolset `{toolset.name}`\n\n{toolset.about}\n\n| tool | limit | default | maximum |\n|---|---|---|---|"
     for tool in toolset.tools:
-        for name, part in tool.build().parameters["properties"].items():
+        for name, part in guarded(tool).parameters["properties"].items():
             if "maximum" in part and "default" in part:
                 yield f"| `{tool.name}` | `{name}` | {part['default']:,} | {part['maximum']:,} |"
     for tool in toolset.tools:
         yield from _tool(tool)
 
 
-def _tool(tool: ToolLine) -> Iterator[str]:
-    schema = tool.build().parameters
+def _tool(tool: ToolSpec) -> Iterator[str]:
+    schema = guarded(tool).parameters
     yield f"\n### {tool.name}\n\n*{tool.title}: {_nature(tool.annotations)}.*\n\n{tool.description}\n"
     if not schema["properties"]:
         return

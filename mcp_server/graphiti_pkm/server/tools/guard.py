@@ -24,9 +24,10 @@ from graphiti_pkm.core.model.requests import without_blanks
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
 from graphiti_pkm.server.auth.callers import caller_of, token_of
-from graphiti_pkm.server.backend import Backend, Call, Progress, tell_nobody
+from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.observability.audit import REFUSALS, audit
 from graphiti_pkm.toolkit.bounds import refuse_too_much, too_long, with_list_bounds
+from graphiti_pkm.toolkit.call import Call, Progress, tell_nobody
 from graphiti_pkm.toolkit.rendering import result_of
 from graphiti_pkm.toolkit.schema import Json, answer_schema, tidy_input
 
@@ -221,7 +222,7 @@ def error_result(message: str, code: str) -> CallToolResult:
 def backend_of(context: Context[Any, Any]) -> Backend:
     """What the lifespan of the server holds."""
     backend = context.request_context.lifespan_context
-    assert isinstance(backend, Backend)  # noqa: S101  (server.py gives every server this lifespan)
+    assert isinstance(backend, Backend)  # noqa: S101  (server/app.py gives every server this lifespan)
     return backend
 
 

@@ -1,121 +1,33 @@
-"""The one list of toolsets and tools. A new tool is a function and a line here."""
+"""The capabilities of this product, and the toolsets that their tools make up. A new capability is one line here."""
 
-import inspect
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
-from mcp_types import ToolAnnotations
-
-from graphiti_pkm.capabilities.explore.source_tools import get_fact_sources
-from graphiti_pkm.capabilities.explore.tools import (
-    get_entity_connections,
-    get_entity_edge,
-    get_entity_timeline,
-    get_episode_entities,
-    get_episodes,
-    get_status,
-)
-from graphiti_pkm.capabilities.explore.walk_tools import find_entity_path, get_entity_subgraph
-from graphiti_pkm.capabilities.forget.tools import forget
-from graphiti_pkm.capabilities.history.tools import restore_fact, retire_fact, what_changed
-from graphiti_pkm.capabilities.remember.tools import add_memory, delete_entity_edge, delete_episode
-from graphiti_pkm.capabilities.remember.triplet_tools import add_triplet, clear_graph
-from graphiti_pkm.capabilities.sagas.tools import build_communities, summarize_saga
-from graphiti_pkm.capabilities.scratch.tools.edges import (
-    add_edge,
-    add_edges,
-    find_edges,
-    get_neighbors,
-    remove_edge,
-    subgraph,
-)
-from graphiti_pkm.capabilities.scratch.tools.exchange import export_graph, import_graph
-from graphiti_pkm.capabilities.scratch.tools.graphs import compare_graphs, delete_graph, get_graph_info, list_graphs
-from graphiti_pkm.capabilities.scratch.tools.memory import commit_graph, load_memory_graph, open_graph, save_graph
-from graphiti_pkm.capabilities.scratch.tools.nodes import add_node, add_nodes, find_node, list_nodes, remove_node
-from graphiti_pkm.capabilities.scratch.tools.queries import (
-    all_paths,
-    betweenness_centrality,
-    bridges,
-    communities,
-    connected_components,
-    degree_centrality,
-    find_cycles,
-    impact_of_removal,
-    pagerank,
-    shortest_path,
-    transitive_reduction,
-)
-from graphiti_pkm.capabilities.search.tools import search_episodes, search_memory_facts, search_nodes
+from graphiti_pkm.capabilities.explore.capability import CAPABILITY as EXPLORE
+from graphiti_pkm.capabilities.forget.capability import CAPABILITY as FORGET
+from graphiti_pkm.capabilities.history.capability import CAPABILITY as HISTORY
+from graphiti_pkm.capabilities.remember.capability import CAPABILITY as REMEMBER
+from graphiti_pkm.capabilities.sagas.capability import CAPABILITY as SAGAS
+from graphiti_pkm.capabilities.scratch.capability import CAPABILITY as SCRATCH
+from graphiti_pkm.capabilities.search.capability import CAPABILITY as SEARCH
+from graphiti_pkm.capabilities.status.capability import CAPABILITY as STATUS
 from graphiti_pkm.core.model.access import TIERS, Tier
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
 from graphiti_pkm.server.tools.guard import GuardedTool
 from graphiti_pkm.server.tools.texts import only_naming
 from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.toolkit.capability import Capability
+from graphiti_pkm.toolkit.tool import ToolSpec
 
-READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-# A memory is a closed world; these two say otherwise because their specification demands it (C22).
-READS_OPEN = READS.model_copy(update={"open_world_hint": True})
-ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-ENDS = ADDS.model_copy(update={"idempotent_hint": True})
-DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
-_REASONING = "graphiti_pkm.toolsets.reasoning_"
+CAPABILITIES: tuple[Capability, ...] = (REMEMBER, SEARCH, EXPLORE, HISTORY, FORGET, STATUS, SAGAS, SCRATCH)
+"""In the order in which clients list their tools and in which services are built: each may use those before it."""
 
-
-@dataclass(frozen=True)
-class ToolLine:
-    """One tool: its function, how clients show it, what it may do, how its errors begin."""
-
-    function: Callable[..., Any]
-    title: str
-    annotations: ToolAnnotations = field(default_factory=lambda: READS)
-    failure: str = ""
-    permitted_to: Tier | None = None
-    """The lowest tier that may call it, if that is not told by what it does."""
-
-    @property
-    def name(self) -> str:
-        return self.function.__name__
-
-    @property
-    def description(self) -> str:
-        """The function's docstring, one line a paragraph."""
-        paragraphs = inspect.cleandoc(self.function.__doc__ or "").split("\n\n")
-        return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-
-    @property
-    def writes(self) -> bool:
-        return not self.annotations.read_only_hint
-
-    @property
-    def tier(self) -> Tier:
-        """The lowest tier that may call it: to delete for good is for a curator, to add for a contributor."""
-        if self.permitted_to is not None:
-            return self.permitted_to
-        return "curator" if self.annotations.destructive_hint else "contributor" if self.writes else "reader"
-
-    @property
-    def shown_by(self) -> str:
-        """The tool that shows what a call stored whose end is not known."""
-        of_scratch_graphs = self.function.__module__.startswith(_REASONING) and self.function is not commit_graph
-        return "list_graphs" if of_scratch_graphs else "get_episodes"
-
-    def build(self, *, enabled: Collection[str] | None = None, read_only_caller: bool = False) -> GuardedTool:
-        """The tool as the server registers it; its texts name no tool that is not ``enabled`` (None: all are)."""
-        names = known_tools() if enabled is None else enabled
-        annotations = self.annotations.model_copy(update={"title": self.title})
-        return GuardedTool.build(
-            self.function,
-            title=self.title,
-            describe=lambda text: only_naming(text, known_tools(), names),
-            description=self.description,
-            annotations=annotations,
-            failure=self.failure,
-            shown_by=self.shown_by,
-            read_only_caller=read_only_caller,
-            tier=self.tier,
-        )
+_ABOUT = {
+    "memory": "Store, search and explore episodes, entities and facts.",
+    "graph": "Walk over several facts at once; write one fact as it is; sum up with a model; empty whole groups.",
+    "reasoning": "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
+}
+"""By toolset, in the order in which clients list them."""
 
 
 @dataclass(frozen=True)
@@ -124,87 +36,29 @@ class Toolset:
 
     name: str
     about: str
-    tools: tuple[ToolLine, ...]
+    tools: tuple[ToolSpec, ...]
 
 
-TOOLSETS: tuple[Toolset, ...] = (
-    Toolset(
-        "memory",
-        "Store, search and explore episodes, entities and facts.",
-        (
-            ToolLine(add_memory, "Add Memory", ADDS),
-            ToolLine(search_nodes, "Search Nodes"),
-            ToolLine(search_memory_facts, "Search Memory Facts"),
-            ToolLine(search_episodes, "Search Episodes"),
-            ToolLine(
-                get_entity_connections, "Get Entity Connections", READS_OPEN, "Error getting entity connections: "
-            ),
-            ToolLine(get_entity_timeline, "Get Entity Timeline", READS_OPEN, "Error getting entity timeline: "),
-            ToolLine(get_episodes, "Get Episodes"),
-            ToolLine(get_episode_entities, "Get Episode Entities"),
-            ToolLine(get_entity_edge, "Get Entity Edge"),
-            ToolLine(get_fact_sources, "Get Fact Sources"),
-            ToolLine(what_changed, "What Changed"),
-            ToolLine(retire_fact, "Retire Fact", ENDS),
-            ToolLine(restore_fact, "Restore Fact", ENDS),
-            ToolLine(delete_episode, "Delete Episode", DELETES),
-            ToolLine(delete_entity_edge, "Delete Entity Edge", DELETES, permitted_to="librarian"),
-            ToolLine(forget, "Forget", DELETES),
-            ToolLine(get_status, "Get Status"),
-        ),
-    ),
-    Toolset(
-        "graph",
-        "Walk over several facts at once; write one fact as it is; sum up with a model; empty whole groups.",
-        (
-            ToolLine(find_entity_path, "Find Entity Path"),
-            ToolLine(get_entity_subgraph, "Get Entity Subgraph"),
-            ToolLine(add_triplet, "Add Triplet", ADDS),
-            ToolLine(summarize_saga, "Summarize Saga", ENDS),
-            ToolLine(build_communities, "Build Communities", ENDS),
-            ToolLine(clear_graph, "Clear Graph", DELETES),
-        ),
-    ),
-    # What only a scratch graph loses was the caller's own and of this hour: a contributor may take it out as well.
-    Toolset(
-        "reasoning",
-        "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
-        (
-            ToolLine(list_graphs, "List Graphs"),
-            ToolLine(delete_graph, "Delete Graph", DELETES, permitted_to="contributor"),
-            ToolLine(get_graph_info, "Get Graph Info"),
-            ToolLine(compare_graphs, "Compare Graphs"),
-            ToolLine(add_node, "Add Node", ENDS),
-            ToolLine(add_nodes, "Add Nodes", ENDS),
-            ToolLine(find_node, "Find Node"),
-            ToolLine(remove_node, "Remove Node", DELETES, permitted_to="contributor"),
-            ToolLine(list_nodes, "List Nodes"),
-            ToolLine(add_edge, "Add Edge", ENDS),
-            ToolLine(add_edges, "Add Edges", ENDS),
-            ToolLine(find_edges, "Find Edges"),
-            ToolLine(remove_edge, "Remove Edge", DELETES, permitted_to="contributor"),
-            ToolLine(get_neighbors, "Get Neighbors"),
-            ToolLine(subgraph, "Subgraph"),
-            ToolLine(shortest_path, "Shortest Path"),
-            ToolLine(all_paths, "All Paths"),
-            ToolLine(pagerank, "Pagerank"),
-            ToolLine(connected_components, "Connected Components"),
-            ToolLine(find_cycles, "Find Cycles"),
-            ToolLine(transitive_reduction, "Transitive Reduction", DELETES, permitted_to="contributor"),
-            ToolLine(degree_centrality, "Degree Centrality"),
-            ToolLine(betweenness_centrality, "Betweenness Centrality"),
-            ToolLine(impact_of_removal, "Impact Of Removal"),
-            ToolLine(bridges, "Bridges"),
-            ToolLine(communities, "Communities"),
-            ToolLine(import_graph, "Import Graph", ENDS),
-            ToolLine(export_graph, "Export Graph"),
-            ToolLine(load_memory_graph, "Load Memory Graph", ENDS),
-            ToolLine(commit_graph, "Commit Graph", ENDS),
-            ToolLine(save_graph, "Save Graph", ENDS),
-            ToolLine(open_graph, "Open Graph", ENDS),
-        ),
-    ),
+TOOLSETS: tuple[Toolset, ...] = tuple(
+    Toolset(name, about, tuple(tool for capability in CAPABILITIES for tool in capability.tools.get(name, ())))
+    for name, about in _ABOUT.items()
 )
+
+
+def guarded(tool: ToolSpec, *, enabled: Collection[str] | None = None, read_only_caller: bool = False) -> GuardedTool:
+    """The tool as the server registers it; its texts name no tool that is not ``enabled`` (None: all are)."""
+    names = known_tools() if enabled is None else enabled
+    return GuardedTool.build(
+        tool.function,
+        title=tool.title,
+        describe=lambda text: only_naming(text, known_tools(), names),
+        description=tool.description,
+        annotations=tool.annotations.model_copy(update={"title": tool.title}),
+        failure=tool.failure,
+        shown_by=tool.shown_by,
+        read_only_caller=read_only_caller,
+        tier=tool.tier,
+    )
 
 
 def known_tools(toolsets: Sequence[Toolset] = TOOLSETS) -> frozenset[str]:
@@ -212,7 +66,7 @@ def known_tools(toolsets: Sequence[Toolset] = TOOLSETS) -> frozenset[str]:
     return frozenset(tool.name for toolset in toolsets for tool in toolset.tools)
 
 
-def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[ToolLine, ...]:
+def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[ToolSpec, ...]:
     """The tools that the settings switch on, in the order of the list.
 
     Raises:
@@ -234,12 +88,12 @@ def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[
     return kept
 
 
-def permitted(tools: Sequence[ToolLine], tier: Tier) -> tuple[ToolLine, ...]:
+def permitted(tools: Sequence[ToolSpec], tier: Tier) -> tuple[ToolSpec, ...]:
     """Those of ``tools`` that a token of this tier may call."""
     return tuple(tool for tool in tools if TIERS.index(tool.tier) <= TIERS.index(tier))
 
 
-def narrowed(tools: Sequence[ToolLine], header: str, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[ToolLine, ...]:
+def narrowed(tools: Sequence[ToolSpec], header: str, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[ToolSpec, ...]:
     """Those of ``tools`` that belong to the toolsets named in an ``X-MCP-Toolsets`` header; never others.
 
     Raises:

@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
+from graphiti_pkm.capabilities.explore.tools import EXPLORING
 from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.errors import NotFound, PkmError
 from graphiti_pkm.server.auth.callers import caller_of, token_of
-from graphiti_pkm.server.backend import Backend, Call
+from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.observability.audit import REFUSALS, audit
 from graphiti_pkm.server.tools.guard import backend_of
+from graphiti_pkm.toolkit.call import Call
 
 _A = TypeVar("_A", bound=Answer)
 
@@ -48,7 +50,7 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
         mime_type="application/json",
     )
     async def entity(uuid: str, context: Context[Backend, Any]) -> str:
-        return await read(context, lambda call: call.services.exploring.get_entity(call.caller, uuid))
+        return await read(context, lambda call: call.services[EXPLORING].get_entity(call.caller, uuid))
 
     @server.resource(
         EPISODE,
@@ -58,4 +60,4 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
         mime_type="application/json",
     )
     async def episode(uuid: str, context: Context[Backend, Any]) -> str:
-        return await read(context, lambda call: call.services.exploring.get_episode(call.caller, uuid))
+        return await read(context, lambda call: call.services[EXPLORING].get_episode(call.caller, uuid))

@@ -7,6 +7,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from graphiti_pkm.capabilities.status.tools import FIGURES
 from graphiti_pkm.core.model.access import LOCAL_PRINCIPAL
 from graphiti_pkm.core.ports.metrics import Counted, Sample
 from graphiti_pkm.errors import PkmError
@@ -70,6 +71,6 @@ class MetricsPage:
         if not self._backend.begin().done():
             return []
         try:
-            return await (await self._backend.services()).figures.look()
+            return await (await self._backend.services())[FIGURES].look()
         except PkmError:
             return []

@@ -8,6 +8,7 @@ from contextvars import Context
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from graphiti_pkm.capabilities.status.tools import STATUS
 from graphiti_pkm.errors import PkmError
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.transports.draining import Draining
@@ -83,7 +84,7 @@ class Readiness:
             if not self._backend.begin().done():
                 return "starting"
             services = await self._backend.services()
-            return await services.status.unready()
+            return await services[STATUS].unready()
         except PkmError:
             return "unavailable"
         finally:

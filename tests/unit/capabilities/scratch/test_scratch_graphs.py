@@ -7,7 +7,7 @@ import pytest
 from tests.fakes import FakeClock, FakeEmbedder
 from tests.requirements import requirement
 
-from graphiti_pkm.capabilities.scratch.limits import ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import ScratchNode
 from graphiti_pkm.capabilities.scratch.matching.matching import Matcher, Missing
 from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
 from graphiti_pkm.capabilities.scratch.nodes import ScratchNodes
@@ -17,6 +17,7 @@ from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import NotFound, TooLarge
 from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 ANNA = Caller(principal="anna")
 

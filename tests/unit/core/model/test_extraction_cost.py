@@ -2,7 +2,8 @@
 
 import pytest
 
-from graphiti_pkm.core.model.extraction_cost import PART_CHARACTERS, estimated_calls, split_parts
+from graphiti_pkm.core.model.extraction_cost import estimated_calls, split_parts
+from graphiti_pkm.settings.model import PART_CHARACTERS
 
 TEXTS = {
     "short": "Anna came.",

@@ -19,7 +19,7 @@ Job: TypeAlias = Callable[..., Iterator[Any]]
 """A generator of JSON values; takes a view, if there is one, and JSON arguments by name."""
 
 LENGTH = Struct(">Q")
-_PACKAGES = ("graphiti_pkm.reasoning.", "graphiti_pkm.formats.")
+_PACKAGES = ("graphiti_pkm.capabilities.scratch.algorithms.", "graphiti_pkm.capabilities.scratch.drawing.")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The process that runs what may explode: ``python -m graphiti_pkm.capabilities.scratch.algorithms.worker_process PARENT BYTES``.
+"""The process that runs what may explode: ``python -m MODULE PARENT BYTES``, with the name of this module.
 
 It takes one request after another from its standard input and ends with its parent, when that closes the pipe, and
 after a while without work. Nothing but frames goes to its standard output, whatever a library prints.

@@ -8,7 +8,7 @@ from graphiti_pkm.capabilities.scratch.drawing.lettering import Lettering
 from graphiti_pkm.capabilities.scratch.drawing.picture import picture_of
 from graphiti_pkm.capabilities.scratch.drawing.picture_texts import FONT_SIZE, LINE, Box, boxed, cut_to, width_of
 from graphiti_pkm.capabilities.scratch.drawing.placing import Point, Way
-from graphiti_pkm.capabilities.scratch.formats.graphml_writing import xml_text
+from graphiti_pkm.capabilities.scratch.drawing.xml_text import xml_text
 from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.errors import InvalidInput
 

@@ -14,9 +14,10 @@ from graphiti_pkm.capabilities.scratch.formats.values import (
     clean_type,
     clipped,
 )
-from graphiti_pkm.capabilities.scratch.limits import NONE, Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import NONE, Content, ScratchEdge, ScratchNode
 from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 _MOST_WARNINGS = 5
 _MOST_VALUES = 1_000_000

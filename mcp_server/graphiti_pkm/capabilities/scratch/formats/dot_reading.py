@@ -13,7 +13,8 @@ from graphiti_pkm.capabilities.scratch.formats.collecting import Collector, labe
 from graphiti_pkm.capabilities.scratch.formats.dot_attributes import properties_of
 from graphiti_pkm.capabilities.scratch.formats.dot_tokens import Token, shown, tokens
 from graphiti_pkm.capabilities.scratch.formats.values import unreadable
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 UNDIRECTED = "The edges have no direction in this text; each was stored once, as it was written."
 

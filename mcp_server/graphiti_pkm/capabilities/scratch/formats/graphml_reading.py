@@ -15,7 +15,8 @@ from xml.parsers import expat
 from graphiti_pkm.capabilities.scratch.formats.collecting import Collector, labels_of
 from graphiti_pkm.capabilities.scratch.formats.dot_reading import UNDIRECTED
 from graphiti_pkm.capabilities.scratch.formats.values import clipped, unreadable
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 PROPERTIES = "properties"
 """The key whose text is a JSON object: what has no type in GraphML."""

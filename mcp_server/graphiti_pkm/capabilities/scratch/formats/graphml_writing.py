@@ -2,25 +2,17 @@
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
-from xml.sax.saxutils import escape
 
+from graphiti_pkm.capabilities.scratch.drawing.xml_text import xml_text
 from graphiti_pkm.capabilities.scratch.formats.graphml_reading import PROPERTIES
 from graphiti_pkm.capabilities.scratch.limits import Content
 
 _OWN = {"node": frozenset({"type", "label", "name", PROPERTIES}), "edge": frozenset({"relation", "label", PROPERTIES})}
 _LARGEST_LONG = 2**63
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">"""
-
-
-def xml_text(text: str) -> str:
-    """A text within XML, also between quotes; characters that XML has no words for become �."""
-    clean = _NO_XML.sub("�", text)
-    return escape(clean, {'"': "&quot;", "'": "&#39;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
 
 
 def write_graphml(content: Content) -> str:

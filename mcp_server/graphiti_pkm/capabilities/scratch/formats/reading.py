@@ -7,8 +7,9 @@ from graphiti_pkm.capabilities.scratch.formats.dot_reading import read_dot
 from graphiti_pkm.capabilities.scratch.formats.graphml_reading import read_graphml
 from graphiti_pkm.capabilities.scratch.formats.json_text import read_json
 from graphiti_pkm.capabilities.scratch.formats.tables import read_table
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.errors import InvalidInput, TooLarge
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 LARGEST_TEXT = 1_000_000
 """Bytes in UTF-8."""

@@ -9,8 +9,9 @@ from typing import Any
 from graphiti_pkm.capabilities.scratch.formats.collecting import Collector
 from graphiti_pkm.capabilities.scratch.formats.dot_reading import UNDIRECTED
 from graphiti_pkm.capabilities.scratch.formats.values import PREFIX, number_or_text, plain, unreadable
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 _ENDS = ("source", "target")
 _OWN = (*_ENDS, "relation")

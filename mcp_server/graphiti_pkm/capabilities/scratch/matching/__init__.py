@@ -1,0 +1,4 @@
+"""What a text means among the labels of a scratch graph.
+
+The forms in which labels are compared stand in ``graphs``.
+"""

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 from graphiti_pkm.capabilities.scratch.limits import LONGEST_LABEL, Content, Properties, ScratchEdge, ScratchNode
 from graphiti_pkm.core.model.names import display_name, same_key
 from graphiti_pkm.core.model.records import Entity, Fact
-from graphiti_pkm.core.model.scratch_marks import FACT_UUIDS, LOADED_AS, MEMORY_GROUP, MEMORY_UUID, SENTENCE, VALUE
+from graphiti_pkm.core.model.scratch_marks import (
+    FACT_UUIDS,
+    LOADED_AS,
+    MEMORY_GROUP,
+    MEMORY_UUID,
+    SENTENCE,
+    VALUE,
+)
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.ports.saved_graphs import is_start
 from graphiti_pkm.core.reading.views import clipped

@@ -1,0 +1,1 @@
+"""What the tools over scratch graphs take and answer. The values inside a graph stand in ``limits.py``."""

@@ -1,5 +1,7 @@
 """What the tools between texts and scratch graphs answer."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from graphiti_pkm.capabilities.scratch.models.answers import MadeGraph, MatchedLabel
@@ -19,6 +21,8 @@ class ImportGraphResponse(MadeGraph):
 
 class ExportGraphResponse(Answer):
     """Its text is the whole content, never a part of it."""
+
+    is_whole: ClassVar[bool] = True
 
     format: str
     node_count: int

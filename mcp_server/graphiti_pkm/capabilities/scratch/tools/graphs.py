@@ -9,7 +9,7 @@ from graphiti_pkm.capabilities.scratch.models.answers import DeleteGraphResponse
 from graphiti_pkm.capabilities.scratch.models.comparison import CompareGraphsResponse
 from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, Items, reasoning_of
 from graphiti_pkm.core.reading.paging import SCRATCH_ITEMS
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 
 
 async def list_graphs(call: Call) -> ListGraphsResponse:

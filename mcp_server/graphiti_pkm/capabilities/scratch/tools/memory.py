@@ -15,7 +15,7 @@ from graphiti_pkm.capabilities.scratch.models.memory import (
 from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, reasoning_of
 from graphiti_pkm.core.model.requests import as_list
 from graphiti_pkm.core.reading.paging import LOADED_HOPS, LOADED_NODES
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.parameters import AsOf, GroupId, OwnGroups
 from graphiti_pkm.toolkit.schema import Strings
 

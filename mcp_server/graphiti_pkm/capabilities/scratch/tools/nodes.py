@@ -14,7 +14,7 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
 )
 from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, Nodes, Properties, Rows, reasoning_of
 from graphiti_pkm.core.reading.paging import SCRATCH_ROWS as ROWS
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.parameters import Cursor
 
 

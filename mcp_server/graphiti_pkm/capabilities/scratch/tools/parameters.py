@@ -8,11 +8,14 @@ from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput, NodeInp
 from graphiti_pkm.core.model.requests import as_list
 from graphiti_pkm.core.reading.paging import SCRATCH_ITEMS, SCRATCH_ROWS
 from graphiti_pkm.errors import Unavailable
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.schema import as_object
+from graphiti_pkm.toolkit.services import ServiceKey
 
 if TYPE_CHECKING:
     from graphiti_pkm.capabilities.scratch.service import Reasoning
+
+REASONING: ServiceKey["Reasoning"] = ServiceKey("reasoning")
 
 
 def _as_nodes(value: object) -> object:
@@ -33,6 +36,7 @@ Items: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITE
 
 def reasoning_of(call: Call) -> "Reasoning":
     """The use cases of scratch graphs. Raises Unavailable on a server that was started without them."""
-    if call.services.reasoning is None:
+    reasoning = call.services.get(REASONING)
+    if reasoning is None:
         raise Unavailable("Scratch graphs are off: the server was started without the toolset reasoning.")
-    return call.services.reasoning
+    return reasoning

@@ -20,7 +20,7 @@ from graphiti_pkm.capabilities.scratch.models.analysis import (
 )
 from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, Items, reasoning_of
 from graphiti_pkm.core.reading.paging import PATH_LENGTH, SCRATCH_ITEMS, SCRATCH_TOP
-from graphiti_pkm.server.backend import Call
+from graphiti_pkm.toolkit.call import Call
 
 Label: TypeAlias = Annotated[str, Field(description="node label; near ones match")]
 Relation: TypeAlias = Annotated[str | None, Field(description="only edges of this relation")]

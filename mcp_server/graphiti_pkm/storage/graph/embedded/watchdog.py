@@ -1,7 +1,7 @@
 """The detached process that owns the embedded database of one data directory.
 
-``python -m graphiti_pkm.storage.graph.embedded.watchdog DIR [IDLE_SECONDS]`` starts the database, leaves the watchdog behind and ends
-with one line of JSON on stdout: ``{"kind": "ready", "detail": ""}`` or why not.
+``python -m graphiti_pkm.storage.graph.embedded.watchdog DIR [IDLE_SECONDS]`` starts the database, leaves the watchdog
+behind and ends with one line of JSON on stdout: ``{"kind": "ready", "detail": ""}`` or why not.
 
 Locks, all in the data directory: the watchdog and redis-server hold ``owner.lock`` exclusively, so there is one
 database a directory; every client holds ``users.lock`` shared, so the watchdog can take it exclusively only when

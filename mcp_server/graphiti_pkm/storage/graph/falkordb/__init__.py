@@ -1,0 +1,1 @@
+"""FalkorDB as a database: connection, driver, schema. Starting one stands in ``embedded``."""

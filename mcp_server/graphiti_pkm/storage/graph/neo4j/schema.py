@@ -2,18 +2,15 @@
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.storage.graph.database import Database, Refused
 from graphiti_pkm.storage.graph.neo4j.connection import Neo4jRefused
 from graphiti_pkm.storage.graph.neo4j.cypher import FACTS_FULLTEXT, NODES_FULLTEXT
-from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.queries.values import Query, Row
 from graphiti_pkm.storage.graph.schema import FILLING, META, READY_SECONDS, SCHEMA_VERSION, version, wait_until
 from graphiti_pkm.storage.graph.vector_indexes import ALL, EF_CONSTRUCTION, Built, Embedded, M
-
-if TYPE_CHECKING:
-    from graphiti_pkm.storage.graph.neo4j.database import Neo4jDatabase
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +78,13 @@ _VECTOR_STATES = Query(
 )
 
 
-async def ensure(database: "Neo4jDatabase") -> None:
+class Attempts(Database, Protocol):
+    """A database whose single attempts have a time limit of their own."""
+
+    async def attempt(self, *queries: Query, writing: bool = False, seconds: float = ...) -> list[list[Row]]: ...
+
+
+async def ensure(database: Attempts) -> None:
     """Build what is missing, also from an older version, then wait until all is indexed; cheap when it already is.
 
     Raises:
@@ -101,7 +104,7 @@ async def ensure(database: "Neo4jDatabase") -> None:
     await wait_until(partial(is_ready, database), _POLL_SECONDS)
 
 
-async def is_ready(database: "Neo4jDatabase") -> bool:
+async def is_ready(database: Attempts) -> bool:
     """True when every index but those of vectors is complete."""
     try:
         (found,) = await database.attempt(_STATES)
@@ -110,7 +113,7 @@ async def is_ready(database: "Neo4jDatabase") -> bool:
     return bool(found) and all(row["state"] == _ONLINE for row in found)
 
 
-async def vector_states(database: "Neo4jDatabase") -> dict[Embedded, Built]:
+async def vector_states(database: Attempts) -> dict[Embedded, Built]:
     """The vector indexes there are now."""
     (found,) = await database.read(_VECTOR_STATES)
     by_name = {row["name"]: row for row in found}
@@ -152,7 +155,7 @@ def is_new_enough(version_: str) -> bool:
     return numbers >= OLDEST
 
 
-async def check_version(database: Database) -> None:
+async def check_version(database: Attempts) -> None:
     """Raises ConfigurationError if it is too old."""
     ((row,),) = await database.attempt(_VERSION)
     if not is_new_enough(row["version"]):
@@ -162,7 +165,7 @@ async def check_version(database: Database) -> None:
         )
 
 
-async def _build(database: "Neo4jDatabase") -> None:
+async def _build(database: Attempts) -> None:
     """What is there already stays, whoever else builds it at the same time."""
     from graphiti_core.driver.driver import GraphProvider  # noqa: PLC0415 slow to import, loaded by now
     from graphiti_core.graph_queries import get_range_indices  # noqa: PLC0415 same

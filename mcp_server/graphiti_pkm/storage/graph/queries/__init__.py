@@ -1,0 +1,1 @@
+"""Every Cypher text, by subject: constants with parameters, each bounded. Nothing here sends one."""

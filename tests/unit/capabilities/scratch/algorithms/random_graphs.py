@@ -14,7 +14,8 @@ from typing import Any
 import networkx as nx
 
 from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
-from graphiti_pkm.capabilities.scratch.limits import ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import ScratchNode
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 SEED = int(os.environ.get("SCRATCH_SEED", "20261122"))
 CASES = 500

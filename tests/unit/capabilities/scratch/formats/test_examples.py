@@ -4,7 +4,7 @@ from pathlib import Path
 
 from graphiti_pkm.capabilities.scratch.formats.reading import parse
 from graphiti_pkm.capabilities.scratch.formats.writing import write
-from graphiti_pkm.capabilities.scratch.limits import ScratchLimits
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 EXAMPLES = Path(__file__).parents[5] / "examples" / "scratch-graphs"
 

@@ -10,9 +10,10 @@ from tests.unit.capabilities.scratch.formats.fuzzing import SAMPLES, mutated
 from graphiti_pkm.capabilities.scratch.formats.reading import LARGEST_TEXT, ReadFormat, parse
 from graphiti_pkm.capabilities.scratch.formats.writing import WriteFormat, write
 from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchLimits
+from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 _A_FORMAT = 2_500
 _A_TEST = 500

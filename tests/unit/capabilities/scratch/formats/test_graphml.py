@@ -8,8 +8,9 @@ from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.reading import parse
 from graphiti_pkm.capabilities.scratch.formats.writing import write
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 
 def read(text: str, limits: ScratchLimits | None = None) -> Content:

@@ -7,8 +7,9 @@ import pytest
 from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.reading import parse
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 
 def read(said: object, limits: ScratchLimits | None = None) -> Content:

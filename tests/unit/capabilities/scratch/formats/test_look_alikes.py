@@ -7,7 +7,8 @@ import pytest
 from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat, parse
 from graphiti_pkm.capabilities.scratch.formats.writing import write
 from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 _JSON = (
     '{"nodes": [{"label": "Parser", "type": "class"}, {"label": "parser", "type": "module", "properties": {"k": 1}}],'

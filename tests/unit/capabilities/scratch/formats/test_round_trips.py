@@ -10,8 +10,9 @@ from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat, parse
 from graphiti_pkm.capabilities.scratch.formats.writing import write
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.core.model.names import same_key
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 _WORDS = [
     "Auth",

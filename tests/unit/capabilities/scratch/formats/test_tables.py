@@ -5,8 +5,9 @@ from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat, parse
 from graphiti_pkm.capabilities.scratch.formats.writing import write
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 
 def read(text: str, text_format: ReadFormat = "csv") -> Content:

@@ -10,9 +10,10 @@ import pytest
 from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchLimits, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import TooLarge
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 LIMITS = ScratchLimits()
 SEEDS = range(120)

@@ -1,0 +1,22 @@
+"""The services of this capability, built from the shared parts of a process."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphiti_pkm.capabilities.explore.paths import Paths
+from graphiti_pkm.capabilities.explore.service import Exploring
+from graphiti_pkm.capabilities.explore.source_tools import WORDS
+from graphiti_pkm.capabilities.explore.sources import Sources
+from graphiti_pkm.capabilities.explore.tools import EXPLORING
+from graphiti_pkm.capabilities.explore.walk_tools import WALKS
+from graphiti_pkm.toolkit.kernel import Kernel
+from graphiti_pkm.toolkit.services import ServiceKey
+
+
+def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
+    """By the keys that the tools ask with."""
+    return {
+        EXPLORING: Exploring(kernel.context, kernel.groups),
+        WORDS: Sources(kernel.context, kernel.groups),
+        WALKS: Paths(kernel.context, kernel.groups),
+    }

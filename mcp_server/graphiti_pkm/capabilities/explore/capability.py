@@ -1,0 +1,34 @@
+"""Reads completely, in pages, from something known: connections, timelines, sources, paths."""
+
+from graphiti_pkm.capabilities.explore.source_tools import get_fact_sources
+from graphiti_pkm.capabilities.explore.tools import (
+    get_entity_connections,
+    get_entity_edge,
+    get_entity_timeline,
+    get_episode_entities,
+    get_episodes,
+)
+from graphiti_pkm.capabilities.explore.walk_tools import find_entity_path, get_entity_subgraph
+from graphiti_pkm.toolkit.capability import Capability
+from graphiti_pkm.toolkit.tool import READS_OPEN, ToolSpec
+
+CAPABILITY = Capability(
+    name="explore",
+    assembly="graphiti_pkm.capabilities.explore.assembly",
+    tools={
+        "memory": (
+            ToolSpec(
+                get_entity_connections, "Get Entity Connections", READS_OPEN, "Error getting entity connections: "
+            ),
+            ToolSpec(get_entity_timeline, "Get Entity Timeline", READS_OPEN, "Error getting entity timeline: "),
+            ToolSpec(get_episodes, "Get Episodes"),
+            ToolSpec(get_episode_entities, "Get Episode Entities"),
+            ToolSpec(get_entity_edge, "Get Entity Edge"),
+            ToolSpec(get_fact_sources, "Get Fact Sources"),
+        ),
+        "graph": (
+            ToolSpec(find_entity_path, "Find Entity Path"),
+            ToolSpec(get_entity_subgraph, "Get Entity Subgraph"),
+        ),
+    },
+)

@@ -1,0 +1,15 @@
+"""The services of this capability, built from the shared parts of a process."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.scratch.service import Reasoning
+from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
+from graphiti_pkm.toolkit.kernel import Kernel
+from graphiti_pkm.toolkit.services import ServiceKey
+
+
+def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
+    """By the keys that the tools ask with."""
+    return {REASONING: Reasoning(kernel.context, kernel.groups, kernel.services[WRITING], kernel.saved_graphs)}

@@ -1,0 +1,24 @@
+"""The services of this capability, built from the shared parts of a process."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphiti_pkm.capabilities.status.figures import Figures
+from graphiti_pkm.capabilities.status.service import Status
+from graphiti_pkm.capabilities.status.tools import FIGURES, STATUS
+from graphiti_pkm.toolkit.kernel import Kernel
+from graphiti_pkm.toolkit.services import ServiceKey
+
+
+def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
+    """By the keys that the tools ask with."""
+    status = Status(
+        kernel.context,
+        kernel.groups,
+        kernel.attention,
+        kernel.backend,
+        kernel.receipts,
+        kernel.comparison,
+        is_shared=kernel.is_shared,
+    )
+    return {STATUS: status, FIGURES: Figures(kernel.context, kernel.backlog, kernel.extractions)}

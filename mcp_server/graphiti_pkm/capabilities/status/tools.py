@@ -1,0 +1,27 @@
+"""The tool that says whether the memory works. Its docstring is a prompt."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from graphiti_pkm.capabilities.status.models import StatusResponse
+from graphiti_pkm.toolkit.call import Call
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.status.figures import Figures
+    from graphiti_pkm.capabilities.status.service import Status
+
+STATUS: ServiceKey["Status"] = ServiceKey("status")
+FIGURES: ServiceKey["Figures"] = ServiceKey("figures")
+
+
+async def get_status(
+    call: Call,
+    receipt: Annotated[str | None, Field(description="episode_uuid from add_memory: what a model found in it")] = None,
+) -> StatusResponse:
+    """Get whether the memory works: database, search, groups with their sizes, waiting and failed writes.
+
+    Use when calls fail or to see which groups exist. For what is in a group use search_nodes instead.
+    """
+    return await call.services[STATUS].get_status(call.caller, receipt)
