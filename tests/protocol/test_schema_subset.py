@@ -31,6 +31,8 @@ async def test_an_input_schema_uses_only_what_every_provider_accepts(name: str) 
         assert set(node) <= KEYWORDS
         assert node["type"] in TYPES
         assert ("items" in node) == (node["type"] == "array")
+        assert not {"maxItems", "minItems"} & set(node) or node["type"] == "array"
+        assert not {"maxLength", "minLength", "pattern"} & set(node) or node["type"] == "string"
         assert set(node.get("required", ())) <= set(node.get("properties", {}))
 
 

@@ -66,16 +66,26 @@ def too_long(values: Json, schema: Json) -> str | None:
     return next(_too_long(values, schema, schema, ""), None)
 
 
+def too_many_characters(where: str, came: int, most: int) -> str:
+    """What is said of a text beyond its maximum."""
+    return f"{where} has {came:,} characters, at most {most:,} are allowed; shorten or split it"
+
+
+def too_many_items(where: str, came: int, most: int) -> str:
+    """What is said of a list beyond its maximum."""
+    return f"{where} has {came:,} items, at most {most:,} are allowed; send them in several calls"
+
+
 def _too_long(value: Any, node: Json, schema: Json, where: str) -> Iterator[str]:
     node = _schema_of(value, node, schema)
     if isinstance(value, str):
         most = node.get("maxLength", MOST_CHARACTERS)
         if len(value) > most:
-            yield f"{where} has {len(value):,} characters, at most {most:,} are allowed; shorten or split it"
+            yield too_many_characters(where, len(value), most)
     elif isinstance(value, list | tuple):
         most = node.get("maxItems", MOST_ITEMS)
         if len(value) > most:
-            yield f"{where} has {len(value):,} items, at most {most:,} are allowed; send them in several calls"
+            yield too_many_items(where, len(value), most)
         for place, item in enumerate(value):
             yield from _too_long(item, node.get("items", {}), schema, f"{where}[{place}]")
     elif isinstance(value, dict):

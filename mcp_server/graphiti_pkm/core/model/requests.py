@@ -76,9 +76,9 @@ class EntityInput(Request):
     type: Annotated[str | None, Field(description="Person, Project, Decision, ...")] = None
     summary: Annotated[str | None, Field(max_length=2000)] = None
     aliases: Annotated[
-        list[str] | None,
+        Annotated[list[str], Field(max_length=MAX_ALIASES)] | None,
         BeforeValidator(as_list),
-        Field(max_length=MAX_ALIASES, description="other names, a first name too; also a new one of a known entity"),
+        Field(description="other names, a first name too; also a new one of a known entity"),
     ] = None
 
 
@@ -96,9 +96,9 @@ class FactInput(Request):
     valid_at: Annotated[str | None, Field(description="ISO date; a month or year means its first day")] = None
     invalid_at: Annotated[str | None, Field(description="when it ended; restate a known fact with it to end it")] = None
     replaces: Annotated[
-        list[str] | None,
+        Annotated[list[str], Field(max_length=MAX_REPLACES)] | None,
         BeforeValidator(as_list),
-        Field(max_length=MAX_REPLACES, description="what it ends: old target name, value, fact uuid, or current"),
+        Field(description="what it ends: old target name, value, fact uuid, or current"),
     ] = None
     change: Literal["changed", "corrected"] = "changed"
     quote: Annotated[str | None, Field(max_length=MAX_QUOTE, description="exact words of the body")] = None

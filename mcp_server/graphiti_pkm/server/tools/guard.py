@@ -16,6 +16,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from graphiti_pkm.core.call_time import within
 from graphiti_pkm.core.model.access import Caller, Tier
@@ -26,7 +27,7 @@ from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmE
 from graphiti_pkm.server.auth.callers import caller_of, token_of
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.observability.audit import REFUSALS, audit
-from graphiti_pkm.toolkit.bounds import refuse_too_much, too_long, with_list_bounds
+from graphiti_pkm.toolkit.bounds import refuse_too_much, too_long, too_many_characters, too_many_items, with_list_bounds
 from graphiti_pkm.toolkit.call import Call, Progress, tell_nobody
 from graphiti_pkm.toolkit.rendering import result_of
 from graphiti_pkm.toolkit.schema import Json, answer_schema, tidy_input
@@ -229,7 +230,7 @@ def backend_of(context: Context[Any, Any]) -> Backend:
 def explain(error: ValidationError, schema: Json) -> str:
     """Which parameters are wrong and what they take; never what was sent."""
     problems: dict[str, str] = {}
-    for problem in error.errors(include_url=False, include_input=False):
+    for problem in error.errors(include_url=False):
         where, accepted = _locate(problem["loc"], schema)
         if any(where.startswith(f"{known}[") for known in problems):
             continue  # another branch of a union whose problem is already told
@@ -239,12 +240,22 @@ def explain(error: ValidationError, schema: Json) -> str:
             parent = _locate(problem["loc"][:-1], schema)[1]
             problems.setdefault(where, f"{where} is unknown; the fields are {_listed(parent.get('properties', {}))}")
         else:
-            came = problem.get("ctx", {}).get("actual_length") if problem["type"] == "too_long" else None
-            told_count = f", {came} came" if came else ""
-            problems.setdefault(where, f"{where} must be {_accepts(accepted)}{told_count}")
+            problems.setdefault(where, _beyond(where, problem) or f"{where} must be {_accepts(accepted)}")
     told = list(problems.values())
     more = f"; and {len(told) - _MOST_PROBLEMS} more" if len(told) > _MOST_PROBLEMS else ""
     return "; ".join(told[:_MOST_PROBLEMS]) + more
+
+
+def _beyond(where: str, problem: ErrorDetails) -> str | None:
+    """What is beyond its maximum, and by how much; None if that is not the problem."""
+    if problem["type"] not in {"too_long", "string_too_long"}:
+        return None
+    came, most = len(problem["input"]), problem["ctx"]["max_length"]
+    return (
+        too_many_characters(where, came, most)
+        if problem["type"] == "string_too_long"
+        else too_many_items(where, came, most)
+    )
 
 
 def _locate(loc: Iterable[int | str], schema: Json) -> tuple[str, Json]:
