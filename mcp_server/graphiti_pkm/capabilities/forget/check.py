@@ -1,6 +1,5 @@
 """What a search finds of what was forgotten, after it went."""
 
-import asyncio
 from collections.abc import Sequence
 
 from graphiti_pkm.capabilities.forget.plan import ForgetPlan
@@ -13,6 +12,7 @@ from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFil
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.core.ports.erasing import KeptRow
 from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import Unavailable
 
 _SHOWN = 50
@@ -39,7 +39,8 @@ class Afterwards:
         """At most 10 places; that there is none is said, too."""
         aim = plan.material.aim
         words = " ".join(sentence.text for sentence in plan.removed[:_SHOWN])
-        searches = [list(dict.fromkeys((*aim.words, *search_terms(words, _TERMS))))[:_TERMS]]
+        removed = await in_thread(search_terms, words, _TERMS)
+        searches = [list(dict.fromkeys((*aim.words, *removed)))[:_TERMS]]
         if aim.entity:  # a rare word of the name would be lost among the many others
             searches += [[word] for word in aim.words[:_TERMS]]
         try:
@@ -66,7 +67,7 @@ class Afterwards:
 
         after = 0
         while rows := await self._context.journal.kept_rows(group, after, _PAGE):
-            await asyncio.to_thread(look, rows)
+            await in_thread(look, rows)
             after = rows[-1].seq
         return [
             f"{where} has {clipped(word, _TEXT)!r}, {_HINTS}: forget with query={clipped(word, _TEXT)!r} takes it out"
@@ -79,7 +80,8 @@ class Afterwards:
         gone = around.vanished.gone
         touched = {one.episode.uuid for one in plan.material.redactions}
         trace = await self._traces.read(aim.group_id, gone, touched, is_own=aim.bears)
-        return [f"{held.kind} {held.uuid[:_UUID]} {_HOLDS}" for held in trace.held if plan.says_or_tells(held.text)]
+        held = await in_thread(lambda: [one for one in trace.held if plan.says_or_tells(one.text)])
+        return [f"{one.kind} {one.uuid[:_UUID]} {_HOLDS}" for one in held]
 
     async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan) -> list[str]:
         now = self._context.now()
@@ -88,15 +90,17 @@ class Afterwards:
         nodes = await self._graph.search_entities(terms, EntityFilter(group_ids=(group,)), _SHOWN)
         aliases = await self._graph.aliases(list(nodes), _NAMES) if plan.material.aim.entity else {}
         episodes = await self._graph.get_episodes(list(texts), [group])
-        return [
-            *(line for one in episodes for line in _of_episode(one, plan)),
-            *(line for one in await self._graph.get_facts(list(facts), [group]) for line in _of_fact(one, plan)),
-            *(
-                line
-                for one in await self._graph.get_entities(list(nodes), [group])
-                for line in _of_entity(one, aliases.get(one.uuid, ()), plan)
-            ),
-        ]
+        held = await self._graph.get_facts(list(facts), [group])
+        entities = await self._graph.get_entities(list(nodes), [group])
+
+        def look() -> list[str]:
+            return [
+                *(line for one in episodes for line in _of_episode(one, plan)),
+                *(line for one in held for line in _of_fact(one, plan)),
+                *(line for one in entities for line in _of_entity(one, aliases.get(one.uuid, ()), plan)),
+            ]
+
+        return await in_thread(look)
 
 
 def _of_episode(episode: Episode, plan: ForgetPlan) -> list[str]:

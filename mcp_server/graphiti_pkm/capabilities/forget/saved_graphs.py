@@ -1,6 +1,5 @@
 """Saved scratch graphs that hold what is forgotten: they go whole, as nobody can say what else in them tells it."""
 
-import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.records import Forgetting, WriteIntent
 from graphiti_pkm.core.ports.saved_graphs import KeptGraph, is_lost, texts_in
 from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.core.waiting import in_thread
 
 _TOLD = 20
 _NAME = 100
@@ -51,9 +51,10 @@ async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> Sav
     kept = await context.journal.kept_graphs(caller.principal)
     if not kept:
         return SavedTrace()
-    write = plan.intent(context.now())
+    now = context.now()
 
     def work() -> SavedTrace:
+        write = plan.intent(now)
         lost, doubtful = [], []
         for graph in kept:
             texts = _texts(graph)
@@ -63,13 +64,13 @@ async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> Sav
                 doubtful.append(graph)
         return SavedTrace(lost, doubtful)
 
-    return await asyncio.to_thread(work)
+    return await in_thread(work)
 
 
 async def saved_told(context: Context, caller: Caller, write: WriteIntent) -> str:
     """A sentence on the saved graphs that a write that forgets takes with it, empty if there are none."""
     kept = await context.journal.kept_graphs(caller.principal)
-    lost = SavedTrace([graph for graph in kept if is_lost(graph, write)])
+    lost = SavedTrace(await in_thread(lambda: [graph for graph in kept if is_lost(graph, write)]))
     names = ", ".join(repr(name) for name in lost.names)
     return f" Saved scratch graphs that held a part of it are gone as well: {names}." if names else ""
 

@@ -1,9 +1,9 @@
 """Forgetting a claim, an entity, an episode or what holds some words: first a preview, then for good and checked."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 
 from graphiti_pkm.capabilities.forget.check import NOTHING_FOUND, Afterwards
 from graphiti_pkm.capabilities.forget.derived_data import texts_of
@@ -110,10 +110,9 @@ class Forgetting:
                     "Call forget without confirm, and show the user what it says."
                 )
             restorable = await self._restorable(plan)
-            hints = [*hints_of(plan), *saved.hints]
-            write = await close_sagas(
-                self._graph, plan.intent(await self._committer.time(what[2])), says=plan.says_or_tells
-            )
+            hints = [*await in_thread(hints_of, plan), *saved.hints]
+            intent = await in_thread(plan.intent, await self._committer.time(what[2]))
+            write = await close_sagas(self._graph, intent, says=plan.says_or_tells)
             await self._committer.commit(saved.taken(write), {})
         is_erased = await self._erasing.erase_now()
         found = await self._afterwards.found(plan)
@@ -155,7 +154,7 @@ class Forgetting:
         read.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
         saying = [one for one in read if one.gone or one.is_titled]
         unsaid = [one for one in read if aim.entity and not (one.gone or one.is_titled)]
-        gone = await asyncio.to_thread(_words_of, aim, saying, names)
+        gone = await in_thread(_words_of, aim, saying, names)
         trace = await self._traces.read(
             group,
             gone,
@@ -166,7 +165,7 @@ class Forgetting:
         )
         saying += await self._titled(aim, trace, Vanished(gone.without(trace.told)), saying, mode)
         material = await self._material(aim, saying, unsaid, mode, trace)
-        return await asyncio.to_thread(plan_forgetting, await self._with_words(material, gone, trace))
+        return await in_thread(plan_forgetting, await self._with_words(material, gone, trace))
 
     async def _titled(
         self, aim: Aim, trace: Trace, vanished: Vanished, read: Sequence[Redaction], mode: EpisodesMode
@@ -174,14 +173,18 @@ class Forgetting:
         """Episodes of which no sentence goes, but a title, a description, or what a model was told about them."""
         if mode == "keep":
             return []
-        found = {held.uuid for held in trace.of("title") if aim.says(held.text)}
-        if mode == "redact":
-            found |= {held.uuid for held in trace.of("note") if aim.says(held.text) or vanished.marks(held.text)}
-        found -= {one.episode.uuid for one in read}
+
+        def look() -> set[str]:
+            found = {held.uuid for held in trace.of("title") if aim.says(held.text)}
+            if mode == "redact":
+                found |= {held.uuid for held in trace.of("note") if aim.says(held.text) or vanished.marks(held.text)}
+            return found - {one.episode.uuid for one in read}
+
+        found = await in_thread(look)
         episodes = await self._graph.get_episodes(sorted(found)[:MOST_EPISODES], [aim.group_id])
         titled = []
         for episode in episodes:
-            sentences = sentences_of(episode, await self._passages(episode))
+            sentences = await in_thread(sentences_of, episode, await self._passages(episode))
             gone = frozenset(range(len(sentences))) if mode == "delete" else frozenset[int]()
             titled.append(Redaction(episode, sentences, gone, [frozenset()] * len(sentences), is_titled=True))
         return titled
@@ -189,17 +192,22 @@ class Forgetting:
     async def _with_words(self, material: Material, gone: Gone, trace: Trace) -> Material:
         """The words that no text tells any more, and what is there of all that holds them."""
         aim = material.aim
-        texts = [
-            *(one.episode.name for one in material.redactions),
-            *map(words_of_claim, material.facts.values()),
-            *map(texts_of, material.entities.values()),
-            *material.reasons.values(),
-        ]
+        texts = chain(
+            (one.episode.name for one in material.redactions),
+            map(words_of_claim, material.facts.values()),
+            map(texts_of, material.entities.values()),
+            material.reasons.values(),
+        )  # made in the thread that reads them
         touched = {one.episode.uuid for one in material.redactions if one.gone}
         entities = trace.entities & material.entities.keys()
         around = await self._traces.around(aim.group_id, gone, trace, texts, touched, entities)
-        more = {uuid: fact for uuid, fact in around.facts.items() if around.vanished.tells(words_of_claim(fact))}
-        return replace(material, facts={**more, **material.facts}, around=around)
+
+        def work() -> Material:
+            tells = around.vanished.tells
+            more = {uuid: fact for uuid, fact in around.facts.items() if tells(words_of_claim(fact))}
+            return replace(material, facts={**more, **material.facts}, around=around)
+
+        return await in_thread(work)
 
     async def _aim(self, kind: str, text: str, group: str, names: Sequence[Name], finder: MentionFinder) -> Aim:
         """Raises NotFound if it went meanwhile."""
@@ -213,7 +221,7 @@ class Forgetting:
             raise unknown("fact", text)
         if kind == "episode":
             for episode in await self._graph.get_episodes([text], [group]):
-                return self._aims.of_episode(episode)
+                return await self._aims.of_episode(episode)
             raise unknown("episode", text)
         return await self._aims.of_query(group, text)
 
@@ -221,16 +229,18 @@ class Forgetting:
         return await self._graph.passages(episode.uuid, without_vector=False, limit=_MOST_PASSAGES)
 
     async def _redaction(self, aim: Aim, episode: Episode, finder: MentionFinder, mode: EpisodesMode) -> Redaction:
-        sentences = sentences_of(episode, await self._passages(episode))
+        passages = await self._passages(episode)
 
-        def read() -> tuple[list[frozenset[str]], frozenset[int]]:
+        def read() -> Redaction:
+            sentences = sentences_of(episode, passages)
             named = [frozenset(finder.find(sentence.text)) for sentence in sentences]
-            return named, frozenset(aim.picks(episode, sentences, named))
+            gone = frozenset(aim.picks(episode, sentences, named))
+            is_titled = aim.entity is not None and aim.says(episode.name)
+            if mode == "delete" and (gone or is_titled):
+                gone = frozenset(range(len(sentences)))
+            return Redaction(episode, sentences, gone, named, is_titled)
 
-        named, gone = await in_thread(read)
-        is_titled = aim.entity is not None and aim.says(episode.name)
-        is_whole = mode == "delete" and (gone or is_titled)
-        return Redaction(episode, sentences, frozenset(range(len(sentences))) if is_whole else gone, named, is_titled)
+        return await in_thread(read)
 
     async def _material(
         self, aim: Aim, redactions: Sequence[Redaction], unsaid: Sequence[Redaction], mode: EpisodesMode, trace: Trace
@@ -289,10 +299,10 @@ class Forgetting:
             shown = (caller.sight, what, plan.material.mode, write, *saved.uuids)
             return confirmation(self._context.signer, "forget", *shown)
 
-        return await asyncio.to_thread(work)
+        return await in_thread(work)
 
     async def _preview(self, plan: ForgetPlan, saved: SavedTrace, token: str) -> ForgetResponse:
-        hints = [*hints_of(plan), *saved.hints]
+        hints = [*await in_thread(hints_of, plan), *saved.hints]
         if plan.is_nothing and not saved.lost:
             return ForgetResponse(
                 message="Nothing says this: there is nothing to forget.",

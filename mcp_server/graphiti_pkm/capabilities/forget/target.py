@@ -1,9 +1,9 @@
 """What a call wants forgotten: the episodes that may say it, which of their sentences do, and what else says it."""
 
-import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from graphiti_pkm.capabilities.forget.text import Says, Sentence
 from graphiti_pkm.core.context import Context
@@ -16,6 +16,7 @@ from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFil
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
 from graphiti_pkm.core.ports.erasing import KeptRow
 from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 
 MOST_EPISODES = 2_000
@@ -34,6 +35,8 @@ _CLAIM = 3
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 """Also what was recorded before the clock was set back."""
+
+_Record = TypeVar("_Record")
 
 Picks = Callable[[Episode, Sequence[Sentence], Sequence[frozenset[str]]], Iterable[int]]
 
@@ -115,16 +118,16 @@ class Aims:
         found = {episode.uuid: episode for episode in mentioning}
         for name in (*names, *parts.own):
             listed = await self._graph.episodes_naming(group, name, _EVER, None, MOST_EPISODES)
-            found |= {episode.uuid: episode for episode in listed if says(episode.content)}
+            found |= {episode.uuid: episode for episode in await _that(says, listed, _content)}
         titled = await self._graph.search_episodes(
             search_terms(" ".join((*names, *parts.own))), EpisodeFilter(group_ids=(group,)), _FOUND
         )
         listed = await self._graph.get_episodes([uuid for uuid in titled if uuid not in found], [group])
-        found |= {episode.uuid: episode for episode in listed if says(episode.name)}
+        found |= {episode.uuid: episode for episode in await _that(says, listed, _title)}
         _bounded(len(found))
         for name in (*names, *parts.doubtful):
             listed = await self._graph.episodes_naming(group, name, _EVER, None, _ASKED_EACH)
-            found |= {episode.uuid: episode for episode in listed if hints(episode.content)}
+            found |= {episode.uuid: episode for episode in await _that(hints, listed, _content)}
         found |= await self._written(group, lambda text: says(text) or bool(forms.found(text)), found.keys())
         _bounded(len(found))
         return Aim(
@@ -138,7 +141,7 @@ class Aims:
             entity=entity,
             names=(*names, *parts.own),
             forms=forms,
-            unnamed=[one for one in mentioning if not says(one.content) and not hints(one.content)],
+            unnamed=await _that(lambda text: not (says(text) or hints(text)), mentioning, _content),
         )
 
     async def of_fact(self, fact: Fact) -> Aim:
@@ -193,14 +196,14 @@ class Aims:
             terms = search_terms(form)
             found |= await self._graph.search_episodes(terms, EpisodeFilter(group_ids=(group_id,)), _ASKED_EACH)
         others = [uuid for uuid in found if uuid not in known]
-        return [one for one in await self._graph.get_episodes(others, [group_id]) if repeats(one.content)]
+        return await _that(repeats, await self._graph.get_episodes(others, [group_id]), _content)
 
-    def of_episode(self, episode: Episode) -> Aim:
+    async def of_episode(self, episode: Episode) -> Aim:
         """All of it."""
         return Aim(
             group_id=episode.group_id,
             picks=lambda _, sentences, __: range(len(sentences)),
-            words=tuple(search_terms(episode.content)),
+            words=tuple(await in_thread(search_terms, episode.content)),
             episodes=[episode],
         )
 
@@ -232,7 +235,7 @@ class Aims:
                 *await self._graph.get_episodes(list(found), [group_id]),
                 *(await self._written(group_id, says, found)).values(),
             ],
-            facts=[*(fact for fact in held if says(words_of_fact(fact))), *of_named],
+            facts=[*await _that(says, held, words_of_fact), *of_named],
         )
 
     async def _written(self, group_id: str, says: Says, known: Collection[str]) -> dict[str, Episode]:
@@ -246,14 +249,14 @@ class Aims:
 
         after = 0
         while rows := await self._journal.kept_rows(group_id, after, _PAGE):
-            await asyncio.to_thread(look, rows)
+            await in_thread(look, rows)
             after = rows[-1].seq
         return {one.uuid: one for one in await self._graph.get_episodes(list(found), [group_id])}
 
     async def _facts_of_named(self, group_id: str, terms: Sequence[str], says: Says) -> list[Fact]:
         """Facts of the entities whose name says it: with a fact the name would stay. Not of the person."""
         found = await self._graph.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
-        named = [one for one in await self._graph.get_entities(list(found), [group_id]) if says(one.name)]
+        named = await _that(says, await self._graph.get_entities(list(found), [group_id]), lambda one: one.name)
         person = await self._persons.uuids(group_id)
         return [fact for one in named if one.uuid not in person for fact in await self._facts(one)]
 
@@ -293,7 +296,7 @@ class Aims:
         found: dict[str, float] = {}
         for name in names:
             found |= await self._graph.search_facts(search_terms(name), wanted, _FOUND)
-        return [fact for fact in await self._graph.get_facts(list(found), [group_id]) if says(words_of_fact(fact))]
+        return await _that(says, await self._graph.get_facts(list(found), [group_id]), words_of_fact)
 
     async def _same(self, fact: Fact) -> list[Fact]:
         """Other facts of the same ends that say the same in the same words, for instance one that was ended before."""
@@ -301,13 +304,13 @@ class Aims:
         found = await self._graph.search_facts(
             search_terms(fact.text), FactFilter(group_ids=(fact.group_id,), now=self._context.now()), _FOUND
         )
-        return [
+        others = [
             one
             for one in await self._graph.get_facts(list(found), [fact.group_id])
-            if one.uuid != fact.uuid
-            and (one.source_uuid, one.target_uuid) == pair
-            and fold(words_of_fact(one)) == fold(words_of_fact(fact))
+            if one.uuid != fact.uuid and (one.source_uuid, one.target_uuid) == pair
         ]
+        own = fold(words_of_fact(fact))
+        return await _that(lambda text: fold(text) == own, others, words_of_fact)
 
     async def _refuse_person(self, entity: Entity) -> None:
         if entity.uuid in await self._persons.uuids(entity.group_id):
@@ -320,6 +323,19 @@ class Aims:
 def _meaning(entity: Entity, *texts: str) -> Name:
     """A name of it with all these spellings."""
     return Name(key="", group_id=entity.group_id, text=texts[0], spellings=texts[1:], entity_uuid=entity.uuid)
+
+
+async def _that(says: Says, records: Sequence[_Record], text_of: Callable[[_Record], str]) -> list[_Record]:
+    """The records whose text says it; looked through off the event loop, as texts are long and records many."""
+    return await in_thread(lambda: [one for one in records if says(text_of(one))])
+
+
+def _content(episode: Episode) -> str:
+    return episode.content
+
+
+def _title(episode: Episode) -> str:
+    return episode.name
 
 
 def words_of_fact(fact: Fact) -> str:

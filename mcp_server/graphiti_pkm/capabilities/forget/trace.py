@@ -1,6 +1,5 @@
 """Where words of what goes stand in the journal, whose rows also hold what the graph has no more."""
 
-import asyncio
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -90,10 +89,10 @@ class Traces:
 
         ``is_own``: whether a name goes with what they lose.
         """
-        reading = _Reading(gone, frozenset(touched), frozenset(emptied), kept)
+        reading = await in_thread(_Reading, gone, frozenset(touched), frozenset(emptied), kept)
         after = 0
         while rows := await self._journal.kept_rows(group_id, after, _PAGE):
-            await asyncio.to_thread(reading.take, rows)
+            await in_thread(reading.take, rows)
             after = rows[-1].seq
         return await in_thread(reading.trace, is_own)
 
