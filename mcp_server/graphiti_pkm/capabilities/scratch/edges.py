@@ -111,7 +111,7 @@ class ScratchEdges:
                 nodes_created=applied.nodes_added if create_missing else None,
                 matched=[]
                 if create_missing
-                else await in_thread(matched, found, [text for text in texts if found.graph.find(text) is None]),
+                else await in_thread(matched, found, (text for text in texts if found.graph.find(text) is None)),
                 similar_existing=await similar_told(found, new, self._matcher),
                 note=found.note,
             )

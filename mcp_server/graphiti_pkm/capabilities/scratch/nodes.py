@@ -80,7 +80,7 @@ class ScratchNodes:
                 existing=len(good) - applied.nodes_added,
                 failed=failed[:kept],
                 failed_total=len(failed) if kept < len(failed) else None,
-                conflicts=_conflicts(found.graph, good)[:_MOST_TOLD] or None,
+                conflicts=(await in_thread(_conflicts, found.graph, good))[:_MOST_TOLD] or None,
                 similar_existing=await similar_told(found, new, self._matcher),
                 note=found.note if new else None,
             )

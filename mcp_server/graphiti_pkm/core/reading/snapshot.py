@@ -85,8 +85,10 @@ class SnapshotReader:
 
     async def known_names(self, group_id: str, told: Told, person: str) -> dict[str, Name]:
         """The names of the call that exist, by key; with that of the person, who stays known by it."""
-        keys = [name_key(group_id, name) for name in names_in(told, person)]
-        return await self._graph.get_names([*keys, name_key(group_id, ME)]) if keys else {}
+        named = names_in(told, person)
+        if not named:
+            return {}
+        return await self._graph.get_names(await in_thread(lambda: [name_key(group_id, one) for one in (*named, ME)]))
 
     async def read(
         self, group_id: str, told: Told, person: str, vectors: Mapping[str, Vector], now: datetime
@@ -97,13 +99,10 @@ class SnapshotReader:
         )
         mentioned, parts = await _named_in(known, told)
         reading = _Reading(self._graph, group_id, told, person, names)
-        asked = {name_key(group_id, name) for name in names_in(told, person)}
-        matched = {name.entity_uuid for key, name in names.items() if key in asked}
-        given = {form for name in names_in(told, person) for form in word_forms(name)}
+        matched, given = await in_thread(_given_in, group_id, names_in(told, person), names)
+        others = mentioned | matched
         parts = {
-            word: uuid
-            for word, uuid in parts.items()
-            if uuid not in mentioned | matched and given.isdisjoint(word_forms(word))
+            word: uuid for word, uuid in parts.items() if uuid not in others and given.isdisjoint(word_forms(word))
         }
         partly = list(dict.fromkeys(parts.values()))[:_MOST_PARTLY]
         around = [*matched, *sorted(mentioned - matched)][:_MOST_RELATED]
@@ -342,6 +341,15 @@ class _Reading:
     async def _by_prefix(self, prefix: str) -> list[Fact]:
         uuids = await self.graph.find_uuids("fact", prefix, [self.group_id], 2)
         return await self.graph.get_facts(uuids, [self.group_id]) if uuids else []
+
+
+def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) -> tuple[set[str], set[str]]:
+    """The known entities that a call gives by name, and the compared forms of all words of the names given."""
+    asked, forms = set[str](), set[str]()
+    for name in given:
+        asked.add(name_key(group_id, name))
+        forms |= word_forms(name)
+    return {name.entity_uuid for key, name in names.items() if key in asked}, forms
 
 
 async def _named_in(known: KnownNames, told: Told) -> tuple[set[str], dict[str, str]]:

@@ -208,10 +208,15 @@ class Matcher:
         """Vectors of the texts that are no labels and, for these, of labels that have none yet."""
         async with holding as opened:
             graph, version = opened.graph, opened.graph.version
-            known = {text: index for text in texts if (index := graph.find(text)) is not None}
-            unknown = [text for text in texts if text not in known]
-            pending = [graph.label(index) for index in islice(graph.vectors.pending, _MOST_PENDING if unknown else 0)]
-        wanted = await in_thread(lambda: _distinct(words(text) for text in [*unknown, *pending]))
+
+            def look() -> tuple[dict[str, int], list[str]]:
+                known = {text: index for text in texts if (index := graph.find(text)) is not None}
+                unknown = [text for text in texts if text not in known]
+                most = _MOST_PENDING if unknown else 0
+                pending = [graph.label(index) for index in islice(graph.vectors.pending, most)]
+                return known, _distinct(words(text) for text in [*unknown, *pending])
+
+            known, wanted = await in_thread(look)
         return _Prepared(opened, version, known, await embed_by_text(self._embedder, wanted) if wanted else {})
 
     def _found(self, opened: OpenGraph, texts: Sequence[str], prepared: "_Prepared") -> Found:

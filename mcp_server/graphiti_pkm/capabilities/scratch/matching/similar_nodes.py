@@ -21,11 +21,15 @@ _MOST_TOLD = 20
 
 async def similar_told(found: Found, labels: Iterable[str], matcher: Matcher) -> list[SimilarLabels]:
     """Of added nodes those that are similar to others, with these; they have their vectors, and the graph is held."""
-    added = _by_node(found, labels)
-    within = await in_thread(_within, found, added, matcher.threshold) if len(added) > 1 else {}
-    near = ((label, _most_similar(found, label, within.get(node, []), matcher)) for node, label in added.items())
-    told = (SimilarLabels(label=label, similar_existing=[one.view for one in own]) for label, own in near if own)
-    return list(islice(told, _MOST_TOLD))
+
+    def work() -> list[SimilarLabels]:
+        added = _by_node(found, labels)
+        within = _within(found, added, matcher.threshold) if len(added) > 1 else {}
+        near = ((label, _most_similar(found, label, within.get(node, []), matcher)) for node, label in added.items())
+        told = (SimilarLabels(label=label, similar_existing=[one.view for one in own]) for label, own in near if own)
+        return list(islice(told, _MOST_TOLD))
+
+    return await in_thread(work)
 
 
 def _by_node(found: Found, labels: Iterable[str]) -> dict[int, str]:
