@@ -10,9 +10,10 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.transport_security import DEFAULT_MAX_REQUEST_BODY_SIZE
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
@@ -27,10 +28,14 @@ from graphiti_pkm.server.auth.callers import TOKEN, Limits, opener_of
 from graphiti_pkm.server.transports.openings import LONGEST_OPENING
 from graphiti_pkm.settings.loader import Settings
 
+_Key = TypeVar("_Key")
 _KEPT = ("type", "asgi", "http_version", "scheme", "server", "client", "path", "raw_path", "root_path", "query_string")
 """What of a request's scope is needed to end its session later, beside the user."""
 _AT_ONCE = 100
 """Requests of a token that may be under way beside two a session: one for events, and one that is answered soon."""
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Of bodies of a token's requests that may be under way."""
 
 
 @dataclass
@@ -63,6 +68,8 @@ class Sessions:
         """By id, least recently used first."""
         self._under_way: Counter[tuple[str, bool]] = Counter()
         """Requests of each token, and of these the streams that are no part of a session, or are one themselves."""
+        self._bytes: Counter[str] = Counter()
+        """Of the bodies of each token's requests under way."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -77,13 +84,18 @@ class Sessions:
             refusal = self._refused("too_many_sessions", scope, "Too many requests of this token are under way.")
             await refusal(scope, receive, send)
             return
+        owner, size = kind[0], _length_of_body(scope)
+        if size and self._bytes[owner] + size > MOST_BYTES:
+            refusal = self._refused("too_many_bytes", scope, "Too many bytes of this token's requests are under way.")
+            await refusal(scope, receive, send)
+            return
         self._under_way[kind] += 1
+        self._bytes[owner] += size
         try:
             await self._bounded(scope, receive, send)
         finally:
-            self._under_way[kind] -= 1
-            if not self._under_way[kind]:
-                del self._under_way[kind]
+            _subtract(self._under_way, kind, 1)
+            _subtract(self._bytes, owner, size)
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, method = Headers(scope=scope), scope["method"]
@@ -201,6 +213,21 @@ class Sessions:
 def _owner(scope: Scope) -> str:
     token: Token | None = scope.get(TOKEN)
     return token.id if token is not None else ""
+
+
+def _length_of_body(scope: Scope) -> int:
+    """The bytes that it says it has, or that are read at most of one that does not say it."""
+    headers = Headers(scope=scope)
+    said = headers.get("content-length", "0")
+    is_said = "transfer-encoding" not in headers and said.isdecimal()
+    return min(int(said), DEFAULT_MAX_REQUEST_BODY_SIZE) if is_said else DEFAULT_MAX_REQUEST_BODY_SIZE
+
+
+def _subtract(counts: Counter[_Key], key: _Key, count: int) -> None:
+    """A key without a count goes: tokens come and go."""
+    counts[key] -= count
+    if not counts[key]:
+        del counts[key]
 
 
 async def _whole(receive: Receive) -> list[Message] | None:
