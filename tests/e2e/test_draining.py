@@ -190,7 +190,7 @@ async def test_what_outlasts_the_bound_does_not_keep_the_server(data_dir: Path) 
 
 STUCK = """
 import asyncio, sys, threading, time
-from graphiti_pkm import draining
+from graphiti_pkm.server.transports import draining
 
 draining.CLOSING_SECONDS = 0.1
 
