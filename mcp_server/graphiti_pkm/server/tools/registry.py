@@ -19,7 +19,7 @@ from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import ToolSpec
 
-CAPABILITIES: tuple[Capability, ...] = (REMEMBER, SEARCH, EXPLORE, HISTORY, FORGET, STATUS, SAGAS, SCRATCH)
+CAPABILITIES: tuple[Capability, ...] = (REMEMBER, SEARCH, EXPLORE, SAGAS, HISTORY, FORGET, STATUS, SCRATCH)
 """In the order in which clients list their tools and in which services are built: each may use those before it."""
 
 _ABOUT = {
