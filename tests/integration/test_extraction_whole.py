@@ -74,7 +74,7 @@ async def test_what_the_caller_told_is_neither_doubled_nor_ended(memory: Memory,
 
 
 async def test_a_long_note_is_read_as_the_settings_say(memory: Memory, scripted_model: ScriptedModel) -> None:
-    scripted_model.change(latency_ms=10)
+    scripted_model.change(latency_ms=200)
     homes = [f"Person {name} LIVES_IN Rome." for name in "ABCDEF"]
     receipt = await read(memory, "\n".join((*homes[:5], "filler " * 200, homes[5])), "2025-01-01")
     assert sorted(one.fact for one in receipt.facts) == homes
