@@ -3,6 +3,7 @@
 import sqlite3
 from array import array
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ WITHOUT_RECORD = MIGRATIONS[:5]
 
 async def older(directory: Path, vectors: Vectors) -> None:
     """A journal that does not say of which model its vectors are."""
-    journal = SqliteJournal(directory, migrations=WITHOUT_RECORD)
+    journal = SqliteJournal(directory, now=lambda: datetime.now(UTC), migrations=WITHOUT_RECORD)
     await journal.append(a_write(an_entity("Sarah", uuid="sarah")), vectors, "", {})
     await journal.close()
 

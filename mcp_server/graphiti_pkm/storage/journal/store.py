@@ -108,14 +108,15 @@ class SqliteJournal:
 
         try:
             seq = await self._durable.run(work)
+        except DamagedStore as error:
+            self._last_write.ended(error.message)
+            raise DamagedStore(f"Nothing was stored. {error.message}") from error
         except ConfigurationError as error:
             self._last_write.ended(error.message)
             raise
         except Unavailable as error:
             self._last_write.ended(error.message)
             raise NotKept(f"Nothing was stored. {error.message}") from error
-        except DamagedStore as error:
-            raise DamagedStore(f"Nothing was stored. {error.message}") from error
         except sqlite3.IntegrityError as error:
             raise ValueError(f"write {intent.uuid} is journalled already") from error
         self._last_write.ended(None)
