@@ -25,15 +25,15 @@ async def killed(data_dir: Path, when: str, step: str, times: int, *command: str
 
 
 BEFORE = [
-    ("after", "journal.schema:copy_to", 1),
-    ("before", "journal.copies:check_whole", 1),
-    ("after", "journal.copies:_publish", 1),
-    ("before", "journal.copies:_join_spending", 1),
+    ("after", "storage.journal.schema:copy_to", 1),
+    ("before", "storage.journal.copies:check_whole", 1),
+    ("after", "storage.journal.copies:_publish", 1),
+    ("before", "storage.journal.copies:_join_spending", 1),
 ]
 AFTER = [
-    ("after", "journal.store:SqliteJournal.restore", 1),
-    ("after", "graph.store:GraphStore.clear", 1),
-    ("after", "graph.store:GraphStore.apply", 1),
+    ("after", "storage.journal.store:SqliteJournal.restore", 1),
+    ("after", "storage.graph.store:GraphStore.clear", 1),
+    ("after", "storage.graph.store:GraphStore.apply", 1),
 ]
 
 

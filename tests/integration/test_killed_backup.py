@@ -15,10 +15,10 @@ from graphiti_pkm.storage.journal.store import SqliteJournal
 @pytest.mark.parametrize(
     ("when", "step", "is_there"),
     [
-        ("before", "journal.copies:copy_to", False),
-        ("after", "journal.copies:copy_to", False),
-        ("before", "journal.copies:_publish", False),
-        ("after", "journal.copies:_publish", True),
+        ("before", "storage.journal.copies:copy_to", False),
+        ("after", "storage.journal.copies:copy_to", False),
+        ("before", "storage.journal.copies:_publish", False),
+        ("after", "storage.journal.copies:_publish", True),
     ],
 )
 async def test_a_killed_backup_is_whole_or_not_there_and_the_next_one_tidies_up(

@@ -226,11 +226,12 @@ class Neo4jDatabase:
 _CLEAR_MARKERS = Query("clear markers", "MATCH (n:Write) WITH n LIMIT 5000 DELETE n RETURN count(n) AS gone", {})
 _CLEAR = Query(
     "clear",
-    """MATCH (n) WHERE NOT (n:Meta AND n.id STARTS WITH 'lock of ') WITH n LIMIT 5000
+    """MATCH (n) WHERE NOT (n:Meta AND n.id = 'lock of all') WITH n LIMIT 5000
     DETACH DELETE n RETURN count(n) AS gone""",
     {},
 )
-"""All but the locks: another host would take one that is gone for free."""
+"""All but the lock of whoever clears: another host would take one that is gone for free. Locks of groups go, so that a
+writer who was paused meanwhile finds that the lock is not his any more."""
 _CLAIM = """MERGE (m:Meta {id: 'claim ' + $key}) SET m.asked_at = datetime()
 WITH m WHERE coalesce(m.claimed_until, datetime({epochMillis: 0})) <= datetime()
 SET m.claimed_until = datetime() + duration({seconds: $seconds}) RETURN 1 AS claimed"""
