@@ -88,6 +88,8 @@ def test_a_curator_may_all_that_is_left() -> None:
         "Passage",
         "Change",
         "Reading",
+        "Write",
+        "Meta",
     }
     assert "GRANT WRITE ON GRAPH neo4j TO mem_curator" in STATEMENTS
 

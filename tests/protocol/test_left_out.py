@@ -13,7 +13,8 @@ from tests.protocol.support import EVERYTHING, World, text, told
 
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.server.tools.guard import GuardedTool
-from graphiti_pkm.server.tools.registry import TOOLSETS, ToolLine
+from graphiti_pkm.server.tools.registry import TOOLSETS, guarded
+from graphiti_pkm.toolkit.tool import ToolSpec
 
 LINES = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools}
 OWN = Records("t1", HUB, fixed_uuid("hub fact 0"), fixed_uuid("an episode"))
@@ -24,7 +25,7 @@ _MADE = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 
 
 def built(name: str) -> GuardedTool:
-    return LINES[name].build()
+    return guarded(LINES[name])
 
 
 def base(tool: GuardedTool) -> dict[str, Any]:
@@ -99,7 +100,7 @@ async def test_a_call_that_fills_every_field_is_answered_as_one_without_them(nam
     assert await answer(LINES[name], filled) == await answer(LINES[name], given)
 
 
-async def answer(line: ToolLine, arguments: dict[str, Any]) -> str:
+async def answer(line: ToolSpec, arguments: dict[str, Any]) -> str:
     """The whole answer of a server of its own, with what differs from write to write left out."""
     tools = (line.name, "add_edges", "save_graph")
     world = World(EVERYTHING.model_copy(update={"tools": tools}), writes_really=True)
