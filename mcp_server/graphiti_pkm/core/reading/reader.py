@@ -122,7 +122,8 @@ class Reader:
     async def _anchor(self, caller: Caller, entity_uuid: str, group_ids: GroupIds) -> Anchor:
         """The entity asked about, perhaps as "me"; without group_ids its own group is read, whichever that is (C21)."""
         wanted = self._groups.many(caller, group_ids)
-        visible = await self._groups.visible(caller)
+        # Groups that Graphiti filled since the start are not listed yet: whoever names one may still read it.
+        visible = tuple(dict.fromkeys((*await self._groups.visible(caller), *(wanted or ()))))
         if normalise_name(entity_uuid) in PERSON_WORDS:
             entity_uuid = await self._person_uuid(wanted or (self._groups.one(caller, None),)) or entity_uuid
         uuid = await resolve_within(self._graph, visible, "entity", entity_uuid)
