@@ -1,5 +1,6 @@
 """Vectors of what a write stores, made in one batch before any lock is held."""
 
+import asyncio
 from collections.abc import Sequence
 
 from graphiti_pkm.core.model.records import Vector
@@ -8,17 +9,20 @@ from graphiti_pkm.errors import Unavailable
 
 PATIENCE = 5.0
 """Seconds that a write waits for a service; what is stored without vectors gets them later."""
+MOST_SECONDS = 10.0
+"""That a write waits for any model, the local one of a busy machine too; less than half of what a call may take."""
 WORDS_ONLY = "found by words only: no embedding model, see get_status"
 WORDS_FOR_NOW = "found by words only until the embedding model answers again (embedding: pending)"
 
 
 async def embed_by_text(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vector] | None:
-    """Vectors by text; None without a model, or one that does not answer: then words find what is stored."""
+    """Vectors by text; None without a model, or one that does not answer in time: then words find what is stored."""
     if not await embedder.available():
         return None
     try:
-        vectors = await embedder.embed(texts, PATIENCE)
-    except Unavailable:
+        async with asyncio.timeout(MOST_SECONDS):
+            vectors = await embedder.embed(texts, PATIENCE)
+    except (Unavailable, TimeoutError):
         return None
     return dict(zip(texts, vectors, strict=True))
 

@@ -37,8 +37,8 @@ from graphiti_pkm.core.model.records import (
 )
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.embedding.write_vectors import PATIENCE
-from graphiti_pkm.errors import NotAllowed, Unavailable
+from graphiti_pkm.embedding.write_vectors import embed_by_text
+from graphiti_pkm.errors import NotAllowed
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
 
@@ -316,12 +316,8 @@ class Deleting:
             for fact in facts
             if fact.quote_episode_uuid == episode_uuid and not set(fact.episodes) <= {episode_uuid}
         }
-        try:
-            if not texts or not await self._context.embedder.available():
-                return {}
-            return dict(zip(texts, await self._context.embedder.embed(list(texts.values()), PATIENCE), strict=True))
-        except Unavailable:
-            return {}
+        vectors = (await embed_by_text(self._context.embedder, list(texts.values())) if texts else None) or {}
+        return {uuid: vectors[text] for uuid, text in texts.items() if text in vectors}
 
 
 def _says_nothing(_: str) -> bool:

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from graphiti_pkm.capabilities.remember.answer import Linked, write_answer
 from graphiti_pkm.capabilities.remember.write_plan import (
-    EMBEDDED_AT_ONCE,
     Occurrence,
     WritePlan,
+    embedded_at_once,
     extract_job,
     missing_vectors,
     new_uuid,
@@ -270,7 +270,7 @@ def _texts(told: Told, spans: list[Span], person: str, group_id: str, known: Map
     """Everything a write may need as a vector: sentences, fact texts, and the names that no one has given yet."""
     held = {name: known.get(name_key(group_id, name)) for name in names_given(told, person)}
     new = [name for name, one in held.items() if one is None or not (one.is_linkable or name == person)]
-    sentences = [told.body[span.start : span.end] for span in spans[:EMBEDDED_AT_ONCE]]
+    sentences = embedded_at_once(told.body, spans)
     return list(dict.fromkeys((*sentences, *new, *_fact_texts(told, person))))
 
 

@@ -33,8 +33,9 @@ from graphiti_pkm.core.model.records import (
 from graphiti_pkm.core.reading.snapshot import Snapshot
 from graphiti_pkm.settings.loader import RetirementPolicy
 
-EMBEDDED_AT_ONCE = 256
-"""Passages embedded within the call; the rest is a job's."""
+_MOST_PASSAGES = 256
+_MOST_BYTES = 24_000
+"""Of the passages embedded within the call: what the local model does in a few seconds. A job embeds the rest."""
 
 NEAR_NAME = 0.85
 """Raw cosine from which on two names are reported as alike."""
@@ -93,7 +94,7 @@ class WritePlan:
             for uuid in dict.fromkeys((*(one.entity.uuid for one in self.resolved), *(uuid for uuid, _ in self.linked)))
         ]
         embedding: list[Job] = []
-        if self.vectors and len(self.passages) > EMBEDDED_AT_ONCE:
+        if self.vectors and any(one.uuid not in self.vectors for one in self.passages):
             embedding.append(EmbedPassagesJob(episode_uuid=episode.uuid))
         return WriteIntent(
             uuid=new_uuid(),
@@ -193,6 +194,19 @@ def extract_job(
     )
 
 
+def embedded_at_once(body: str, spans: Sequence[Span | Passage]) -> list[str]:
+    """The texts of the first passages, which are embedded within the call."""
+    texts: list[str] = []
+    used = 0
+    for span in spans[:_MOST_PASSAGES]:
+        text = body[span.start : span.end]
+        used += len(text.encode(errors="surrogatepass"))
+        if used > _MOST_BYTES:
+            break
+        texts.append(text)
+    return texts
+
+
 def missing_vectors(plan: WritePlan, vectors: Mapping[str, Vector]) -> bool:
     """Whether an entity lacks its vector because a moment ago it was there, or had no name that anyone gave it."""
     return any(one.gains_vector and one.entity.name not in vectors for one in plan.resolved)
@@ -202,7 +216,7 @@ def _vectors_of(plan: WritePlan, vectors: Mapping[str, Vector]) -> Vectors:
     texts = {one.entity.uuid: one.entity.name for one in plan.resolved if one.gains_vector}
     texts.update(plan.facts.texts)
     content = plan.episode.content
-    texts.update((one.uuid, content[one.start : one.end]) for one in plan.passages[:EMBEDDED_AT_ONCE])
+    texts.update(zip((one.uuid for one in plan.passages), embedded_at_once(content, plan.passages), strict=False))
     return {uuid: vectors[text] for uuid, text in texts.items() if text in vectors}
 
 

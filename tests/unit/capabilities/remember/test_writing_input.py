@@ -1,14 +1,23 @@
 """What add_memory refuses, and what it takes as it is."""
 
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 from tests.builders import at
+from tests.fakes import FakeEmbedder
 from tests.worlds.writing_world import WritingWorld, the
 
+from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.records import EmbedMissingJob, EmbedPassagesJob, Vector
+from graphiti_pkm.embedding import write_vectors
 from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.storage.commit import Committer
 
 FACT = {"source": "me", "relation": "WORKS_AT", "target": "Acme"}
 
@@ -184,3 +193,45 @@ async def test_a_long_text_is_embedded_in_parts(world: WritingWorld) -> None:
     claimed = await world.journal.claim_job("test", 60)
     assert claimed is not None
     assert claimed[2].kind == "embed_passages"
+
+
+@pytest.mark.parametrize("pattern", ["Person{} Nordmann{}", "Person{}x Nordman{}", "人物{} 北方{}"])
+async def test_a_long_text_of_names_is_embedded_in_part_and_the_rest_by_a_job(pattern: str) -> None:
+    world = WritingWorld()
+    known = [f"Person{i} Nordmann{i % 37}" for i in range(300)]
+    await world.tell("Guests.", entities=[{"name": name, "type": "Person"} for name in known])
+    body = " ".join([pattern.format(i, i % 37) for i in range(1_200)] * 12)[:240_000]
+
+    answer = await world.tell(body)
+
+    embedded = sum(len(text.encode()) for text in world.embedder.calls[-1])
+    assert 20_000 < embedded <= 24_000
+    without = await world.graph.passages(answer.episode_uuid, without_vector=True, limit=1_000)
+    assert len(without) == len(world.graph.tables.passages) - len(world.embedder.calls[-1]) - 1
+    assert EmbedPassagesJob(episode_uuid=answer.episode_uuid) in [one.job for one in world.journal.jobs.values()]
+
+
+class _Slow(FakeEmbedder):
+    """Does not come to an end of more than one text in the time of a call."""
+
+    async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:
+        if len(texts) > 1:
+            await asyncio.Event().wait()
+        return await super().embed(texts, patience)
+
+
+async def test_what_is_not_embedded_in_time_is_stored_and_gets_its_vectors_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(write_vectors, "MOST_SECONDS", 0.01, raising=False)
+    world = WritingWorld()
+    await world.journal.record_embedding(world.embedder.model, world.embedder.dimension)
+    world.context = replace(world.context, embedder=_Slow())
+    world.writing = Writing(world.context, Groups(world.graph, world.context.settings), Committer(world.context))
+
+    async with asyncio.timeout(5):
+        answer = await world.tell("Anna came. So did Ben.", entities=[{"name": "Anna"}])
+
+    assert answer.status == "stored"
+    assert write_vectors.WORDS_FOR_NOW in answer.message
+    assert EmbedMissingJob() in [one.job for one in world.journal.jobs.values()]
