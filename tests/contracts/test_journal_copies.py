@@ -17,6 +17,7 @@ def a_memory() -> WriteIntent:
 
 
 async def test_a_backup_brings_rows_states_receipts_vectors_and_jobs_back(journal: Journal, tmp_path: Path) -> None:
+    await journal.record_embedding("model", 2)
     first, second, later = a_memory(), a_memory(), a_memory()
     vectors = {first.entities[0].uuid: array("f", [0.5, -0.25])}
     await journal.append(first, vectors, "first", {"message": "stored"})

@@ -20,6 +20,9 @@ from tests.integration.embedded_support import endpoint
 from tests.requirements import requirement
 from tests.storm.dump import Dump, differences, dump
 
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding
+from graphiti_pkm.storage.journal.store import SqliteJournal
+
 NOTES = ("Ines leads the project Heron.", "Tom rides trains through Japan.", "The bakery opens at six.")
 FACT = {"source": "Ines", "relation": "LEADS", "target": "Heron", "fact": "Ines leads Heron."}
 KEY = "sk-planted-5c1e0d"
@@ -292,3 +295,22 @@ async def test_a_backup_of_another_model_is_restored_and_told_how_to_go_on(
     back = await graph_of(data_dir)
     assert set(dimensions(back)) == {384}
     assert differences(expected, _without_vectors(back)) == []
+
+
+async def test_a_backup_made_while_vectors_changed_is_restored_with_the_change_finished(
+    data_dir: Path, tmp_path: Path, service: EmbeddingService
+) -> None:
+    await told(data_dir)
+    journal = SqliteJournal(data_dir)
+    await journal.begin_change("text-embedding-3-small", DIMENSION)
+    await journal.backup(tmp_path / "copy")
+    await journal.close()
+    restored = await command("restore", str(tmp_path / "copy"), "--replace", data_dir=tmp_path / "other", **by(service))
+    assert restored.startswith("Restored 3 writes")
+    assert "reembed" not in restored
+    journal = SqliteJournal(tmp_path / "other")
+    recorded = await journal.embedding()
+    counts = await journal.counts()
+    await journal.close()
+    assert recorded == RecordedEmbedding(model="text-embedding-3-small", dimension=DIMENSION)
+    assert counts["jobs_queued"] == 1  # which brings the new vectors

@@ -1,6 +1,7 @@
 """Commands that look after the data: backup, restore, rebuild, fetch-model."""
 
 import asyncio
+import contextlib
 import shlex
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from graphiti_pkm.cli.output import Progress, say
 from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.embedding.local.weight_files import find_weights
 from graphiti_pkm.embedding.local.weights import fetch_weights
-from graphiti_pkm.errors import ConfigurationError, NotFound
+from graphiti_pkm.errors import ConfigurationError, NotFound, Unavailable
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
@@ -43,6 +44,8 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
     async def run() -> tuple[int, str | None]:
         async with open_memory(settings, replays=False) as memory:
             count = await memory.recovery.rebuilding.restore_backup(target, progress, replace=replace)
+            with contextlib.suppress(Unavailable):  # a server goes on with it, as is said below
+                await memory.reembedding.finish_change()  # which the backup was made in the middle of
             return count, mismatch(await memory.journal.embedding(), memory.context.embedder)
 
     try:

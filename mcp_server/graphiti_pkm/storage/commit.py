@@ -132,6 +132,9 @@ class Committer:
         """
         try:
             recorded = await self._journal.embedding()
+            if recorded is None and vectors:  # a backup from before the first vector was restored beside this process
+                await self._journal.record_embedding(self._embedder.model, self._embedder.dimension)
+                recorded = await self._journal.embedding()
         except PkmError:  # the same journal is to take the write: it will say so
             return intent, vectors
         if recorded is None:

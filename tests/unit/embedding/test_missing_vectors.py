@@ -8,6 +8,7 @@ from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.records import EmbedMissingJob, NewVectors
+from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 from graphiti_pkm.embedding.recorded import RecordedEmbedder
 from graphiti_pkm.errors import ModelUnavailable, Unavailable
 from graphiti_pkm.storage.commit import Committer
@@ -70,6 +71,14 @@ async def test_the_vectors_follow_once_it_answers_again_and_a_long_absence_costs
     assert [len(row.vectors) for row in stored] == [5]
     same = await world.embedder.embed(["Sarah knows Tom."])
     assert world.graph.tables.vectors[world.facts[0].uuid] == same[0]
+
+
+async def test_the_first_vectors_record_their_model(world: WritingWorld) -> None:
+    """After a restore of a memory that had none, beside a running server."""
+    world.journal.recorded = None
+    await world.tell("Sarah knows Tom.")
+    recorded = await world.journal.embedding()
+    assert recorded == RecordedEmbedding(model=world.embedder.model, dimension=world.embedder.dimension)
 
 
 async def test_without_a_recorded_model_nothing_waits(world: WritingWorld) -> None:

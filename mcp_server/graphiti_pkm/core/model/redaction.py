@@ -38,7 +38,7 @@ _SHELL: Mapping[str, object] = MappingProxyType(
         "target_name": "",
     }
 )
-_SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at")
+SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at")
 """What stays of a write whose group is cleared: that something was written, and when."""
 _OF_OTHERS = frozenset({"retired", "needs_attention", "related", "proposed", "not_found"})
 _OF_OTHER_FACTS = frozenset({"fact", "series"})
@@ -89,7 +89,7 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
     after a rebuild it is found among the changes of its ends only if they were there.
     """
     if earlier.group_id in forgetting.deletions.groups:
-        return WriteIntent(**{name: getattr(earlier, name) for name in _SHELL_OF_A_WRITE}), {}
+        return WriteIntent(**{name: getattr(earlier, name) for name in SHELL_OF_A_WRITE}), {}
     left = _Redaction(forgetting).of(earlier)
     kept = {one.uuid for one in left.entities if one.name != FORGOTTEN}
     kept |= {one.uuid for one in left.facts if one.text != FORGOTTEN} | {one.uuid for one in left.passages}

@@ -4,19 +4,28 @@ import contextlib
 import json
 import math
 import sqlite3
+from datetime import datetime
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from graphiti_pkm.core.model import redaction
+from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, WriteIntent, WriteKind
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.storage.journal import embedding, extractions, jobs, saved_graphs
+from graphiti_pkm.storage.journal import extractions, jobs, saved_graphs
 from graphiti_pkm.storage.journal.connection import check
-from graphiti_pkm.storage.journal.rows import decode
+from graphiti_pkm.storage.journal.rows import Row, decode
 from graphiti_pkm.storage.journal.schema import statements
 
 _ROWS = """
-    SELECT writes.seq, uuid, group_id, kind, intent, vector_uuids, contents.dimension, vectors, answer
+    SELECT writes.seq, uuid, group_id, kind, recorded_at, state, reason, attempts,
+        intent, vector_uuids, contents.dimension, vectors, request_hash, answer
     FROM writes LEFT JOIN contents USING (seq) ORDER BY seq
 """
+_SQUARES = (2.0**-126, 2.0**127)
+"""Between these lies the square of a vector's length, in the single precision that databases compare vectors with."""
+_DELETING = (WriteKind.DELETE_EPISODE, WriteKind.FORGET, WriteKind.CLEAR_GROUP)
+"""What may have deleted episodes, even if a later write took out which."""
 _DECODING = (sqlite3.Error, PkmError, ValidationError, ValueError, TypeError, KeyError, AttributeError)
 """What decoding anything at all may raise. Their texts hold content and are not passed on."""
 
@@ -38,33 +47,175 @@ def check_whole(connection: sqlite3.Connection) -> None:
 
 
 def _check_writes(connection: sqlite3.Connection) -> None:
-    """Every row is the write that its columns say, with finite vectors of the one dimension of the file."""
-    recorded = embedding.recorded(connection)
-    dimensions = {recorded.dimension} if recorded is not None and not recorded.is_changing else None
-    found: set[int] = set()
-    for seq, uuid, group_id, kind, *content, answer in connection.execute(_ROWS):
+    """Every row is the write that its columns say; receipts, jobs and readings are those of the writes."""
+    vectors, receipts, queued = _Vectors(), _Receipts(), _Queued(connection)
+    for (
+        seq,
+        uuid,
+        group_id,
+        kind,
+        recorded_at,
+        state,
+        reason,
+        attempts,
+        *content,
+        request_hash,
+        answer,
+    ) in connection.execute(_ROWS):
         row = decode(seq, *content)
         intent = row.intent
         if (intent.uuid, intent.group_id, intent.kind.value) != (uuid, group_id, kind):
             raise ValueError("the columns of a write and its content differ")
-        if not isinstance(json.loads(answer), dict) or not isinstance(json.loads(content[1]), list):
-            raise TypeError("an answer or a list of vectors is of another type")
-        if not all(math.isfinite(math.fsum(vector)) for vector in row.vectors.values()):
-            raise ValueError("a vector is not finite")
-        found.update(map(len, row.vectors.values()))
-    if dimensions is None:
-        dimensions = found if recorded is not None or len(found) <= 1 else set()
-    if not found <= dimensions:
-        raise ValueError("vectors are of another dimension than recorded")
+        if datetime.fromisoformat(recorded_at) != intent.recorded_at:
+            raise ValueError("a write was recorded at another time than its content says")
+        if (state == "failed") != bool(reason) or not isinstance(attempts, int) or attempts < 0:
+            raise ValueError("only a write that was set aside has a reason, and it always has one")
+        if not isinstance(json.loads(answer), dict):
+            raise TypeError("an answer is of another type")
+        if intent.kind is WriteKind.ADD_MEMORY and not request_hash and answer != "{}":
+            raise ValueError("forgetting takes the answer out together with the hash of the request")
+        vectors.check(row, json.loads(content[1]))
+        receipts.add(row, is_failed=state == "failed", is_redacted=not request_hash)
+        queued.check(row)
+    vectors.check_model(connection)
+    receipts.check(connection)
+
+
+class _Vectors:
+    """The vectors of all rows: each can be compared, and all are of the one model of the file."""
+
+    def __init__(self) -> None:
+        self._dimensions: set[int] = set()
+
+    def check(self, row: Row, uuids: object) -> None:
+        if not isinstance(uuids, list) or not all(isinstance(uuid, str) for uuid in uuids):
+            raise TypeError("a list of vectors is of another type")
+        if len(row.vectors) != len(uuids):
+            raise ValueError("a write has two vectors for one record")
+        smallest, largest = _SQUARES
+        for vector in row.vectors.values():
+            if not smallest < math.fsum(value * value for value in vector) < largest:
+                raise ValueError("a vector has no direction")
+        self._dimensions.update(map(len, row.vectors.values()))
+
+    def check_model(self, connection: sqlite3.Connection) -> None:
+        """While the model changes, the rows may still hold vectors of the former one."""
+        found = connection.execute("SELECT model, dimension, is_changing FROM embedding").fetchone()
+        if found is None:
+            if self._dimensions:
+                raise ValueError("there are vectors, but no model is recorded")
+            return
+        model, dimension, is_changing = found
+        if not isinstance(model, str) or not model.strip() or is_changing not in {0, 1}:
+            raise ValueError("the recorded model is none")
+        if not isinstance(dimension, int) or dimension < 1:
+            raise ValueError("the recorded dimension is none")
+        if not is_changing and not self._dimensions <= {dimension}:
+            raise ValueError("vectors are of another dimension than recorded")
+
+
+class _Deletion(NamedTuple):
+    seq: int
+    episodes: frozenset[str]
+    groups: frozenset[str]
+    is_shell: bool
+    """What it deleted was taken out when its own group was cleared."""
+
+
+class _Receipts:
+    """What the table of episodes has to hold by the writes; ``rows`` and ``redaction`` change it."""
+
+    def __init__(self) -> None:
+        self._added: set[tuple[str, int]] = set()
+        self._redacted: set[int] = set()
+        self._deletions: dict[str, _Deletion] = {}
+        self._last_of_episode: dict[str, int] = {}
+        self._last_of_group: dict[str, int] = {}
+        self._groups_with_failures: set[str] = set()
+
+    def add(self, row: Row, *, is_failed: bool, is_redacted: bool) -> None:
+        """The next write."""
+        intent, gone = row.intent, row.intent.deletions
+        if intent.kind is WriteKind.ADD_MEMORY:
+            self._added.update((episode.uuid, row.seq) for episode in intent.episodes)
+            if is_redacted:
+                self._redacted.add(row.seq)
+        if is_failed:
+            self._groups_with_failures.update((intent.group_id, *gone.groups))
+            return
+        if gone.episodes or gone.groups or intent.kind in _DELETING:
+            deletion = _Deletion(row.seq, frozenset(gone.episodes), frozenset(gone.groups), _is_shell(intent))
+            self._deletions[intent.uuid] = deletion
+        self._last_of_episode.update(dict.fromkeys(gone.episodes, row.seq))
+        self._last_of_group.update(dict.fromkeys(gone.groups, row.seq))
+
+    def check(self, connection: sqlite3.Connection) -> None:
+        """Compare with the table, after the last write."""
+        rows = connection.execute(
+            "SELECT episodes.uuid, seq, deleted_by, group_id FROM episodes JOIN writes USING (seq)"
+        )
+        for uuid, seq, deleted_by, group_id in rows:
+            if (uuid, seq) not in self._added and seq not in self._redacted:
+                raise ValueError("a receipt is of an episode that its write did not add")
+            self._added.discard((uuid, seq))
+            if deleted_by is not None:
+                self._check_deleted(uuid, seq, group_id, self._deletions[deleted_by])
+            elif self._is_deleted(uuid, seq, group_id):
+                raise ValueError("the receipt of a deleted episode is in force")
+        if self._added:
+            raise ValueError("an episode has no receipt")
+
+    def _is_deleted(self, uuid: str, seq: int, group_id: str) -> bool:
+        """An episode that was deleted twice counts again when the first of the two deletions is set aside."""
+        last = max(self._last_of_episode.get(uuid, 0), self._last_of_group.get(group_id, 0))
+        return last > seq and group_id not in self._groups_with_failures
+
+    @staticmethod
+    def _check_deleted(uuid: str, seq: int, group_id: str, deletion: _Deletion) -> None:
+        is_deleted = uuid in deletion.episodes or group_id in deletion.groups or deletion.is_shell
+        if deletion.seq <= seq or not is_deleted:
+            raise ValueError("a receipt is deleted by a write that did not delete its episode")
+
+
+def _is_shell(intent: WriteIntent) -> bool:
+    return intent == WriteIntent(**{name: getattr(intent, name) for name in redaction.SHELL_OF_A_WRITE})
+
+
+class _Queued:
+    """Jobs and readings that the writes asked for: done or not, their rows stay."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._jobs = dict(connection.execute("SELECT seq, count(*) FROM jobs GROUP BY seq").fetchall())
+        self._readings = set(connection.execute("SELECT seq, job FROM extractions WHERE seq IS NOT NULL").fetchall())
+
+    def check(self, row: Row) -> None:
+        # ``jobs.enqueue`` leaves out a second job for missing vectors.
+        if self._jobs.get(row.seq, 0) < sum(not isinstance(job, EmbedMissingJob) for job in row.intent.jobs):
+            raise ValueError("a job of a write is missing")
+        if not {(row.seq, job.uuid) for job in row.intent.extractions} <= self._readings:
+            raise ValueError("a reading of a write is missing")
 
 
 def _check_jobs(connection: sqlite3.Connection) -> None:
-    for job_id, payload in connection.execute("SELECT id, payload FROM jobs WHERE state <> 'done'"):
-        jobs.decode(job_id, payload)
-    for job_id, group_id, payload, attempts in connection.execute(
-        "SELECT id, group_id, payload, attempts FROM extractions"
+    for job_id, group_id, of_write, entity_uuid, payload, state in connection.execute(
+        "SELECT id, jobs.group_id, writes.group_id, entity_uuid, payload, jobs.state FROM jobs JOIN writes USING (seq)"
     ):
-        extractions.decode(job_id, group_id, payload, attempts)
+        if group_id != of_write:
+            raise ValueError("a job is of another group than its write")
+        if state == "done":
+            continue
+        job = jobs.decode(job_id, payload)
+        if entity_uuid != (job.entity_uuid if isinstance(job, BackLinkJob) else None):
+            raise ValueError("the columns of a job and its content differ")
+    for job_id, name, group_id, of_write, episode_uuid, payload, attempts in connection.execute(
+        """
+        SELECT id, job, extractions.group_id, writes.group_id, episode_uuid, payload, extractions.attempts
+        FROM extractions LEFT JOIN writes USING (seq)
+        """
+    ):
+        reading = extractions.decode(job_id, group_id, payload, attempts).job
+        if (reading.uuid, reading.episode_uuid) != (name, episode_uuid) or of_write not in {None, group_id}:
+            raise ValueError("the columns of a reading and its content differ")
 
 
 def _expected_tables() -> dict[str, list[tuple[object, ...]]]:
