@@ -114,6 +114,7 @@ class World:
             settings=self.settings,
             now=self.clock,
             signer=self.signer,
+            elapsed=lambda: self.clock().timestamp(),
         )
         journal = context.journal
         assert isinstance(journal, FakeJournal)

@@ -11,6 +11,7 @@ from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
 from tests.protocol.support import EVERYTHING, World, text, told
 
+from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.server.tools.guard import GuardedTool
 from graphiti_pkm.server.tools.registry import TOOLSETS, guarded
@@ -103,7 +104,7 @@ async def test_a_call_that_fills_every_field_is_answered_as_one_without_them(nam
 async def answer(line: ToolSpec, arguments: dict[str, Any]) -> str:
     """The whole answer of a server of its own, with what differs from write to write left out."""
     tools = (line.name, "add_edges", "save_graph")
-    world = World(EVERYTHING.model_copy(update={"tools": tools}), writes_really=True)
+    world = World(EVERYTHING.model_copy(update={"tools": tools}), writes_really=True, signer=Signer(bytes(32)))
     await load(world.graph, hub())
     edge = {"source": "Tom", "target": "Heron", "relation": "KNOWS"}
     async with world.connect() as client:

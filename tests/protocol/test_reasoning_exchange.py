@@ -115,7 +115,7 @@ async def test_more_than_a_graph_takes_is_refused_whole(client: Client) -> None:
     assert "at most 10,000 nodes" in message
     assert await graphs(client) == {"default": (4, 4)}
     arguments = {"format": "dot", "content": "digraph { " + "a;" * 500_000 + "}"}
-    assert "at most 1000000 characters" in error_of(await client.call_tool("import_graph", arguments))
+    assert "at most 1,000,000 are allowed" in error_of(await client.call_tool("import_graph", arguments))
 
 
 async def test_undirected_edges_are_stored_once_with_a_warning(client: Client) -> None:

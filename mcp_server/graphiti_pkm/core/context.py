@@ -1,5 +1,6 @@
 """What every use case is built from."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,3 +24,5 @@ class Context:
     """The current instant, aware UTC."""
     signer: Signer = field(default_factory=Signer)
     """Of cursors and confirmations."""
+    elapsed: Callable[[], float] = time.monotonic
+    """Seconds by a clock that nobody sets, for what is idle."""

@@ -153,7 +153,7 @@ async def test_a_server_of_another_model_searches_by_words_and_says_why(world: W
     assert await embedder.available()
     assert await embedder.problem() is None
     await world.journal.begin_change(world.embedder.model, world.embedder.dimension)
-    assert "wait until `graphiti-pkm reembed` is done" in (await embedder.problem() or "")
+    assert "until that is done, words are searched" in (await embedder.problem() or "")
     await world.journal.begin_change(OTHER, 8)
     await world.journal.end_change()
     assert not await embedder.available()

@@ -25,7 +25,7 @@ class Reasoning:
     def __init__(self, context: Context, groups: Groups, writing: Writing, saved: SavedGraphs) -> None:
         settings = context.settings
         idle = timedelta(hours=settings.scratch_idle_hours)
-        self.graphs = ScratchGraphs(settings.scratch_limits, idle, context.now, context.signer)
+        self.graphs = ScratchGraphs(settings.scratch_limits, idle, context.now, context.signer, context.elapsed)
         self.matcher = Matcher(self.graphs, context.embedder, settings)
         self.nodes = ScratchNodes(self.graphs, self.matcher)
         self.edges = ScratchEdges(self.matcher)
