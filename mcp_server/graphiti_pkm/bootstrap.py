@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -117,7 +118,8 @@ async def open_memory(
     if server is not None:
         locks = LeasedGroupLocks(locks, server, graph.database, fences)
     key = await asyncio.to_thread(signing_key, settings.data_dir)
-    context = Context(graph, journal, embedder, locks, settings, now, Signer(key))
+    elapsed = time.monotonic if now is _utc_now else lambda: now().timestamp()
+    context = Context(graph, journal, embedder, locks, settings, now, Signer(key), elapsed)
     async with contextlib.AsyncExitStack() as stack:
         stack.callback(opened.host.release)
         stack.push_async_callback(configured.close)

@@ -34,6 +34,7 @@ VALUES: dict[str, Any] = {
     "lease": 1,
     "after": 0,
     "limit": 5,
+    "longest": 1,
 }
 
 

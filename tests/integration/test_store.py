@@ -283,7 +283,8 @@ async def test_a_fact_that_ended_after_page_one_stays_where_it_was(falkor_graph:
     ended = [an_update(fact, invalid_at=at(2026), expired_at=at(2026, 7)) for fact in facts]
     later = a_fact(sarah, tom, text="later", created_at=at(2026, 7), valid_at=at(2025, 1, 2))
     await falkor_graph.apply(a_write(*ended, later), {})
-    second = await falkor_graph.connections(sarah.uuid, FACTS, Window(limit=10, after=first.keys[-1]))
+    as_recorded = FACTS.model_copy(update={"recorded_until": NOW})  # as the cursor of page one says
+    second = await falkor_graph.connections(sarah.uuid, as_recorded, Window(limit=10, after=first.keys[-1]))
     assert [fact.text for fact in (*first.facts, *second.facts)] == ["6", "5", "4", "3", "2", "1"]
 
 

@@ -50,14 +50,20 @@ async def test_bare_texts_are_labels(client: Client) -> None:
 
 async def test_too_many_items_are_counted(client: Client) -> None:
     many = [{"label": f"n{number}"} for number in range(501)]
-    assert "a list of objects (at most 500), 501 came" in error_of(await client.call_tool("add_nodes", {"nodes": many}))
+    assert "nodes has 501 items, at most 500 are allowed" in error_of(
+        await client.call_tool("add_nodes", {"nodes": many})
+    )
 
 
 async def test_a_name_that_does_not_do_is_blamed_on_its_parameter(client: Client) -> None:
     await build_f6(client)
     for tool in ("save_graph", "open_graph"):
-        assert error_of(await client.call_tool(tool, {"name": " "})).startswith("name must be a name of 1 to"), tool
-        assert error_of(await client.call_tool(tool, {"graph": " "})).startswith("graph must be a name of 1 to"), tool
+        assert error_of(await client.call_tool(tool, {"name": "x" * 101})).startswith("name must be a name of 1 to"), (
+            tool
+        )
+        assert error_of(await client.call_tool(tool, {"graph": "x" * 101})).startswith(
+            "graph must be a name of 1 to"
+        ), tool
 
 
 async def test_only_labels_that_were_found_otherwise_are_told_as_matched(client: Client) -> None:
