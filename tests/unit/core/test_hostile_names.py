@@ -99,8 +99,10 @@ async def test_fifty_names_are_asked_for_that_nobody_has(spent: Callable[[], flo
 
 async def test_one_entity_declared_again_and_again_with_other_spellings(spent: Callable[[], float]) -> None:
     world = WritingWorld()
-    spellings = [f"an{'-' * i}na{'_' * j}" for i in range(40) for j in range(50)]
-    aliases = [f"{letter}{number}" for letter in alike(4, length=20) for number in range(500)]
+    spellings = [f"an{'-' * i}na{'_' * j}" for i in range(40) for j in range(25)]
+    aliases = [
+        f"{letter}{number}" for letter in alike(4, length=20) for number in range(225)
+    ]  # as many as a call takes
     given = [{"name": "Anna", "aliases": both} for both in zip(*[iter(spellings + aliases)] * 50, strict=True)]
     await world.tell("Anna was here.", entities=given)
     (name,) = [one for one in world.graph.tables.names.values() if one.text == "Anna"]

@@ -59,7 +59,7 @@ def test_punctuation_is_left_out_to_find_and_nothing_is_found_by_nothing() -> No
         ("OAuth2Client", "OAuth2 Client"),
         ("PostgresDB", "Postgres DB"),
         ("login_controller", "login controller"),
-        ("graphiti_pkm.core.ports.ports", "graphiti pkm domain ports"),
+        ("graphiti_pkm.core.ports.ports", "graphiti pkm core ports ports"),
         ("std::vector", "std vector"),
         ("v1.2", "v1.2"),
         ("C++", "C++"),
