@@ -157,10 +157,11 @@ async def test_facts_are_filtered_inside_the_query(graph: Graph) -> None:
         return set(await graph.search_facts(["bridges"], facts(**fields), 5))
 
     assert len(await found()) == 5
-    assert await found(only_current=True) == {now.uuid}
+    assert await found(only_current=True) == {now.uuid, late.uuid}  # a clock that was set back hides nothing
+    assert await found(only_current=True, recorded_until=at(2026)) == {now.uuid}
     assert await found(relations=("BUILDS",)) == {back.uuid}
     assert await found(valid_after=at(2025)) == {now.uuid}
-    assert await found(only_current=True, group_ids=("t1", "t2")) == {now.uuid, other.uuid}
+    assert await found(only_current=True, group_ids=("t1", "t2")) == {now.uuid, late.uuid, other.uuid}
     assert await found(as_of=at(2023, 6)) & {now.uuid} == set()
     assert await found(invalid_after=at(2025)) == set()
     assert len(await found(invalid_before=at(2025))) == 5

@@ -131,7 +131,7 @@ async def test_near_facts_are_filtered_inside_the_query(graph: Graph) -> None:
     assert list(await graph.nearest_facts(AHEAD, facts(only_current=True), 3)) == [now.uuid]
     assert list(await graph.nearest_facts(AHEAD, facts(relations=("BUILDS",)), 3)) == [relation.uuid]
     assert list(await graph.nearest_facts(AHEAD, facts(valid_after=at(2025)), 3)) == [now.uuid]
-    assert await graph.nearest_facts(AHEAD, facts(now=at(2020)), 3) == {}
+    assert await graph.nearest_facts(AHEAD, facts(recorded_until=at(2020)), 3) == {}
 
 
 async def test_near_episodes_are_filtered_inside_the_query(graph: Graph) -> None:
