@@ -1,4 +1,4 @@
-"""The main job, played through a real MCP client over stdio into a throw-away data directory."""
+"""Plays a tour of the memory through a real MCP client over stdio, in a temporary data directory."""
 
 import asyncio
 import shutil
@@ -26,21 +26,21 @@ Fact = Mapping[str, Any]
 
 
 def demo(settings: Settings, *, keep: bool, examples: Path | None) -> int:
-    """Play the demo; 0 when every step answered."""
+    """Play the demo; returns 0 when every step was answered."""
     notes = read_examples(examples)
     directory = Path(tempfile.mkdtemp(prefix="pkm-demo-"))
     try:
         asyncio.run(_Demo(directory, settings).play(notes))
     finally:
         if keep:
-            say(f"\nKept in {directory}. Look again with: graphiti-pkm status --data-dir {directory / 'data'}")
+            say(f"\nThe demo was kept in {directory}. To look at it: graphiti-pkm status --data-dir {directory / 'data'}")
         else:
             remove(directory)
     return 0
 
 
 class _Demo:
-    """The steps, each of which shows a question and its answer."""
+    """The steps; each prints a question and its answer."""
 
     def __init__(self, directory: Path, settings: Settings) -> None:
         self._server = _server(directory, settings)
@@ -49,31 +49,31 @@ class _Demo:
         self._numbers = count(1)
 
     async def play(self, notes: list[Example]) -> None:
-        """Tell everything, then ask, add and ask again."""
+        """Store the notes, then ask, add one more and ask again."""
         say("graphiti-pkm: a memory for your assistant. No key, no server, nothing leaves this machine.\n")
         with self._log.open("w") as log:
-            # What the server logs when the demo is interrupted is nothing to read over.
+            # The server's log goes to a file, so that an interrupted demo does not print it.
             await self._steps(notes, log)
-        say("\nThat was the main job, with the calls your own assistant will make.")
-        say("To connect it, see README.md: one command in its configuration.")
+        say("\nYour own assistant will make the same calls. README.md shows how to connect it.")
 
     async def _steps(self, notes: list[Example], log: TextIO) -> None:
         async with Client(stdio_client(self._server, errlog=log)) as client:
             self._client = client
-            await self._tell(notes)
+            await self._store(notes)
             heron = await self._search()
-            await self._connections(heron)
+            known = await self._connections(heron)
             await self._timeline()
             await self._as_of()
             await self._words()
-            await self._add(heron)
+            (manager,) = (fact["uuid"] for fact in known if fact["name"] == "MANAGES")
+            await self._add(heron, replaces=manager)
             await self._ask_again(heron)
 
-    async def _tell(self, notes: list[Example]) -> None:
-        say(f"Telling it {len(notes)} notes: half a year of a coaching journal, and a set of architecture decisions.")
+    async def _store(self, notes: list[Example]) -> None:
+        say(f"Storing {len(notes)} notes: half a year of a coaching journal and a set of architecture decisions.")
         progress, done = Progress("notes"), 0
 
-        async def tell(group: list[Example]) -> None:
+        async def store(group: list[Example]) -> None:
             nonlocal done
             for note in group:  # in order: a later note may replace what an earlier one said
                 await self._call("add_memory", **note.arguments)
@@ -82,7 +82,7 @@ class _Demo:
 
         groups = sorted({note.group_id for note in notes})
         try:
-            await asyncio.gather(*(tell([note for note in notes if note.group_id == group]) for group in groups))
+            await asyncio.gather(*(store([note for note in notes if note.group_id == group]) for group in groups))
         finally:
             seconds = progress.end()
         say(f"All {done} are on disk, linked and searchable after {seconds:.1f} s.")
@@ -99,13 +99,15 @@ class _Demo:
                 say(indented(fact, "     - ", self._width))
         return await self._uuid("Heron", JOURNAL)
 
-    async def _connections(self, heron: str) -> None:
+    async def _connections(self, heron: str) -> Sequence[Fact]:
         answer = await self._call("get_entity_connections", entity_uuid=heron)
         self._step(
-            f"All that is known about {answer['entity']}: {answer['total']} facts, ended ones too",
+            f"Everything about {answer['entity']}: {answer['total']} facts, including ended ones",
             "get_entity_connections",
         )
-        self._facts(answer["facts"])
+        facts: Sequence[Fact] = answer["facts"]
+        self._facts(facts)
+        return facts
 
     async def _timeline(self) -> None:
         stress = await self._uuid("stress", JOURNAL)
@@ -126,14 +128,14 @@ class _Demo:
 
     async def _words(self) -> None:
         question = "How much coffee do I drink?"
-        self._step(f'In your own words: "{question}"', "search_episodes")
+        self._step(f'Search in your own words: "{question}"', "search_episodes")
         answer = await self._call("search_episodes", query=question, group_ids=JOURNAL, max_episodes=3)
         for episode in sorted(answer["episodes"], key=lambda episode: str(episode["valid_at"])):
             words = f"{episode['match']} ({episode['name']})"
             say(indented(words, f"   {_day(episode['valid_at'])}  ", self._width))
 
-    async def _add(self, heron: str) -> None:
-        body = "Heron's second release is due on 30 September, Ines leads it."
+    async def _add(self, heron: str, *, replaces: str) -> None:
+        body = "From today Jonas Brandt is product manager of Heron instead of Ines."
         self._step(f'Add: "{body}"', "add_memory")
         answer = await self._call(
             "add_memory",
@@ -142,18 +144,13 @@ class _Demo:
             group_id=JOURNAL,
             facts=[
                 {
-                    "source": "Heron",
-                    "relation": "HAS_DEADLINE",
-                    "value": "2026-09-30",
-                    "fact": "The second release of Heron is due on 30 September 2026",
-                    "replaces": "current",
-                    "quote": "second release is due on 30 September",
-                },
-                {
-                    "source": "Ines",
-                    "relation": "LEADS",
+                    "source": "Jonas Brandt",
+                    "relation": "MANAGES",
                     "target": "Heron",
-                    "fact": "Ines leads the second release of Heron",
+                    "fact": "Jonas Brandt is product manager of Project Heron",
+                    "valid_at": "2026-06-29",
+                    "replaces": replaces,
+                    "quote": "From today Jonas Brandt is product manager of Heron",
                 },
             ],
         )
@@ -164,8 +161,8 @@ class _Demo:
             raise PkmError("The new note was not linked to the Heron that is already known.")
 
     async def _ask_again(self, heron: str) -> None:
-        self._step("Ask again: what is Heron's deadline, and what was it before?", "get_entity_connections")
-        answer = await self._call("get_entity_connections", entity_uuid=heron, relation="HAS_DEADLINE")
+        self._step("Ask again: who is Heron's product manager, and who was it before?", "get_entity_connections")
+        answer = await self._call("get_entity_connections", entity_uuid=heron, relation="MANAGES")
         self._facts(answer["facts"])
 
     def _step(self, text: str, tool: str) -> None:
@@ -182,7 +179,7 @@ class _Demo:
     async def _uuid(self, name: str, group_id: str) -> str:
         answer = await self._call("search_nodes", names=[name], group_ids=group_id)
         if not answer["nodes"]:
-            raise PkmError(f"search_nodes does not find {name}, which the examples tell of.")
+            raise PkmError(f"search_nodes does not find {name}, although the examples contain it.")
         return str(answer["nodes"][0]["uuid"])
 
     async def _call(self, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -195,7 +192,7 @@ class _Demo:
 
 
 def when(fact: Fact) -> str:
-    """When a fact held or happened, as short as it can be said honestly."""
+    """When a fact was true or happened, no more precisely than is known."""
     start, end = _day(fact.get("valid_at")), _day(fact.get("invalid_at"))
     if start and end:
         return f"{start} to {end}"
@@ -212,7 +209,7 @@ def _day(moment: str | None) -> str:
 
 
 def _server(directory: Path, settings: Settings) -> StdioServerParameters:
-    # Flags win over environment, .env and YAML: the demo neither touches the user's memory nor obeys its settings.
+    # Flags win over environment, .env and YAML: the demo uses neither the memory nor the settings of its user.
     nothing = directory / "no-settings"
     nothing.touch(mode=0o600)
     flags = [
