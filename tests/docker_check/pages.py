@@ -1,4 +1,4 @@
-"""What README.md and DOCS/operations.md tell people to type, as the check runs it."""
+"""The Compose commands of DOCS/clients.md and DOCS/operations.md, as the check runs them."""
 
 import re
 import shlex
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tests.docker_check.tools import ROOT
 
-PAGES = ("README.md", "DOCS/operations.md")
+PAGES = ("DOCS/clients.md", "DOCS/operations.md")
 COMPOSE_FILE = "docker/compose.yaml"
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMPOSE = "docker compose "

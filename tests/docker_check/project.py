@@ -1,4 +1,4 @@
-"""Does what README and DOCS tell people to type, command by command, where there is no engine to type it for."""
+"""Runs the Compose commands of the documentation one by one, without a container engine."""
 
 import asyncio
 import shutil

@@ -80,18 +80,30 @@ WITH_TOKEN = [file for file in FILES if not command_of(file) and file != "librec
 NAMED = ("claude-desktop", "claude-code", "cursor", "vscode", "librechat")
 
 
-def test_there_is_a_snippet_for_every_client_named_in_the_readme() -> None:
+def test_every_client_named_in_the_readme_has_a_snippet() -> None:
     for client in NAMED:
         assert any(file.startswith(client) for file in STDIO), client
         assert any(file.startswith(client) for file in WITH_TOKEN + BRIDGED), client
     assert [len(STDIO), len(WITH_TOKEN), BRIDGED] == [5, 5, ["claude-desktop-http.json"]]
 
 
+def blocks_of(page: str) -> list[tuple[str, str]]:
+    """The blocks of a page: their languages and texts."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
 @pytest.mark.parametrize("file", FILES)
-def test_the_readme_shows_the_file_word_for_word(file: str) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```\w+\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
-    assert (CLIENTS / file).read_text(encoding="utf-8") in blocks
+def test_the_page_of_clients_shows_the_file_word_for_word(file: str) -> None:
+    assert (CLIENTS / file).read_text(encoding="utf-8") in [text for _, text in blocks_of("DOCS/clients.md")]
+
+
+@pytest.mark.parametrize(("page", "shown"), [("README.md", 2), ("DOCS/clients.md", 10)])
+def test_every_configuration_on_a_page_is_a_file(page: str, shown: int) -> None:
+    configurations = [text for language, text in blocks_of(page) if language in {"json", "yaml"}]
+    files = {(CLIENTS / file).read_text(encoding="utf-8") for file in FILES}
+    assert len(configurations) == shown
+    assert set(configurations) <= files
 
 
 @requirement("G-60")

@@ -240,7 +240,8 @@ def test_the_example_in_the_docs_is_run_only_if_it_makes_files_of_docker() -> No
 
 def test_librechat_is_given_one_timeout_everywhere_longer_than_any_call_waits() -> None:
     """A call may wait 40 s for the start and 45 s for a model."""
-    places = [ROOT / "README.md", ROOT / "docker/librechat.yaml", *(ROOT / "examples/clients").glob("librechat*")]
+    pages = [ROOT / "README.md", ROOT / "DOCS/clients.md"]
+    places = [*pages, ROOT / "docker/librechat.yaml", *(ROOT / "examples/clients").glob("librechat*")]
     found = {path.name: re.findall(r"timeout: (\d+)", path.read_text(encoding="utf-8")) for path in places}
     assert all(found.values()), found
     (timeout,) = {one for each in found.values() for one in each}
