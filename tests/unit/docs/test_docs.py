@@ -48,7 +48,7 @@ def test_the_changelog_starts_with_this_version_and_names_what_is_not_offered() 
 def test_relative_links_in_the_documentation_lead_somewhere() -> None:
     broken = [
         f"{page.name}: {target}"
-        for page in [ROOT / "README.md", ROOT / "CLAUDE.md", *DOCS.rglob("*.md")]
+        for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
         if not (page.parent / target).exists()
     ]
