@@ -33,7 +33,7 @@ def demo(settings: Settings, *, keep: bool, examples: Path | None) -> int:
         asyncio.run(_Demo(directory, settings).play(notes))
     finally:
         if keep:
-            say(f"\nThe demo was kept in {directory}. To look at it: graphiti-pkm status --data-dir {directory / 'data'}")
+            say(f"\nKept in {directory}. To look at it: graphiti-pkm status --data-dir {directory / 'data'}")
         else:
             remove(directory)
     return 0
