@@ -134,7 +134,7 @@ async def test_the_paths_between_layers_are_what_the_import_contracts_say(server
 @requirement("E-37")
 def test_sessions_matching_engine_and_formats_are_modules_with_tests_of_their_own(imports: nx.DiGraph) -> None:
     sessions, matching = "capabilities.scratch.tenants", "capabilities.scratch.matching.matching"
-    engine, formats = ("capabilities.scratch.graphs.graph", "capabilities.scratch.formats.reading")
+    engine, formats = ("capabilities.scratch.graphs.graph", "capabilities.scratch.formats.registry")
     for one, other in itertools.permutations((sessions, matching, engine, formats), 2):
         knows = imports.has_edge(one, other)
         assert knows is ((one, other) in {(sessions, engine), (matching, sessions), (matching, engine)}), (one, other)

@@ -6,9 +6,9 @@ what may explode in a process of its own, and the answer is about the graph as i
 
 import asyncio
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from graphiti_pkm.capabilities.scratch.matching.labels import Labels
 from graphiti_pkm.capabilities.scratch.matching.matching import Match, Matcher, shown
 from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
@@ -28,8 +28,7 @@ from graphiti_pkm.capabilities.scratch.models.analysis import (
     ShortestPathResponse,
 )
 from graphiti_pkm.capabilities.scratch.pages import ROOM, fitting
-from graphiti_pkm.capabilities.scratch.path_steps import relations_along
-from graphiti_pkm.capabilities.scratch.snapshots import Picture, Pictures, must_have
+from graphiti_pkm.capabilities.scratch.snapshots import Labels, Picture, Pictures, must_have
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Answer
@@ -39,6 +38,9 @@ from graphiti_pkm.errors import InvalidInput, Unavailable
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
     from graphiti_pkm.capabilities.scratch.graphs.edges import Edge
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
+if TYPE_CHECKING:
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
+
 
 MOST_DEPENDENTS = 100
 """Of an impact: those nearest to the node, whose losses are looked at."""
@@ -46,6 +48,10 @@ _DECIMALS = 6
 _CYCLE_TOLD = 8
 _TRIES = 3
 _HALF, _QUARTER = ROOM // 2, ROOM // 4
+_MOST_RELATIONS = 5
+"""Listed for one step of a path."""
+_RELATIONS_ROOM = 6_000
+"""Characters for the relations of all steps of a path."""
 _Told = TypeVar("_Told", bound=Answer)
 
 
@@ -90,7 +96,7 @@ class ScratchAnalysis:
         return ShortestPathResponse(
             **ends,
             path=shown_path,
-            relations=await relations_along(self._graphs, caller, graph, shown_path, relation, undirected=undirected),
+            relations=await _relations_along(self._graphs, caller, graph, shown_path, relation, undirected=undirected),
             truncated=len(shown_path) < len(path),
             length=len(path) - 1,
             weight=cost,
@@ -375,3 +381,28 @@ def _analyses() -> Any:
     from graphiti_pkm.capabilities.scratch.algorithms import analyses  # noqa: PLC0415  (loads NumPy)
 
     return analyses
+
+
+async def _relations_along(
+    graphs: ScratchGraphs, caller: Caller, graph: str, path: Sequence[str], relation: str | None, *, undirected: bool
+) -> list[list[str]]:
+    """Of each step, or of as many as there is room for; a graph that was changed meanwhile may have none of one."""
+    steps: list[list[str]] = []
+    room = _RELATIONS_ROOM
+    async with graphs.reading(caller, graph) as opened:
+        for source, target in pairwise(path):
+            found = _relations(opened.graph, source, target, relation)
+            if undirected:
+                found |= _relations(opened.graph, target, source, relation)
+            steps.append(list(found)[:_MOST_RELATIONS])
+            room -= sum(map(len, steps[-1])) + 4
+            if room < 0:
+                return steps[:-1]
+    return steps
+
+
+def _relations(graph: "ScratchGraph", source: str, target: str, relation: str | None) -> dict[str, None]:
+    start, end = graph.find(source), graph.find(target)
+    if start is None or end is None:
+        return {}
+    return {edge.relation: None for edge in graph.edges(start, end, relation)}

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
-from graphiti_pkm.capabilities.scratch.models.answers import EdgeEnds
-from graphiti_pkm.capabilities.scratch.models.comparison import (
+from graphiti_pkm.capabilities.scratch.models.answers import (
     ChangedEdge,
     ChangedNode,
     ComparedNode,
     CompareGraphsResponse,
     ComparisonCounts,
     Difference,
+    EdgeEnds,
 )
 from graphiti_pkm.capabilities.scratch.pages import ROOM, fitting
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.capabilities.scratch.checks import checked_label, checked_properties, checked_relation
+from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, checked_label, checked_properties, checked_relation
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchEdge
 from graphiti_pkm.capabilities.scratch.matching.matching import (
     Ambiguous,
@@ -25,7 +25,6 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
     MatchedLabel,
     RemoveEdgeResponse,
 )
-from graphiti_pkm.capabilities.scratch.models.properties import OVERGROWN
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput
 from graphiti_pkm.capabilities.scratch.nodes import settled
 from graphiti_pkm.capabilities.scratch.pages import fitting

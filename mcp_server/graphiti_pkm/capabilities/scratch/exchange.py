@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from graphiti_pkm.capabilities.scratch.edges import matched
 from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.capabilities.scratch.matching.matching import Matcher
-from graphiti_pkm.capabilities.scratch.models.exchange import ExportGraphResponse, ImportGraphResponse
+from graphiti_pkm.capabilities.scratch.models.answers import ExportGraphResponse, ImportGraphResponse
 from graphiti_pkm.capabilities.scratch.snapshots import Pictures
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
@@ -17,8 +17,7 @@ from graphiti_pkm.errors import TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 if TYPE_CHECKING:  # readers, writers and NumPy are loaded when a text is first read or written
-    from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat
-    from graphiti_pkm.capabilities.scratch.formats.writing import WriteFormat
+    from graphiti_pkm.capabilities.scratch.formats.registry import ReadFormat, WriteFormat
     from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 
 DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
@@ -108,12 +107,12 @@ def _way_out(characters: int, text_format: str) -> str:
 
 
 def _read(text: str, text_format: "ReadFormat", limits: ScratchLimits) -> Content:
-    from graphiti_pkm.capabilities.scratch.formats.reading import parse  # noqa: PLC0415  (see above)
+    from graphiti_pkm.capabilities.scratch.formats.registry import parse  # noqa: PLC0415  (see above)
 
     return parse(text, text_format, limits)
 
 
 def _written(content: Content, text_format: "WriteFormat") -> tuple[str, list[str]]:
-    from graphiti_pkm.capabilities.scratch.formats.writing import left_out, write  # noqa: PLC0415  (see above)
+    from graphiti_pkm.capabilities.scratch.formats.registry import left_out, write  # noqa: PLC0415  (see above)
 
     return write(content, text_format), left_out(content, text_format)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphiti_pkm.capabilities.scratch.checks import checked_label, checked_properties, checked_type
-from graphiti_pkm.capabilities.scratch.hints import UNTYPED, relation_note, type_note
+from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, checked_label, checked_properties, checked_type
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchNode
 from graphiti_pkm.capabilities.scratch.matching.matching import Found, Matcher, Missing, candidates_told, shown
 from graphiti_pkm.capabilities.scratch.matching.similar_nodes import similar_told
@@ -19,9 +18,8 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
     RemoveNodeResponse,
     ScratchNodeView,
 )
-from graphiti_pkm.capabilities.scratch.models.properties import OVERGROWN
 from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
-from graphiti_pkm.capabilities.scratch.pages import Place, fitting, listed
+from graphiti_pkm.capabilities.scratch.pages import UNTYPED, Place, fitting, listed, relation_note, type_note
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.reading.paging import SCRATCH_ROWS as ROWS

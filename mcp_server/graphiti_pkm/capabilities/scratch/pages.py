@@ -3,16 +3,25 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from graphiti_pkm.capabilities.scratch.matching.matching import shown
 from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, Key, decode_cursor, encode_cursor, fit, text_size
 from graphiti_pkm.core.signing import Signer
 
+if TYPE_CHECKING:
+    from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
+
+
 ROOM = DEFAULT_CHARS - 1_500
 """Characters for the items of an answer."""
+UNTYPED = "untyped"
+"""What nodes without a type are counted as, and asked for by."""
+
+_MOST_NAMES = 20
 
 _Row = TypeVar("_Row")
 _View = TypeVar("_View", bound=Answer)
@@ -80,3 +89,22 @@ def listed(
 def fitting(views: Sequence[Answer], room: int = ROOM) -> int:
     """How many of them fit into an answer."""
     return fit((text_size(view.model_dump(mode="json")) + 1 for view in views), room)
+
+
+def relation_note(graph: "ScratchGraph", relation: str | None) -> str | None:
+    """That no edge has a relation that was asked for, and which there are."""
+    if relation is None or graph.count_edges(relation=relation):
+        return None
+    return f"no edge has the relation {shown(relation)}; there are: {_listed(graph.relations)}"
+
+
+def type_note(graph: "ScratchGraph", kind: str) -> str:
+    """That no node is of a type that was asked for, and which there are."""
+    types = dict.fromkeys(graph.node(index).type or UNTYPED for index in graph.order())
+    return f"no node is of type {shown(kind)}; there are: {_listed(types)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = [shown(name) for name in names]
+    more = f" and {len(known) - _MOST_NAMES} more (get_graph_info)" if len(known) > _MOST_NAMES else ""
+    return f"{', '.join(known[:_MOST_NAMES]) or 'none'}{more}"

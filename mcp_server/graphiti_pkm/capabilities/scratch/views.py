@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphiti_pkm.capabilities.scratch.edges import matched
-from graphiti_pkm.capabilities.scratch.hints import UNTYPED, relation_note
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
 from graphiti_pkm.capabilities.scratch.matching.matching import Ambiguous, Found, Match, Matcher
 from graphiti_pkm.capabilities.scratch.models.answers import (
@@ -17,7 +16,7 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
     ScratchNodeView,
     ScratchSubgraphResponse,
 )
-from graphiti_pkm.capabilities.scratch.pages import ROOM, Place, fitting, listed
+from graphiti_pkm.capabilities.scratch.pages import ROOM, UNTYPED, Place, fitting, listed, relation_note
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.reading.paging import SCRATCH_ROWS as ROWS

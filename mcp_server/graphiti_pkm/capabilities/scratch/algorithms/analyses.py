@@ -12,10 +12,10 @@ from graphiti_pkm.capabilities.scratch.algorithms import communities as louvain
 from graphiti_pkm.capabilities.scratch.algorithms import ranking
 from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable
 from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, shortest_path
-from graphiti_pkm.capabilities.scratch.algorithms.reduction import redundant_edges
 from graphiti_pkm.capabilities.scratch.algorithms.structure import (
     cuts,
     grouped,
+    redundant_edges,
     some_cycle,
     strong_components,
     weak_components,

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from xml.sax.saxutils import escape
 
 FONT_SIZE = 12
 LINE = 15
@@ -72,3 +73,12 @@ def cut_to(text: str, width: float) -> str:
     while width_of(line) > width:
         line = line.rstrip("…")[: len(line) * 9 // 10 - 1].rstrip() + "…"
     return line
+
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def xml_text(text: str) -> str:
+    """A text within XML, also between quotes; characters that XML has no words for become �."""
+    clean = _NO_XML.sub("�", text)
+    return escape(clean, {'"': "&quot;", "'": "&#39;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})

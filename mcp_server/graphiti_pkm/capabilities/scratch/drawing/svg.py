@@ -6,10 +6,17 @@ from itertools import pairwise
 
 from graphiti_pkm.capabilities.scratch.drawing.lettering import Lettering
 from graphiti_pkm.capabilities.scratch.drawing.picture import picture_of
-from graphiti_pkm.capabilities.scratch.drawing.picture_texts import FONT_SIZE, LINE, Box, boxed, cut_to, width_of
+from graphiti_pkm.capabilities.scratch.drawing.picture_texts import (
+    FONT_SIZE,
+    LINE,
+    Box,
+    boxed,
+    cut_to,
+    width_of,
+    xml_text,
+)
 from graphiti_pkm.capabilities.scratch.drawing.placing import Point, Way
-from graphiti_pkm.capabilities.scratch.drawing.xml_text import xml_text
-from graphiti_pkm.capabilities.scratch.limits import Content
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
 
 MOST_NODES = 300
@@ -268,3 +275,15 @@ def _bent(before: Point, begin: Point, end: Point, *, across: bool) -> Point:
     half = (end[main] - begin[main]) / 2
     moved = begin[main] + half, begin[side] + steep * half
     return moved if across else (moved[1], moved[0])
+
+
+def drawn(nodes: Sequence[tuple[str, str | None]], edges: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """The one find is the picture as SVG, of labels and types, and of ends and relations.
+
+    Raises:
+        InvalidInput: they are more than a picture shows.
+    """
+    content = Content(
+        tuple(ScratchNode(label, kind) for label, kind in nodes), tuple(ScratchEdge(*edge) for edge in edges)
+    )
+    yield write_svg(content)

@@ -1,11 +1,10 @@
 """Puts together what a text says, within the limits of a graph, before any graph is touched."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphiti_pkm.capabilities.scratch.formats.look_alikes import told_apart, warning_of
 from graphiti_pkm.capabilities.scratch.formats.values import (
     Place,
     clean_label,
@@ -14,14 +13,20 @@ from graphiti_pkm.capabilities.scratch.formats.values import (
     clean_type,
     clipped,
 )
-from graphiti_pkm.capabilities.scratch.limits import NONE, Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import LONGEST_LABEL, NONE, Content, ScratchEdge, ScratchNode
 from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
+UNDIRECTED = "The edges have no direction in this text; each was stored once, as it was written."
+
 _MOST_WARNINGS = 5
 _MOST_VALUES = 1_000_000
 _MOST_CHARACTERS = 16_000_000
+_MOST_TOLD = 4
+"""Pairs of labels that a warning shows."""
+_ROOM = 30
+"""Characters reserved for what is appended to a label."""
 
 
 @dataclass
@@ -136,7 +141,7 @@ class Collector:
 
     def content(self) -> Content:
         """All of it; no two labels in it are the same to a graph."""
-        renamed = told_apart(self._types)
+        renamed = _told_apart(self._types)
         for label in renamed:
             said = self._properties.get(label, _Said(NONE, label))
             original = "id" if "label" in said.values else "label"
@@ -160,13 +165,13 @@ class Collector:
             warnings[_MOST_WARNINGS:] = [f"and {len(warnings) - _MOST_WARNINGS} more of this kind"]
         if self._taken_for:
             what = "Ends of edges were taken for listed nodes that differ only in case, spaces, - or _"
-            warnings.insert(0, warning_of(what, list(self._taken_for.items()), "for"))
+            warnings.insert(0, _warning_of(what, list(self._taken_for.items()), "for"))
         if renamed:
             what = (
                 f"{len(renamed)} nodes have labels that differ from another's only in case, spaces, - or _, which a "
                 "graph takes for the same; they were named apart (spell alike what is one node)"
             )
-            warnings.insert(0, warning_of(what, list(renamed.items()), "is now"))
+            warnings.insert(0, _warning_of(what, list(renamed.items()), "is now"))
         return tuple(warnings)
 
     def _checked(self, said: "_Said | None") -> Mapping[str, Any]:
@@ -200,3 +205,46 @@ def labels_of(wanted: Iterable[tuple[str, str | None]]) -> dict[str, str]:
         taken = counts[trimmed] > 1 or (trimmed != node and trimmed in called)
         labels[node] = trimmed if trimmed and not taken else node
     return labels
+
+
+def _told_apart(types: Mapping[str, str | None]) -> dict[str, str]:
+    """What the nodes of these labels and types are called instead; only those that cannot keep their label."""
+    groups: dict[str, list[str]] = {}
+    for label in types:
+        groups.setdefault(same_key(label), []).append(label)
+    taken, numbers = set(groups), Counter[str]()
+    renamed = {}
+    for labels in groups.values():
+        if len(labels) > 1:
+            kinds = Counter(types[label] for label in labels)
+            for place, label in enumerate(labels[1:], start=2):
+                kind = types[label]
+                named = "" if kind is None or kinds[kind] > 1 else _named(label, kind)
+                if not named or same_key(named) in taken:
+                    named = _numbered(label, place, numbers, taken)
+                taken.add(same_key(named))
+                renamed[label] = named
+    return renamed
+
+
+def _warning_of(what: str, pairs: Sequence[tuple[str, str]], between: str) -> str:
+    """One warning for all, which shows some."""
+    shown = [f"‘{clipped(first)}’ {between} ‘{clipped(second)}’" for first, second in pairs[:_MOST_TOLD]]
+    more = f" and {len(pairs) - _MOST_TOLD} more" if len(pairs) > _MOST_TOLD else ""
+    return f"{what}: {', '.join(shown)}{more}."
+
+
+def _named(label: str, kind: str) -> str:
+    named = f"{label} ({kind})"
+    return named if len(named) <= LONGEST_LABEL else ""
+
+
+def _numbered(label: str, place: int, numbers: Counter[str], taken: set[str]) -> str:
+    """The label with the next number that nobody has; each number is tried once, however many are alike."""
+    stem = label if len(label) <= LONGEST_LABEL - _ROOM else label[: LONGEST_LABEL - _ROOM].rstrip()
+    key = same_key(stem)
+    number = max(place, numbers[key] + 1)
+    while same_key(f"{stem} ({number})") in taken:
+        number += 1
+    numbers[key] = number
+    return f"{stem} ({number})"

@@ -5,8 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from graphiti_pkm.capabilities.scratch.formats.collecting import Collector, labels_of
-from graphiti_pkm.capabilities.scratch.formats.dot_reading import UNDIRECTED
+from graphiti_pkm.capabilities.scratch.formats.collecting import UNDIRECTED, Collector, labels_of
 from graphiti_pkm.capabilities.scratch.formats.values import unreadable
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content
 from graphiti_pkm.settings.scratch_limits import ScratchLimits

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphiti_pkm.capabilities.scratch.formats.collecting import Collector
-from graphiti_pkm.capabilities.scratch.formats.dot_reading import UNDIRECTED
+from graphiti_pkm.capabilities.scratch.formats.collecting import UNDIRECTED, Collector
 from graphiti_pkm.capabilities.scratch.formats.values import PREFIX, number_or_text, plain, unreadable
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content
 from graphiti_pkm.errors import InvalidInput

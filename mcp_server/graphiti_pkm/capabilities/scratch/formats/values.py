@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from graphiti_pkm.capabilities.scratch.checks import fault_of
 from graphiti_pkm.capabilities.scratch.limits import LARGEST_PROPERTIES, LONGEST_LABEL, LONGEST_RELATION
-from graphiti_pkm.capabilities.scratch.models.properties import fault_of
 from graphiti_pkm.errors import InvalidInput
 
 Place: TypeAlias = int | str

@@ -5,7 +5,7 @@ An edge without properties is its relation's one string, so that a million edges
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -14,8 +14,14 @@ import numpy as np
 import rustworkx
 
 from graphiti_pkm.capabilities.scratch.graphs import sizes
-from graphiti_pkm.capabilities.scratch.graphs.edge_index import EdgeIndex
 from graphiti_pkm.capabilities.scratch.limits import NONE, Properties, ScratchNode
+
+_FREE = 0
+_GONE = 1
+_FIRST = 2
+"""Slots hold an edge's number plus this; the numbers below say that none is there."""
+_SMALLEST = 16
+_FULLEST = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,69 @@ class Edge(NamedTuple):
     properties: Properties
 
 
+class _EdgeIndex:
+    """Finds the edge of a relation between two nodes: an open-addressing hash table, about nine bytes an edge.
+
+    A dict keyed by (source, target, relation) would take more memory than the edges themselves. Scanning a node's
+    edges instead would take quadratic time at a hub. The caller supplies the hash and the comparison.
+    """
+
+    def __init__(self, hash_of: Callable[[int], int]) -> None:
+        """``hash_of``: of the edge with this number."""
+        self._hash_of = hash_of
+        self._slots = array("I", [_FREE]) * _SMALLEST
+        self._taken = 0
+        self._edges = 0
+
+    def find(self, hashed: int, is_it: Callable[[int], bool]) -> int | None:
+        """Find the edge with this hash of which ``is_it`` is true."""
+        slots = self._slots
+        mask = len(slots) - 1
+        at = hashed & mask
+        while (held := slots[at]) != _FREE:
+            if held != _GONE and is_it(held - _FIRST):
+                return held - _FIRST
+            at = (at + 1) & mask
+        return None
+
+    def add(self, edge: int, hashed: int) -> None:
+        """Put an edge that is not in it."""
+        if self._taken >= _FULLEST * len(self._slots):
+            self._rebuild()
+        self._put(edge, hashed)
+        self._edges += 1
+
+    def remove(self, edge: int) -> None:
+        """Take an edge out while its hash can still be told."""
+        slots = self._slots
+        mask = len(slots) - 1
+        at = self._hash_of(edge) & mask
+        while slots[at] != edge + _FIRST:
+            at = (at + 1) & mask
+        slots[at] = _GONE
+        self._edges -= 1
+
+    def _put(self, edge: int, hashed: int) -> None:
+        slots = self._slots
+        mask = len(slots) - 1
+        at = hashed & mask
+        while slots[at] != _FREE:
+            at = (at + 1) & mask
+        slots[at] = edge + _FIRST
+        self._taken += 1
+
+    def _rebuild(self) -> None:
+        """With twice the room its edges take; what was removed is forgotten."""
+        kept: Iterable[int] = [held - _FIRST for held in self._slots if held not in {_FREE, _GONE}]
+        size = _SMALLEST
+        while self._edges >= _FULLEST / 2 * size:
+            size *= 2
+        self._slots = array("I", [_FREE]) * size
+        self._taken = 0
+        for edge in kept:
+            self._put(edge, self._hash_of(edge))
+
+
 class Edges:
     """Edges by number; a relation is compared regardless of case and keeps its first spelling."""
 
@@ -51,7 +120,7 @@ class Edges:
         self._spelling: dict[str, str] = {}
         self._number_of: Counter[str] = Counter()
         # Of the graph, not of this object: a circle would keep a dropped graph until the collector's next round.
-        self._index = EdgeIndex(partial(_hash_of, graph))
+        self._index = _EdgeIndex(partial(_hash_of, graph))
 
     @property
     def relations(self) -> dict[str, int]:

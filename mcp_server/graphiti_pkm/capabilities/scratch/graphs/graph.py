@@ -11,12 +11,12 @@ import numpy as np
 import rustworkx
 
 from graphiti_pkm.capabilities.scratch.algorithms.view import Gathered, View, view_of, weights_of
+from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, overgrown
 from graphiti_pkm.capabilities.scratch.graphs import sizes
 from graphiti_pkm.capabilities.scratch.graphs.edges import Edge, Edges, Graph
 from graphiti_pkm.capabilities.scratch.graphs.label_forms import loose_key
 from graphiti_pkm.capabilities.scratch.graphs.label_vectors import LabelVectors
 from graphiti_pkm.capabilities.scratch.limits import NONE, Content, Properties, ScratchEdge, ScratchNode
-from graphiti_pkm.capabilities.scratch.models.properties import OVERGROWN, overgrown
 from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graphiti_pkm.capabilities.scratch.graphs.label_forms import Likeness
 from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import is_known, memory_uuid
-from graphiti_pkm.capabilities.scratch.models.choices import EdgeChoice
+from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice
 from graphiti_pkm.core.model.scratch_marks import MEMORY_GROUP
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.errors import AmbiguousLabel, NotFound

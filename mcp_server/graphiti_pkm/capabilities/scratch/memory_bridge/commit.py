@@ -12,8 +12,8 @@ from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, draft, 
 from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import held
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import marked, memory_uuid
 from graphiti_pkm.capabilities.scratch.memory_bridge.outcome import Call, Outcome, answer
-from graphiti_pkm.capabilities.scratch.models.choices import EdgeChoice
 from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse, LeftOut
+from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.parsed_facts import is_me

@@ -8,8 +8,7 @@ from functools import cached_property
 
 from graphiti_pkm.capabilities.remember.service import Planned
 from graphiti_pkm.capabilities.scratch.memory_bridge.choice import Chosen
-from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, DraftFact
-from graphiti_pkm.capabilities.scratch.memory_bridge.sentence import amount_of
+from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, DraftFact, amount_of
 from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse, CommittedEdge, CommittedNode
 from graphiti_pkm.core.facts.resolution import Resolved
 from graphiti_pkm.core.facts.rules import coincide

@@ -1,6 +1,6 @@
 """What the tools that make and edit scratch graphs answer: labels, never ids."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -246,3 +246,78 @@ class ScratchSubgraphResponse(Answer):
     ambiguous: list[AmbiguousText] = Field(default_factory=list)
     matched: list[MatchedLabel] = Field(default_factory=list)
     note: str | None = None
+
+
+class ImportGraphResponse(MadeGraph):
+    nodes_added: int
+    edges_added: int
+    """What the text holds and the graph had already is not counted."""
+    node_count: int
+    """Of the graph now."""
+    edge_count: int
+    warnings: list[str] = Field(default_factory=list)
+    """What could not be taken over as it stands."""
+
+
+class ExportGraphResponse(Answer):
+    """Its text is the whole content, never a part of it."""
+
+    is_whole: ClassVar[bool] = True
+
+    format: str
+    node_count: int
+    """In the content."""
+    edge_count: int
+    matched: list[MatchedLabel] = Field(default_factory=list)
+    """Labels of ``nodes`` that found a node which is called otherwise."""
+    content: str
+    warnings: list[str] = Field(default_factory=list)
+    """What of these nodes and edges the format does not hold."""
+
+
+class ComparedNode(Answer):
+    label: str
+    type: str | None = None
+
+
+class Difference(Answer):
+    name: str
+    """Of the property; ``type`` is the type of a node, ``properties.type`` a property of that name."""
+    value: object = None
+    """In ``graph``; null if it is not there, a cut text if it is long."""
+    other_value: object = None
+
+
+class ChangedNode(Answer):
+    label: str
+    differences: list[Difference]
+    more_differences: int | None = None
+
+
+class ChangedEdge(EdgeEnds):
+    differences: list[Difference]
+    more_differences: int | None = None
+
+
+class ComparisonCounts(Answer):
+    in_both: int
+    only_in_graph: int
+    only_in_other: int
+    changed: int
+    """Of those in both: how many have another type or other properties."""
+
+
+class CompareGraphsResponse(Answer):
+    graph: str
+    other: str
+    equal: bool
+    truncated: bool
+    """Whether a list is shorter than its count."""
+    node_counts: ComparisonCounts
+    edge_counts: ComparisonCounts
+    nodes_only_in_graph: list[ComparedNode]
+    nodes_only_in_other: list[ComparedNode]
+    nodes_changed: list[ChangedNode]
+    edges_only_in_graph: list[EdgeEnds]
+    edges_only_in_other: list[EdgeEnds]
+    edges_changed: list[ChangedEdge]

@@ -4,6 +4,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from graphiti_pkm.capabilities.scratch.limits import LONGEST_LABEL, LONGEST_RELATION
 from graphiti_pkm.core.model.requests import Request
 
 
@@ -31,3 +32,11 @@ class EdgeInput(Request):
     target: Label
     relation: Annotated[str, Field(description="e.g. calls")]
     properties: dict[str, Any] | None = None
+
+
+class EdgeChoice(Request):
+    """An edge that is there, or all from one node to another."""
+
+    source: Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]
+    target: Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]
+    relation: Annotated[str | None, Field(max_length=LONGEST_RELATION, description="all of them if left out")] = None

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
-from graphiti_pkm.capabilities.scratch.models.exchange import ExportGraphResponse, ImportGraphResponse
+from graphiti_pkm.capabilities.scratch.models.answers import ExportGraphResponse, ImportGraphResponse
 from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, reasoning_of
 from graphiti_pkm.core.reading.paging import EXPORT
 from graphiti_pkm.toolkit.call import Call

@@ -5,8 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
-from graphiti_pkm.capabilities.scratch.models.answers import DeleteGraphResponse, GraphInfoResponse, ListGraphsResponse
-from graphiti_pkm.capabilities.scratch.models.comparison import CompareGraphsResponse
+from graphiti_pkm.capabilities.scratch.models.answers import (
+    CompareGraphsResponse,
+    DeleteGraphResponse,
+    GraphInfoResponse,
+    ListGraphsResponse,
+)
 from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, Items, reasoning_of
 from graphiti_pkm.core.reading.paging import SCRATCH_ITEMS
 from graphiti_pkm.toolkit.call import Call

@@ -5,13 +5,13 @@ from typing import Annotated, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
-from graphiti_pkm.capabilities.scratch.models.choices import EdgeChoice
 from graphiti_pkm.capabilities.scratch.models.memory import (
     CommitGraphResponse,
     LoadMemoryResponse,
     OpenGraphResponse,
     SaveGraphResponse,
 )
+from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice
 from graphiti_pkm.capabilities.scratch.tools.parameters import Graph, reasoning_of
 from graphiti_pkm.core.model.requests import as_list
 from graphiti_pkm.core.reading.paging import LOADED_HOPS, LOADED_NODES

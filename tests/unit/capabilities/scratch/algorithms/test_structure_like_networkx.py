@@ -9,7 +9,7 @@ from tests.unit.capabilities.scratch.algorithms.random_graphs import SEED, cases
 
 from graphiti_pkm.capabilities.scratch.algorithms import structure
 from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable
-from graphiti_pkm.capabilities.scratch.algorithms.reduction import redundant_edges
+from graphiti_pkm.capabilities.scratch.algorithms.structure import redundant_edges
 from graphiti_pkm.capabilities.scratch.algorithms.view import view_of
 
 NOTHING = view_of([], [])

@@ -4,7 +4,7 @@ import json
 import random
 from collections.abc import Mapping
 
-from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat
+from graphiti_pkm.capabilities.scratch.formats.registry import ReadFormat
 
 SAMPLES: Mapping[ReadFormat, tuple[str, ...]] = {
     "dot": (

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from graphiti_pkm.capabilities.scratch.formats.reading import parse
-from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.formats.registry import parse, write
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 EXAMPLES = Path(__file__).parents[5] / "examples" / "scratch-graphs"

@@ -7,8 +7,7 @@ import pytest
 from tests.requirements import requirement
 from tests.unit.capabilities.scratch.formats.fuzzing import SAMPLES, mutated
 
-from graphiti_pkm.capabilities.scratch.formats.reading import LARGEST_TEXT, ReadFormat, parse
-from graphiti_pkm.capabilities.scratch.formats.writing import WriteFormat, write
+from graphiti_pkm.capabilities.scratch.formats.registry import LARGEST_TEXT, ReadFormat, WriteFormat, parse, write
 from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.core.model.names import same_key

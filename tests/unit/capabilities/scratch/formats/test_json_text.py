@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.capabilities.scratch.formats.reading import parse
+from graphiti_pkm.capabilities.scratch.formats.registry import parse
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.settings.scratch_limits import ScratchLimits

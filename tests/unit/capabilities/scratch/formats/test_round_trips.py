@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat, parse
-from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.formats.registry import ReadFormat, parse, write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.settings.scratch_limits import ScratchLimits

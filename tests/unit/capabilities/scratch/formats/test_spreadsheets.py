@@ -3,8 +3,7 @@
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.capabilities.scratch.formats.reading import parse
-from graphiti_pkm.capabilities.scratch.formats.writing import left_out, write
+from graphiti_pkm.capabilities.scratch.formats.registry import left_out, parse, write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.settings.scratch_limits import ScratchLimits

@@ -3,8 +3,7 @@
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat, parse
-from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.formats.registry import ReadFormat, parse, write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.settings.scratch_limits import ScratchLimits

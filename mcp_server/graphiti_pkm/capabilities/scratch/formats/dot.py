@@ -4,23 +4,46 @@ Taken over: nodes, edges (also chains and whole subgraphs as ends), labels, the 
 drawing, and the cluster of a node. Ports, drawing attributes and the attributes of graphs are not.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from graphiti_pkm.capabilities.scratch.formats.collecting import Collector, labels_of
-from graphiti_pkm.capabilities.scratch.formats.dot_attributes import properties_of
-from graphiti_pkm.capabilities.scratch.formats.dot_tokens import Token, shown, tokens
-from graphiti_pkm.capabilities.scratch.formats.values import unreadable
+from graphiti_pkm.capabilities.scratch.formats.collecting import UNDIRECTED, Collector, labels_of
+from graphiti_pkm.capabilities.scratch.formats.dot_tokens import KEYWORDS, Token, shown, tokens
+from graphiti_pkm.capabilities.scratch.formats.values import PREFIX, number_or_text, plain, unreadable
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
-
-UNDIRECTED = "The edges have no direction in this text; each was stored once, as it was written."
 
 _DEEPEST = 50
 _NAMES = frozenset({"name", "number", "quoted", "html"})
 _RECORDS = frozenset({"record", "Mrecord"})
+_OWN = frozenset({"label", "relation", "type", "xlabel"})
+
+# https://graphviz.org/doc/info/attrs.html, without comment, href, tooltip, URL and weight, which say something.
+_DRAWING = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        _background area arrowhead arrowsize arrowtail bb beautify bgcolor center charset class cluster clusterrank
+        color colorscheme compound concentrate constraint Damping decorate defaultdist dim dimen dir
+        diredgeconstraints distortion dpi edgehref edgetarget edgetooltip edgeURL epsilon esep fillcolor fixedsize
+        fontcolor fontname fontnames fontpath fontsize forcelabels gradientangle group head_lp headclip headhref
+        headlabel headport headtarget headtooltip headURL height id image imagepath imagepos imagescale inputscale K
+        label label_scheme labelangle labeldistance labelfloat labelfontcolor labelfontname labelfontsize labelhref
+        labeljust labelloc labeltarget labeltooltip labelURL landscape layer layerlistsep layers layerselect layersep
+        layout len levels levelsgap lhead lheight linelength lp ltail lwidth margin maxiter mclimit mindist minlen
+        mode model newrank nodesep nojustify normalize notranslate nslimit nslimit1 oneblock ordering orientation
+        outputorder overlap overlap_scaling overlap_shrink pack packmode pad page pagedir pencolor penwidth
+        peripheries pin pos quadtree quantum radius rank rankdir ranksep ratio rects regular remincross repulsiveforce
+        resolution root rotate rotation samehead sametail samplepoints scale searchsize sep shape shapefile showboxes
+        sides size skew smoothing sortv splines start style stylesheet tail_lp tailclip tailhref taillabel tailport
+        tailtarget tailtooltip tailURL target TBbalance truecolor vertices viewport voro_margin width xdotversion
+        xlabel xlp z
+        """,
+    )
+)
 
 
 @dataclass(slots=True)
@@ -201,7 +224,7 @@ class _Reader:
         wanted = {node: _label(node, found.attributes) for node, found in self._nodes.items()}
         labels = labels_of(wanted.items())
         for node, found in self._nodes.items():
-            kind, properties = properties_of(found.attributes)
+            kind, properties = _properties_of(found.attributes)
             label = wanted[node]
             if label is not None and label.strip() != labels[node]:
                 properties["label"] = label
@@ -260,5 +283,72 @@ def _edge_of(attributes: Mapping[str, Token]) -> tuple[str, dict[str, Any]]:
     for name in ("label", "relation", "xlabel"):
         if name in attributes and not relation:
             relation = shown(attributes[name].text, "").strip()
-    kind, properties = properties_of({name: value for name, value in attributes.items() if name != "relation"})
+    kind, properties = _properties_of({name: value for name, value in attributes.items() if name != "relation"})
     return relation or DEFAULT_RELATION, properties if kind is None else {**properties, "type": kind}
+
+
+def _properties_of(attributes: Mapping[str, Token]) -> tuple[str | None, dict[str, Any]]:
+    """Type and properties of a node or edge."""
+    kind = attributes.get("type")
+    properties = {
+        name.removeprefix(PREFIX): _read_value(name, token)
+        for name, token in attributes.items()
+        if name not in _DRAWING and name != "type"
+    }
+    return (None if kind is None else shown(kind.text, "")), properties
+
+
+def _read_value(name: str, token: Token) -> Any:
+    if token.kind == "number" or name == "weight":
+        return number_or_text(shown(token.text, ""))
+    if token.kind == "name" and token.text in ("true", "false"):
+        return token.text == "true"
+    return shown(token.text, "") if token.kind == "quoted" else token.text
+
+
+def write_dot(content: Content) -> str:
+    """A digraph with every node and edge; an edge's label is its relation.
+
+    A property whose name means something to Graphviz, or which has values other than texts and numbers, is written so
+    that it changes no drawing.
+    """
+    lines = ["digraph {"]
+    for node in content.nodes:
+        attributes = ({} if node.type is None else {"type": node.type}) | _named(node.properties)
+        lines.append(f"  {_quoted(node.label)}{_attributes(attributes)};")
+    for edge in content.edges:
+        attributes = {"label": edge.relation} | _named(edge.properties)
+        lines.append(f"  {_quoted(edge.source)} -> {_quoted(edge.target)}{_attributes(attributes)};")
+    return "\n".join([*lines, "}", ""])
+
+
+def _named(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        PREFIX + name if name in _DRAWING or name in _OWN or name.startswith(PREFIX) else name: value
+        for name, value in properties.items()
+    }
+
+
+def _attributes(attributes: Mapping[str, Any]) -> str:
+    if not attributes:
+        return ""
+    return " [" + ", ".join(f"{_name(name)}={_written(value)}" for name, value in attributes.items()) + "]"
+
+
+def _name(name: str) -> str:
+    is_plain = name.isascii() and name.isidentifier() and name.lower() not in KEYWORDS
+    return name if is_plain else _quoted(name)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        written = repr(value)
+        return written if set(written) <= set("-.0123456789") else f'"{written}"'
+    return _quoted(plain(value))
+
+
+def _quoted(text: str) -> str:
+    """As a quoted text whose escapes show it as it is."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from graphiti_pkm.capabilities.scratch.formats.reading import ReadFormat, parse
-from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.formats.registry import ReadFormat, parse, write
 from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.settings.scratch_limits import ScratchLimits

@@ -3,7 +3,7 @@
 import pytest
 from tests.requirements import requirement
 
-from graphiti_pkm.capabilities.scratch.formats.reading import parse
+from graphiti_pkm.capabilities.scratch.formats.registry import parse
 from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.settings.scratch_limits import ScratchLimits

@@ -7,8 +7,8 @@ from tests.builders import at
 from tests.worlds.scratch_world import ScratchWorld
 
 from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
-from graphiti_pkm.capabilities.scratch.models.choices import EdgeChoice
 from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse
+from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.errors import NotFound
 

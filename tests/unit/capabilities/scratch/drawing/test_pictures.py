@@ -9,7 +9,7 @@ from xml.parsers import expat
 import pytest
 
 from graphiti_pkm.capabilities.scratch.drawing.picture_texts import FONT_SIZE, LINE, boxed, cut_to, width_of
-from graphiti_pkm.capabilities.scratch.formats.writing import write
+from graphiti_pkm.capabilities.scratch.formats.registry import write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
 
