@@ -57,7 +57,7 @@ class ScratchNodes:
             index = settled(found, node.label)
             return AddNodeResponse(
                 **found.opened.told_if_made,
-                node=_view(found.graph, index),
+                node=node_view(found.graph, index),
                 created=bool(applied.nodes_added),
                 conflicts=_conflicts(found.graph, [node]) or None,
                 similar_existing=self._similar(found, node.label) if applied.nodes_added else [],
@@ -90,7 +90,7 @@ class ScratchNodes:
             candidates = found.candidates(query)
             far = isinstance(meaning, Missing) and found.note is None
             matches = [
-                NodeMatch(**_view(found.graph, one.index).model_dump(), similarity=one.told)
+                NodeMatch(**node_view(found.graph, one.index).model_dump(), similarity=one.told)
                 for one in candidates
                 if one.similarity >= self._matcher.threshold and not far
             ]
@@ -149,7 +149,7 @@ class ScratchNodes:
                 (index for index in fit if held.sequence(index) > after),
                 len(fit),
                 rows,
-                lambda index: _view(held, index),
+                lambda index: node_view(held, index),
                 lambda index: (held.sequence(index),),
                 place,
                 opened,
@@ -209,7 +209,7 @@ def _checked(nodes: Sequence[NodeInput]) -> tuple[list[ScratchNode], list[Failed
     return good, failed
 
 
-def _view(graph: "ScratchGraph", index: int) -> ScratchNodeView:
+def node_view(graph: "ScratchGraph", index: int) -> ScratchNodeView:
     node = graph.node(index)
     return ScratchNodeView(label=node.label, type=node.type, properties=dict(node.properties))
 

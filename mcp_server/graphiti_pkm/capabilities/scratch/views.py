@@ -13,9 +13,9 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
     GraphInfoResponse,
     NeighborView,
     ScratchEdgeView,
-    ScratchNodeView,
     ScratchSubgraphResponse,
 )
+from graphiti_pkm.capabilities.scratch.nodes import node_view
 from graphiti_pkm.capabilities.scratch.pages import ROOM, UNTYPED, Place, fitting, listed, relation_note
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
@@ -161,9 +161,9 @@ _Row: TypeAlias = tuple[int, Literal["in", "out"], int, str]
 def _part(found: Found, named: Sequence[str], *, include_edges: bool) -> ScratchSubgraphResponse:
     meanings = {text: found.meanings[text.strip()] for text in dict.fromkeys(named)}
     chosen = dict.fromkeys(one.index for one in meanings.values() if isinstance(one, Match))
-    views = [_node_view(found.graph, index) for index in chosen]
+    views = [node_view(found.graph, index) for index in chosen]
     shown_nodes = views[: fitting(views, ROOM // 2)] if views else []
-    among = _among(found.graph, chosen) if include_edges else []
+    among = found.graph.edges_among(chosen) if include_edges else []
     edges = [_edge_view(found.graph, edge) for edge in among[: ROWS.maximum]]
     shown_edges = edges[: fitting(edges, ROOM // 3)] if edges else []
     return ScratchSubgraphResponse(
@@ -193,16 +193,6 @@ def _joined(graph: "ScratchGraph", index: int, direction: Direction, relation: s
             (edge.sequence, "out", edge.target, edge.relation) for edge in graph.edges(source=index, relation=relation)
         ]
     return sorted(rows)
-
-
-def _among(graph: "ScratchGraph", chosen: Mapping[int, None]) -> list["Edge"]:
-    inside = [edge for index in chosen for edge in graph.edges(source=index) if edge.target in chosen]
-    return sorted(inside, key=lambda edge: edge.sequence)
-
-
-def _node_view(graph: "ScratchGraph", index: int) -> ScratchNodeView:
-    node = graph.node(index)
-    return ScratchNodeView(label=node.label, type=node.type, properties=dict(node.properties))
 
 
 def _edge_view(graph: "ScratchGraph", edge: "Edge") -> ScratchEdgeView:

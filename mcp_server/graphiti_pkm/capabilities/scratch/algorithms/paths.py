@@ -10,13 +10,10 @@ from graphiti_pkm.errors import InvalidInput
 _UNSEEN = -1
 
 
-def distances(rows: Rows, starts: Ints, n: int, without: int | None = None) -> Ints:
-    """Edges from the nearest start to each node, -1 where no path leads; paths do not pass ``without``."""
+def distances(rows: Rows, starts: Ints, n: int) -> Ints:
+    """The number of edges from the nearest start to each node; -1 if no path leads to it."""
     found = np.full(n, _UNSEEN, np.int64)
     found[starts] = 0
-    if without is not None:
-        found[without] = 0
-        starts = starts[starts != without]
     mark = np.empty(n, np.int64)
     frontier, depth = starts, 0
     while len(frontier):
@@ -24,8 +21,6 @@ def distances(rows: Rows, starts: Ints, n: int, without: int | None = None) -> I
         frontier = rows.ends[rows.positions(frontier)]
         frontier = _distinct(frontier[found[frontier] == _UNSEEN], mark)
         found[frontier] = depth
-    if without is not None:
-        found[without] = _UNSEEN
     return found
 
 

@@ -14,11 +14,6 @@ _SMALL = 20_000
 """Edges up to which Kosaraju's algorithm is fast enough without taking the largest component out first."""
 
 
-def density(view: View) -> float:
-    """Edges as a share of those that could be; 0 where there is at most one node."""
-    return len(view.sources) / (view.n * (view.n - 1)) if view.n > 1 else 0.0
-
-
 def weak_components(view: View) -> Ints:
     """The least node of each node's component, whichever way edges point.
 
@@ -69,11 +64,7 @@ def strong_components(view: View) -> Ints:
     place = np.full(view.n, -1, np.int64)
     place[rest] = np.arange(len(rest))
     inside = (place[view.sources] >= 0) & (place[view.targets] >= 0)
-    graph = rx.PyDiGraph()
-    graph.add_nodes_from(range(len(rest)))
-    graph.add_edges_from_no_data(
-        list(zip(place[view.sources[inside]].tolist(), place[view.targets[inside]].tolist(), strict=True))
-    )
+    graph = _compiled(len(rest), place[view.sources[inside]], place[view.targets[inside]])
     for component in rx.strongly_connected_components(graph):
         members = rest[component]
         numbers[members] = members[0]
@@ -110,15 +101,11 @@ def cuts(view: View) -> Cuts:
 
 
 def topological_order(view: View) -> list[int] | None:
-    """Nodes so that every edge leads to a later one; None if there is a cycle (Kahn 1962)."""
-    missing = np.diff(view.into.starts).tolist()
-    order = [node for node, count in enumerate(missing) if not count]
-    for node in order:
-        for end in view.out.lists[node]:
-            missing[end] -= 1
-            if not missing[end]:
-                order.append(end)
-    return order if len(order) == view.n else None
+    """Nodes in an order in which every edge leads to a later one; None if there is a cycle, such as a self-loop."""
+    try:
+        return list(rx.topological_sort(_compiled(view.n, view.sources, view.targets)))
+    except rx.DAGHasCycle:
+        return None
 
 
 def is_dag(view: View) -> bool:
@@ -163,3 +150,10 @@ def redundant_edges(view: View) -> list[Pair] | None:
             beyond |= 1 << end
         reach[node] = beyond
     return sorted(redundant)
+
+
+def _compiled(n: int, sources: Ints, targets: Ints) -> "rx.PyDiGraph[int, None]":
+    graph: rx.PyDiGraph[int, None] = rx.PyDiGraph()
+    graph.add_nodes_from(range(n))
+    graph.add_edges_from_no_data(list(zip(sources.tolist(), targets.tolist(), strict=True)))
+    return graph

@@ -1,12 +1,12 @@
 """All simple paths and cycles, the shortest first. There may be more than anyone can wait for: take what is needed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from graphiti_pkm.capabilities.scratch.algorithms.paths import distances
 from graphiti_pkm.capabilities.scratch.algorithms.structure import strong_components
-from graphiti_pkm.capabilities.scratch.algorithms.view import Rows, View
+from graphiti_pkm.capabilities.scratch.algorithms.view import View
 
 
 def simple_paths(view: View, source: int, target: int, longest: int) -> Iterator[list[int]]:
@@ -30,15 +30,15 @@ def simple_cycles(view: View, longest: int | None = None) -> Iterator[list[int]]
     loops = view.sources[view.sources == view.targets]
     yield from ([int(node)] for node in loops)
     inner = _inner(view)
+    forward, backward = inner.out.lists, inner.into.lists
     sizes = np.bincount(strong_components(view), minlength=view.n)
     bound = int(sizes.max()) if view.n else 0
-    starts = {node: _Start(node) for node, ends in enumerate(inner.lists) if ends}
-    backward = _backward(inner)
+    starts = {node: _Start(node) for node, ends in enumerate(forward) if ends}
     for length in range(2, (bound if longest is None else min(bound, longest)) + 1):
         for start in tuple(starts.values()):
-            if start.may_return_in(length, inner.lists, backward):
+            if start.may_return_in(length, forward, backward):
                 steps = _steps_back(start.node, backward, length - 1)
-                yield from _of_length(inner.lists, start.node, start.node, length, steps)
+                yield from _of_length(forward, start.node, start.node, length, steps)
             elif start.is_done:
                 del starts[start.node]
 
@@ -52,9 +52,7 @@ class _Start:
         self._least = 2
         self._looked = 2
 
-    def may_return_in(
-        self, length: int, forward: Sequence[Sequence[int]], backward: Callable[[int], Sequence[int]]
-    ) -> bool:
+    def may_return_in(self, length: int, forward: Sequence[Sequence[int]], backward: Sequence[Sequence[int]]) -> bool:
         """Whether a cycle may be so short; looks twice as far each time that nothing was in sight."""
         while not self.is_done and self._least <= length and self._looked <= length:
             self._looked *= 2
@@ -68,29 +66,21 @@ class _Start:
         return not self.is_done and self._least <= length
 
 
-def _inner(view: View) -> Rows:
+def _inner(view: View) -> View:
     """Edges that lie on cycles of two nodes or more."""
     numbers = strong_components(view)
     kept = (numbers[view.sources] == numbers[view.targets]) & (view.sources != view.targets)
-    return View(view.n, view.sources[kept], view.targets[kept], None, view.indices).out
+    return View(view.n, view.sources[kept], view.targets[kept], None, view.indices)
 
 
-def _backward(inner: Rows) -> Callable[[int], Sequence[int]]:
-    before: list[list[int]] = [[] for _ in inner.lists]
-    for node, ends in enumerate(inner.lists):
-        for end in ends:
-            before[end].append(node)
-    return before.__getitem__
-
-
-def _steps_back(start: int, backward: Callable[[int], Sequence[int]], most: int) -> dict[int, int]:
+def _steps_back(start: int, backward: Sequence[Sequence[int]], most: int) -> dict[int, int]:
     """Edges to ``start`` from nodes greater than it, where they are at most ``most``."""
     steps = {start: 0}
     frontier = [start]
     for step in range(1, most + 1):
         reached: list[int] = []
         for node in frontier:
-            for before in backward(node):
+            for before in backward[node]:
                 if before > start and before not in steps:
                     steps[before] = step
                     reached.append(before)

@@ -3,10 +3,10 @@
 E. Gansner, Y. Koren, S. North: Graph drawing by stress majorization, 2004. Starts from classical scaling: no chance.
 """
 
-from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
+import rustworkx
 from numpy.typing import NDArray
 
 from graphiti_pkm.capabilities.scratch.drawing.placing import Placed
@@ -24,33 +24,16 @@ _GROWTH = 1.15
 def place_freely(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], length: float) -> Placed:
     """Place the boxes of a graph that hangs together; ``length`` is what an edge should have."""
     boxes = np.array(sizes, dtype=float)
-    distances = _distances(len(sizes), edges)
+    graph = rustworkx.PyGraph()
+    graph.add_nodes_from(range(len(sizes)))
+    graph.add_edges_from_no_data(list(edges))
+    distances = rustworkx.graph_distance_matrix(graph)
     points = _stressed(_scaled(distances), distances) * length
     points[:, 1] *= 0.75
     points = _apart(points, boxes)
     low, high = (points - boxes / 2).min(axis=0), (points + boxes / 2).max(axis=0)
     points -= low
     return Placed([(float(x), float(y)) for x, y in points], {}, *(float(one) for one in high - low))
-
-
-def _distances(count: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
-    around: list[list[int]] = [[] for _ in range(count)]
-    for one, other in edges:
-        around[one].append(other)
-        around[other].append(one)
-    distances = np.full((count, count), float(count))
-    for start in range(count):
-        row = distances[start]
-        row[start] = 0
-        reached, queue = {start}, deque([start])
-        while queue:
-            node = queue.popleft()
-            for other in around[node]:
-                if other not in reached:
-                    reached.add(other)
-                    row[other] = row[node] + 1
-                    queue.append(other)
-    return distances
 
 
 def _scaled(distances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import rustworkx
+
 _SWEEPS = 12
 _MOST_DUMMIES = 4_000
 
@@ -77,24 +79,17 @@ def backward(count: int, edges: Sequence[tuple[int, int]]) -> set[tuple[int, int
 
 
 def _layer_of(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """The longest way to each node; what nothing leads to stands just before what it leads to."""
-    following: list[list[int]] = [[] for _ in range(count)]
-    waiting = [0] * count
-    for source, target in edges:
-        following[source].append(target)
-        waiting[target] += 1
-    has_before = [bool(number) for number in waiting]
+    """The length of the longest path to each node; a node without predecessors is moved next to its successors."""
+    graph = rustworkx.PyDiGraph()
+    graph.add_nodes_from(range(count))
+    graph.add_edges_from_no_data(list(edges))
     layer_of = [0] * count
-    ready = [node for node in range(count) if not waiting[node]]
-    for node in ready:
-        for target in following[node]:
-            layer_of[target] = max(layer_of[target], layer_of[node] + 1)
-            waiting[target] -= 1
-            if not waiting[target]:
-                ready.append(target)
+    for layer, nodes in enumerate(rustworkx.topological_generations(graph)):
+        for node in nodes:
+            layer_of[node] = layer
     for node in range(count):
-        if not has_before[node] and following[node]:
-            layer_of[node] = min(layer_of[target] for target in following[node]) - 1
+        if not graph.in_degree(node) and graph.out_degree(node):
+            layer_of[node] = min(layer_of[target] for target in graph.successor_indices(node)) - 1
     return layer_of
 
 

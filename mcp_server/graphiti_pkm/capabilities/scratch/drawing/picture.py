@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import rustworkx
+
 from graphiti_pkm.capabilities.scratch.drawing.layered import Layers, backward, layers_of
 from graphiti_pkm.capabilities.scratch.drawing.placing import Placed, Point, Way, place_layers
 
@@ -54,26 +56,12 @@ def picture_of(
 
 
 def _parts(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """Nodes that hang together, with their edges; within a part they are numbered anew."""
-    around: list[list[int]] = [[] for _ in range(count)]
-    for source, target in edges:
-        around[source].append(target)
-        around[target].append(source)
-    part_of = [-1] * count
-    members: list[list[int]] = []
-    for start in range(count):
-        if part_of[start] >= 0:
-            continue
-        part_of[start] = len(members)
-        stack, nodes = [start], []
-        while stack:
-            node = stack.pop()
-            nodes.append(node)
-            for other in around[node]:
-                if part_of[other] < 0:
-                    part_of[other] = len(members)
-                    stack.append(other)
-        members.append(sorted(nodes))
+    """The nodes of each connected part with its edges, which number the nodes by their places in the part."""
+    graph = rustworkx.PyGraph()
+    graph.add_nodes_from(range(count))
+    graph.add_edges_from_no_data(list(edges))
+    members = sorted(map(sorted, rustworkx.connected_components(graph)))
+    part_of = {node: part for part, nodes in enumerate(members) for node in nodes}
     number = {node: at for nodes in members for at, node in enumerate(nodes)}
     inside: list[list[tuple[int, int]]] = [[] for _ in members]
     for source, target in edges:

@@ -116,11 +116,6 @@ def number_or_text(text: str) -> str | int | float:
     return number if math.isfinite(number) and repr(number) == text else text
 
 
-def is_scalar(value: object) -> bool:
-    """Whether it is a text, a number or a truth value: what formats other than JSON have words for."""
-    return isinstance(value, str | int | float | bool)
-
-
 def plain(value: Any) -> str:
     """A property in a format without types: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -4,7 +4,7 @@ Nodes are told by number inside; callers speak labels. Nothing here waits or loc
 lock.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -52,11 +52,6 @@ class ScratchGraph:
         self._views: dict[tuple[str | None, str | None, Gathered], tuple[int, View]] = {}
 
     # What there is
-
-    @property
-    def rx(self) -> Graph:
-        """To compute on, not to change."""
-        return self._graph
 
     @property
     def node_count(self) -> int:
@@ -129,9 +124,14 @@ class ScratchGraph:
             nodes=tuple(self.node(index) for index in self.order() if chosen is None or index in chosen),
             edges=tuple(
                 ScratchEdge(self.label(edge.source), self.label(edge.target), edge.relation, edge.properties)
-                for edge in self._among(chosen)
+                for edge in (self.edges() if chosen is None else self.edges_among(chosen))
             ),
         )
+
+    def edges_among(self, chosen: Collection[int]) -> list[Edge]:
+        """The edges between some nodes, as they were added."""
+        inside = [edge for index in chosen for edge in self.edges(source=index) if edge.target in chosen]
+        return sorted(inside, key=lambda edge: edge.sequence)
 
     def view(self, weight: str | None = None, relation: str | None = None, gathered: Gathered = "least") -> View:
         """The simple directed graph to compute on, of all relations or one; made once for a state of this graph.
@@ -346,13 +346,6 @@ class ScratchGraph:
         edges = list(self.edges(relation=relation))
         weights = None if weight is None else weights_of((edge.properties for edge in edges), weight)
         return view_of(nodes, [(edge.source, edge.target) for edge in edges], weights, gathered)
-
-    def _among(self, chosen: set[int] | None) -> Iterator[Edge]:
-        if chosen is None:
-            yield from self.edges()
-            return
-        inside = (edge for index in chosen for edge in self.edges(source=index) if edge.target in chosen)
-        yield from sorted(inside, key=lambda edge: edge.sequence)
 
 
 def _key_of(edge: ScratchEdge) -> tuple[str, str, str]:

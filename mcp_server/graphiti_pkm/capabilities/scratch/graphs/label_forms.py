@@ -39,11 +39,6 @@ def words(label: str) -> str:
     return " ".join(" ".join(parts).split()) or label.strip()
 
 
-def token_similarity(first: str, second: str) -> float:
-    """How alike two labels are by their words and letters, 0 to 1; 1 only if they are one but for punctuation."""
-    return Likeness(first).to(second)
-
-
 class Likeness:
     """How alike labels are to one that is looked for; what was found of a word serves for all of them."""
 

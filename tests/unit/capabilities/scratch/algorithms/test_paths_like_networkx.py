@@ -50,10 +50,10 @@ def test_a_shortest_path_is_as_short_as_networkxs() -> None:
                 assert len(path) - 1 == nx.shortest_path_length(known, source, target)
 
 
-def test_distances_are_networkxs_from_one_node_or_several_and_around_another() -> None:
+def test_distances_are_networkxs_from_one_node_or_several() -> None:
     for case in cases(least_nodes=1):
         view, known = _plain(case), case.simple
-        starts, avoided = sorted({case.node(), case.node()}), case.node()
+        starts = sorted({case.node(), case.node()})
         with told(case):
             found = distances(view.out, np.array(starts), view.n)
             expected = [nx.single_source_shortest_path_length(known, start) for start in starts]
@@ -63,10 +63,6 @@ def test_distances_are_networkxs_from_one_node_or_several_and_around_another() -
                 else -1
                 for node in range(view.n)
             ]
-            around = distances(view.out, np.array(starts), view.n, without=avoided) >= 0
-            known.remove_node(avoided)
-            reached = {node for start in starts if start != avoided for node in nx.descendants(known, start) | {start}}
-            assert set(np.flatnonzero(around).tolist()) == reached
 
 
 def test_a_cheapest_path_costs_what_networkxs_does() -> None:
