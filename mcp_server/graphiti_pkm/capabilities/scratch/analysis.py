@@ -1,7 +1,7 @@
-"""Questions about a whole scratch graph: paths, ranks, components, cycles, what hangs on a node.
+"""The tools that analyse a whole scratch graph: paths, ranks, components, cycles, the impact of a removal.
 
-A graph is held only while its view and labels are taken. What takes time in proportion to it then runs in a thread,
-what may explode in a process of its own, and the answer is about the graph as it was.
+A graph is locked only while a snapshot of it is taken. Linear work then runs in a thread, work without a useful time
+bound in a worker process. Answers describe the graph as it was when the snapshot was taken.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
-if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
+if TYPE_CHECKING:  # rustworkx and NumPy are loaded with the first graph
     from graphiti_pkm.capabilities.scratch.graphs.edges import Edge
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 MOST_DEPENDENTS = 100
-"""Of an impact: those nearest to the node, whose losses are looked at."""
+"""Nearest dependents for which an impact analysis computes what they could no longer reach."""
 _DECIMALS = 6
 _CYCLE_TOLD = 8
 _TRIES = 3
@@ -56,7 +56,7 @@ _Told = TypeVar("_Told", bound=Answer)
 
 
 class ScratchAnalysis:
-    """The tools that compute."""
+    """The tools that compute on snapshots of graphs."""
 
     def __init__(self, graphs: ScratchGraphs, matcher: Matcher, seconds: float) -> None:
         """``seconds``: the time limit of one analysis."""
@@ -65,11 +65,11 @@ class ScratchAnalysis:
 
     @property
     def pictures(self) -> Pictures:
-        """Whose processes draw too."""
+        """The snapshots, whose worker processes also draw pictures."""
         return self._pictures
 
     async def close(self) -> None:
-        """End the processes in which analyses run."""
+        """Stop the worker processes."""
         await self._pictures.close()
 
     async def shortest_path(
@@ -83,7 +83,7 @@ class ScratchAnalysis:
         *,
         undirected: bool,
     ) -> ShortestPathResponse:
-        """The path of fewest edges or least weight."""
+        """The path with the fewest edges or the least weight."""
         taken = await self._pictures.take(caller, graph, (source, target), weight, relation, undirected=undirected)
         found = await asyncio.to_thread(_analyses().path, taken.view, *taken.nodes, by_weight=weight is not None)
         ends = _ends(taken.matches)
@@ -137,7 +137,7 @@ class ScratchAnalysis:
     async def pagerank(
         self, caller: Caller, graph: str, top_n: int, weight: str | None, relation: str | None
     ) -> RankingsResponse:
-        """Nodes by the visits of a random surfer."""
+        """Nodes by PageRank."""
         taken = await self._pictures.take(caller, graph, weight=weight, relation=relation, gathered="sum")
         scores = await asyncio.to_thread(_analyses().ranks, taken.view)
         ranked = _fit(taken.labels.ranked(scores, top_n))
@@ -146,7 +146,7 @@ class ScratchAnalysis:
     async def connected_components(
         self, caller: Caller, graph: str, mode: Literal["weak", "strong"], limit: int, relation: str | None
     ) -> ComponentsResponse:
-        """What hangs together, the largest first."""
+        """Weakly or strongly connected components, the largest first."""
         taken = await self._pictures.take(caller, graph, relation=relation)
         found = await asyncio.to_thread(_analyses().components, taken.view, strong=mode == "strong")
         listed, all_shown = taken.labels.parts(found[:limit])
@@ -165,7 +165,7 @@ class ScratchAnalysis:
         outcome = await self._pictures.run(caller, "cycles", taken.view, most=limit + 1, longest=max_length)
         some, *found = outcome.finds or [[]]
         reason = None
-        if some and not found:  # there is one, but none was found in time or as short as asked for
+        if some and not found:  # the search found no cycle within its limits, although one exists
             found = [some]
             reason = "This is some cycle of the graph; none was found in the bounds of time and length."
         cycles, all_shown = taken.labels.groups(found)
@@ -180,7 +180,7 @@ class ScratchAnalysis:
     async def transitive_reduction(
         self, caller: Caller, graph: str, relation: str | None, limit: int, *, in_place: bool
     ) -> ReductionResponse:
-        """Edges that longer paths make superfluous; they go only if ``in_place``."""
+        """Edges that longer paths make redundant; they are removed only if ``in_place``."""
         for _ in range(_TRIES):
             taken = await self._pictures.take(caller, graph, relation=relation)
             found = self._pictures.best(await self._pictures.run(caller, "reduction", taken.view))
@@ -209,7 +209,7 @@ class ScratchAnalysis:
     async def betweenness_centrality(
         self, caller: Caller, graph: str, top_n: int, relation: str | None, *, undirected: bool
     ) -> BetweennessResponse:
-        """Nodes by how many shortest paths pass them."""
+        """Nodes by the share of shortest paths that pass through them."""
         taken = await self._pictures.take(caller, graph, relation=relation, undirected=undirected)
         found = self._pictures.best(await self._pictures.run(caller, "betweenness", taken.view))
         total, counted = taken.view.n, found["counted"]
@@ -223,12 +223,12 @@ class ScratchAnalysis:
         )
 
     async def impact_of_removal(self, caller: Caller, graph: str, node: str, limit: int) -> ImpactResponse:
-        """What would become of the graph without a node, which stays."""
+        """The effects of removing a node, which is not removed."""
         taken = await self._pictures.take(caller, graph, (node,))
         outcome = await self._pictures.run(
             caller, "removal", taken.view, node=taken.nodes[0], most_dependents=MOST_DEPENDENTS
         )
-        self._pictures.best(outcome)  # or nothing was found
+        self._pictures.best(outcome)  # raises if there is no result
         whole, *more = outcome.finds
         lost: list[tuple[int, list[int]]] = more[0]["lost"] if more else []
         labels, match = taken.labels, taken.matches[0]
@@ -260,7 +260,7 @@ class ScratchAnalysis:
         )
 
     async def bridges(self, caller: Caller, graph: str, limit: int, relation: str | None) -> BridgesResponse:
-        """What holds the graph together alone."""
+        """Articulation points and bridges."""
         taken = await self._pictures.take(caller, graph, relation=relation)
         points, pairs = await asyncio.to_thread(_analyses().held_together, taken.view)
         labels = taken.labels
@@ -277,7 +277,7 @@ class ScratchAnalysis:
     async def communities(
         self, caller: Caller, graph: str, limit: int, weight: str | None, relation: str | None
     ) -> CommunitiesResponse:
-        """Groups with more edges among them than by chance."""
+        """Communities by modularity."""
         taken = await self._pictures.take(caller, graph, weight=weight, relation=relation, gathered="sum")
         outcome = await self._pictures.run(caller, "communities", taken.view)
         found = self._pictures.best(outcome)
@@ -294,7 +294,7 @@ class ScratchAnalysis:
 
 
 def _fit(told: Sequence[_Told], room: int = ROOM) -> list[_Told]:
-    """The first ones, as many as an answer has room for; at least one."""
+    """As many of the first items as fit into an answer, at least one."""
     return list(told[: fitting(told, room)])
 
 
@@ -327,7 +327,7 @@ def _no_reduction(taken: Picture, cycle: Sequence[int]) -> InvalidInput:
 
 
 def _between(taken: Picture, pairs: Sequence[Sequence[int]], relation: str | None) -> "list[Edge]":
-    """Every edge between these nodes of the view, or those of one relation."""
+    """The edges between these pairs of nodes, of all relations or one."""
     indices = taken.view.indices.tolist()
     return [edge for one, other in pairs for edge in taken.graph.edges(indices[one], indices[other], relation)]
 
@@ -377,7 +377,7 @@ def _grouped(numbers: Sequence[int]) -> list[list[int]]:
 
 
 def _analyses() -> Any:
-    """The computing functions; they load NumPy."""
+    """Imported on first use, since the algorithms load NumPy."""
     from graphiti_pkm.capabilities.scratch.algorithms import analyses  # noqa: PLC0415  (loads NumPy)
 
     return analyses
@@ -386,7 +386,7 @@ def _analyses() -> Any:
 async def _relations_along(
     graphs: ScratchGraphs, caller: Caller, graph: str, path: Sequence[str], relation: str | None, *, undirected: bool
 ) -> list[list[str]]:
-    """Of each step, or of as many as there is room for; a graph that was changed meanwhile may have none of one."""
+    """The relations of each step, as far as there is room; a step has none if its edge was removed meanwhile."""
     steps: list[list[str]] = []
     room = _RELATIONS_ROOM
     async with graphs.reading(caller, graph) as opened:

@@ -1,4 +1,7 @@
-"""What a node or an edge of a scratch graph may be: checked before anything is added."""
+"""Checks labels, types, relations and properties before they enter a scratch graph.
+
+The limits make sure that every graph can be written to every format and read back.
+"""
 
 import json
 import re
@@ -22,7 +25,7 @@ OVERGROWN = (
     f"its properties would have more than {LARGEST_PROPERTIES:,} characters as JSON together with those it has; a "
     "property that is given anew replaces the old one, e.g. by something shorter"
 )
-"""Why something is not merged."""
+"""The reason why a node or edge is not merged."""
 
 _Item = TypeVar("_Item", ScratchNode, ScratchEdge)
 _Key = TypeVar("_Key", bound=Hashable)
@@ -30,22 +33,22 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def checked_label(label: str) -> str:
-    """A label, trimmed. Raises InvalidInput if it is empty or too long."""
+    """The trimmed label. Raises InvalidInput if it is empty or too long."""
     return _checked("A node's label", label, LONGEST_LABEL)
 
 
 def checked_type(kind: str | None) -> str | None:
-    """A type, trimmed; an empty one is none. Raises InvalidInput if it is too long."""
+    """The trimmed type; None if it is empty. Raises InvalidInput if it is too long."""
     return _checked("A node's type", kind, LONGEST_RELATION) if kind and kind.strip() else None
 
 
 def checked_relation(relation: str) -> str:
-    """A relation, trimmed. Raises InvalidInput if it is empty or too long."""
+    """The trimmed relation. Raises InvalidInput if it is empty or too long."""
     return _checked("A relation", relation, LONGEST_RELATION)
 
 
 def checked_properties(properties: Mapping[str, Any] | None) -> Properties:
-    """Properties that every format can hold. Raises InvalidInput for others, and for too many."""
+    """A copy of the properties. Raises InvalidInput if a format could not represent them, or if they are too large."""
     if not properties:
         return {}
     if (fault := fault_of(properties)) is not None:
@@ -67,7 +70,7 @@ def _checked(what: str, text: str, longest: int) -> str:
 
 
 def fault_of(properties: Mapping[str, Any]) -> str | None:
-    """What is wrong with names or nesting."""
+    """What is wrong with the names or the nesting; None if nothing is."""
     for name in properties:
         if not 0 < len(name) <= LONGEST_PROPERTY_NAME or _CONTROL.search(name):
             return f"the name of a property must have 1 to {LONGEST_PROPERTY_NAME} characters, none of them for control"
@@ -77,9 +80,10 @@ def fault_of(properties: Mapping[str, Any]) -> str | None:
 def overgrown(
     items: Sequence[_Item], key_of: Callable[[_Item], _Key], known: Callable[[_Key], Properties]
 ) -> list[int]:
-    """Places of what, merged into the properties that ``known`` and earlier items tell, would make them too large.
+    """The positions of items that would make properties too large by merging.
 
-    Properties alone were checked where they came from; what does not grow may stay as it is.
+    ``known`` returns the stored properties; earlier items count as well. The properties of each item alone were
+    checked before. Stored properties above the limit are tolerated as long as they do not grow.
     """
     merged: dict[_Key, Properties] = {}
     places = []

@@ -143,7 +143,7 @@ class ScratchLooking:
                 edge_count=held.edge_count,
                 density=(len(view.sources) - loops) / could_be if could_be else 0.0,
                 is_connected=structure.is_connected(view),
-                is_dag=structure.is_dag(view),
+                is_dag=held.is_dag,
                 node_types=_most(types),
                 relation_types=_most(held.relations),
                 more_types=max(0, len(types) - _MOST_KINDS) or None,

@@ -1,4 +1,4 @@
-"""What is computed on a whole scratch graph, in a worker process where it may explode.
+"""Graph algorithms on whole scratch graphs; those that may take exponential time run in a worker process.
 
-It knows numbers of nodes, no labels and no tools.
+They work on node numbers and know neither labels nor tools.
 """

@@ -1,7 +1,7 @@
-"""The analyses as services ask for them: numbers of nodes in lists.
+"""The analyses that the services call. Nodes are numbers.
 
-Functions take time in proportion to the graph. Generators may take any and are jobs of the worker process, see
-``jobs.py``; they yield JSON values.
+Functions take time linear in the size of the graph. Generators have no such bound: they run as jobs of the worker
+process (see ``jobs.py``) and yield JSON values.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from graphiti_pkm.capabilities.scratch.algorithms.walks import simple_cycles, si
 
 
 def path(view: View, source: int, target: int, *, by_weight: bool) -> tuple[list[int], float | None] | None:
-    """A shortest path, and its weight if it goes by weight."""
+    """A shortest path, with its weight if ``by_weight``."""
     if by_weight:
         return cheapest_path(view, source, target)
     found = shortest_path(view, source, target)
@@ -33,53 +33,52 @@ def path(view: View, source: int, target: int, *, by_weight: bool) -> tuple[list
 
 
 def ranks(view: View) -> list[float]:
-    """PageRank of each node."""
     scores: list[float] = ranking.pagerank(view).tolist()
     return scores
 
 
 def components(view: View, *, strong: bool) -> list[list[int]]:
-    """The largest first."""
+    """Weakly or strongly connected components, the largest first."""
     return grouped(strong_components(view) if strong else weak_components(view))
 
 
 def held_together(view: View) -> tuple[list[int], list[Pair]]:
-    """Articulation points, and bridges as they point; of one that points both ways the edge from the lesser node."""
+    """Articulation points and bridges; of two opposite edges the one from the lower-numbered node represents both."""
     found = cuts(view)
     out = view.out.lists
     return found.points, [(low, high) if high in out[low] else (high, low) for low, high in found.bridges]
 
 
 def paths(view: View, source: int, target: int, longest: int) -> Iterator[list[int]]:
-    """Each find is a path."""
+    """Yields each simple path."""
     return simple_paths(view, source, target, longest)
 
 
 def cycles(view: View, longest: int | None) -> Iterator[list[int]]:
-    """The first find is some cycle, or nothing; each other one is a cycle, the shortest first."""
+    """Yields any one cycle (empty if there is none), then the simple cycles, the shortest first."""
     yield some_cycle(view)
     yield from simple_cycles(view, longest)
 
 
 def betweenness(view: View) -> Iterator[dict[str, Any]]:
-    """Each find is better than the one before."""
+    """Yields ever better estimates."""
     return (asdict(found) for found in ranking.betweenness(view))
 
 
 def communities(view: View) -> Iterator[dict[str, Any]]:
-    """Each find is better than the one before."""
+    """Yields ever better partitions."""
     for numbers in louvain.communities(view):
         yield {"numbers": numbers, "modularity": louvain.modularity(view, numbers)}
 
 
 def reduction(view: View) -> Iterator[dict[str, Any]]:
-    """The one find: edges to drop, or the cycle because of which there is no reduction."""
+    """Yields once: the redundant edges, or a cycle if the graph has one and therefore no reduction."""
     edges = redundant_edges(view)
     yield {"edges": edges} if edges is not None else {"cycle": some_cycle(view)}
 
 
 def removal(view: View, node: int, most_dependents: int) -> Iterator[dict[str, Any]]:
-    """The first find is the impact; the second what the nearest dependents would lose, by their number."""
+    """Yields the impact, then the nodes that each of the nearest dependents could no longer reach."""
     found = impact(view, node)
     yield asdict(found)
     lost = newly_unreachable(view, node, found.dependents[:most_dependents])

@@ -1,4 +1,4 @@
-"""Communities: groups of nodes with more edges among them than by chance. rustworkx has no method for it."""
+"""Community detection by modularity, which rustworkx does not offer."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,16 +11,16 @@ from graphiti_pkm.capabilities.scratch.algorithms.view import View
 from graphiti_pkm.errors import InvalidInput
 
 Weights: TypeAlias = list[dict[int, float]]
-"""Of each node its neighbours' weights; its own counts twice."""
+"""For each node, the weights of its neighbours; a self-loop counts twice."""
 
 _LEAST_GAIN = 1e-12
 
 
 def communities(view: View, resolution: float = 1.0) -> Iterator[list[int]]:
-    """The number of each node's community; each value is better than the one before.
+    """Yields ever better partitions: the community number of each node.
 
-    Louvain's method (Blondel, Guillaume, Lambiotte, Lefebvre 2008) on the undirected view, always in the same order.
-    What it leaves in pieces (Traag, Waltman, van Eck 2019) is taken apart, which only raises the modularity.
+    The Louvain method (Blondel, Guillaume, Lambiotte, Lefebvre 2008) on the undirected graph, deterministic. It can
+    produce disconnected communities (Traag, Waltman, van Eck 2019); splitting these only raises the modularity.
 
     Raises:
         InvalidInput: a weight is negative.
@@ -46,7 +46,7 @@ def communities(view: View, resolution: float = 1.0) -> Iterator[list[int]]:
 
 
 def modularity(view: View, numbers: Sequence[int], resolution: float = 1.0) -> float:
-    """How many more edges lie inside communities than by chance, as a share; 0 without edges (Newman 2004)."""
+    """Modularity of a partition (Newman 2004): the share of edges within communities above chance; 0 without edges."""
     both = _scaled(view).undirected
     weights = np.ones(len(both.sources)) if both.weights is None else both.weights
     weights = weights * (1 + (both.sources == both.targets))
@@ -60,14 +60,14 @@ def modularity(view: View, numbers: Sequence[int], resolution: float = 1.0) -> f
 
 
 def _scaled(view: View) -> View:
-    """Weights as parts of the largest one, whose squares a number can hold."""
+    """Divides the weights by the largest one, so that their squares cannot overflow."""
     if view.weights is None or not len(view.weights) or not (largest := float(view.weights.max())):
         return view
     return replace(view, weights=view.weights / largest)
 
 
 def _joined(weights: Weights, resolution: float) -> list[int]:
-    """Each node in turn goes to the neighbouring community that gains most, until nobody moves."""
+    """Moves each node to the neighbouring community with the highest gain, until no node moves."""
     degrees = [sum(near.values()) for near in weights]
     total = sum(degrees) or 1.0
     numbers = list(range(len(weights)))
@@ -96,7 +96,7 @@ def _joined(weights: Weights, resolution: float) -> list[int]:
 
 
 def _drawn_together(weights: Weights, numbers: Sequence[int], count: int) -> Weights:
-    """The graph whose nodes are the communities."""
+    """Contracts each community to one node."""
     drawn: Weights = [{} for _ in range(count)]
     for node, near in enumerate(weights):
         sums = drawn[numbers[node]]

@@ -1,4 +1,4 @@
-"""What would become of a graph without one of its nodes."""
+"""The effects of removing a node, computed without removing it."""
 
 from dataclasses import dataclass
 
@@ -11,20 +11,20 @@ from graphiti_pkm.capabilities.scratch.algorithms.view import Ints, Rows, View
 
 @dataclass(frozen=True)
 class Impact:
-    """Before and after the removal, which has not been done."""
+    """A graph with a node and without it."""
 
     dependents: list[int]
-    """Nodes from which paths lead to it, the nearest first."""
+    """Nodes with a path to it, the nearest first."""
     dependencies: list[int]
-    """Nodes to which paths lead from it, the nearest first."""
+    """Nodes with a path from it, the nearest first."""
     components_before: int
     components_after: int
     parts: list[list[int]]
-    """What is left of its weak component, the largest part first."""
+    """The parts into which its weak component would fall, the largest first."""
 
 
 def impact(view: View, node: int) -> Impact:
-    """What depends on a node and on what it depends, and how many weak components there are without it."""
+    """The dependents and dependencies of a node, and the weak components without it."""
     before = weak_components(view)
     without = (view.sources != node) & (view.targets != node)
     after = weak_components(View(view.n, view.sources[without], view.targets[without], None, view.indices))
@@ -42,9 +42,9 @@ def impact(view: View, node: int) -> Impact:
 
 
 def newly_unreachable(view: View, node: int, dependents: list[int]) -> dict[int, list[int]]:
-    """For each of these dependents of a node, what they reach only through it; those that lose nothing are left out.
+    """For each dependent of a node, the nodes it reaches only through that node; dependents that lose none are omitted.
 
-    Each dependent is a bit that is passed on along edges until nothing changes.
+    Each dependent is one bit, propagated along the edges until nothing changes.
     """
     own = {dependent: 1 << place for place, dependent in enumerate(dependents)}
     reached = dict(own)

@@ -1,7 +1,8 @@
-"""How a request and its view go to the worker process over a pipe, and which functions it may ask for.
+"""The protocol between the server and a worker process, and the functions that a request may name.
 
-A frame is eight bytes of length and that many bytes. A request is a frame of JSON and one of the view's arrays. What
-comes back are frames of JSON: ``{"ready"}`` once, ``{"find"}`` for each find, then ``{"end"}``.
+A frame is a length of eight bytes followed by that many bytes. A request consists of a frame of JSON and a frame with
+the arrays of the view. The worker answers with frames of JSON: ``{"ready"}`` once, then for each request one
+``{"find"}`` per result and a final ``{"end"}``.
 """
 
 import json
@@ -16,7 +17,7 @@ import numpy as np
 from graphiti_pkm.capabilities.scratch.algorithms.view import View
 
 Job: TypeAlias = Callable[..., Iterator[Any]]
-"""A generator of JSON values; takes a view, if there is one, and JSON arguments by name."""
+"""A generator of JSON values; takes the view, if the request has one, and JSON keyword arguments."""
 
 LENGTH = Struct(">Q")
 _PACKAGES = ("graphiti_pkm.capabilities.scratch.algorithms.", "graphiti_pkm.capabilities.scratch.drawing.")
@@ -24,24 +25,22 @@ _PACKAGES = ("graphiti_pkm.capabilities.scratch.algorithms.", "graphiti_pkm.capa
 
 @dataclass(frozen=True)
 class Request:
-    """One job, as the worker process gets it."""
+    """One job for the worker process."""
 
     job: str
     """``module:function``."""
     arguments: Mapping[str, Any]
     seconds: float
     most: int | None
-    """Finds after which to stop; None: no bound."""
+    """Results after which to stop; None means no limit."""
     view: View | None
 
 
 def framed(*parts: bytes) -> bytes:
-    """A frame of these bytes."""
     return b"".join((LENGTH.pack(sum(map(len, parts))), *parts))
 
 
 def packed(request: Request) -> bytes:
-    """The frames of a request."""
     view = request.view
     head = {"job": request.job, "arguments": request.arguments, "seconds": request.seconds, "most": request.most}
     if view is None:
@@ -52,7 +51,7 @@ def packed(request: Request) -> bytes:
 
 
 def unpacked(head: bytes, arrays: bytes) -> Request:
-    """The request of two frames; its view numbers the nodes as the sender's does."""
+    """The request from its two frames; the view keeps the sender's node numbers."""
     told = json.loads(head)
     shape = told.get("view")
     view = None if shape is None else _view(shape["n"], shape["edges"], shape["gathered"], arrays)
@@ -60,7 +59,7 @@ def unpacked(head: bytes, arrays: bytes) -> Request:
 
 
 def function_of(job: str) -> Job:
-    """The function to run, one of those packages that only compute."""
+    """The function that a job names. Only packages that do nothing but compute are allowed."""
     module, _, name = job.partition(":")
     if not module.startswith(_PACKAGES):
         raise ValueError("not a job")

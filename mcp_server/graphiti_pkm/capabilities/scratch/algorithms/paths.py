@@ -1,4 +1,4 @@
-"""Shortest paths: breadth first from both ends, level by level; by weight with Dijkstra's method from both ends."""
+"""Shortest paths by bidirectional search: breadth-first by number of edges, Dijkstra's algorithm by weight."""
 
 from heapq import heappop, heappush
 
@@ -25,7 +25,7 @@ def distances(rows: Rows, starts: Ints, n: int) -> Ints:
 
 
 def shortest_path(view: View, source: int, target: int) -> list[int] | None:
-    """A path of fewest edges, None if there is none; from a node to itself it is that node alone."""
+    """A path with the fewest edges, or None; the path from a node to itself is that node."""
     if source == target:
         return [source]
     sides = (_Side(view.out, source, view.n), _Side(view.into, target, view.n))
@@ -38,16 +38,16 @@ def shortest_path(view: View, source: int, target: int) -> list[int] | None:
 
 
 class _Side:
-    """What was reached from one end, and from where."""
+    """The nodes reached from one end, with their parents."""
 
     def __init__(self, rows: Rows, start: int, n: int) -> None:
         self._rows = rows
-        self.parents: Ints = np.zeros(n, np.int64)  # plus one, for zeros cost nothing until they are touched
+        self.parents: Ints = np.zeros(n, np.int64)  # parent + 1: zeros take no memory until written
         self.parents[start] = start + 1
         self.frontier: Ints = np.array([start], np.int64)
 
     def step(self, other: "_Side") -> int | None:
-        """One level further; a node that the other side had reached, if there is one."""
+        """Advance by one level; returns a node that the other side has reached, if any."""
         rows = self._rows
         ends = rows.ends[rows.positions(self.frontier)]
         froms = np.repeat(self.frontier, rows.starts[self.frontier + 1] - rows.starts[self.frontier])
@@ -59,7 +59,7 @@ class _Side:
         return int(met[0]) if len(met) else None
 
     def back(self, node: int) -> list[int]:
-        """The nodes from here to where this side started."""
+        """The nodes from here back to the start of this side."""
         path = [node]
         while (parent := int(self.parents[path[-1]]) - 1) != path[-1]:
             path.append(parent)
@@ -67,10 +67,10 @@ class _Side:
 
 
 def cheapest_path(view: View, source: int, target: int) -> tuple[list[int], float] | None:
-    """A path of least weight and its weight; None if there is no path.
+    """A path of least weight with its weight, or None.
 
-    Dijkstra's method from both ends (Nicholson 1966): it stops when the two nearest open nodes together are as far as
-    the best path seen.
+    Bidirectional Dijkstra (Nicholson 1966): the search stops when the distances of the two nearest open nodes add up
+    to at least the weight of the best path found.
 
     Raises:
         InvalidInput: a weight is negative.
@@ -96,7 +96,7 @@ def cheapest_path(view: View, source: int, target: int) -> tuple[list[int], floa
 
 
 class _Search:
-    """Dijkstra's method from one end."""
+    """Dijkstra's algorithm from one end."""
 
     def __init__(self, rows: Rows, start: int) -> None:
         self._ends, self._costs = rows.lists, rows.costs
@@ -106,7 +106,7 @@ class _Search:
         self.open: list[tuple[float, int]] = [(0.0, start)]
 
     def step(self) -> list[int]:
-        """Close the nearest open node; the nodes that are nearer now."""
+        """Close the nearest open node; returns the nodes whose distance became smaller."""
         here, node = heappop(self.open)
         nearer: list[int] = []
         if node not in self._closed:
@@ -122,7 +122,7 @@ class _Search:
         return nearer
 
     def back(self, node: int) -> list[int]:
-        """The nodes from here to where this side started."""
+        """The nodes from here back to the start of this side."""
         path = [node]
         while (parent := self.parents[path[-1]]) != path[-1]:
             path.append(parent)
@@ -130,7 +130,7 @@ class _Search:
 
 
 def _distinct(nodes: Ints, mark: Ints) -> Ints:
-    """Each node once; ``mark`` is scratch space of a number for every node."""
+    """Removes duplicates; ``mark`` is a buffer with room for every node."""
     at = np.arange(len(nodes))
     mark[nodes] = at
     distinct: Ints = nodes[mark[nodes] == at]

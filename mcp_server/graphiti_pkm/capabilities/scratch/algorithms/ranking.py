@@ -1,4 +1,4 @@
-"""How central nodes are: PageRank and betweenness."""
+"""Centrality of nodes: PageRank and betweenness."""
 
 import random
 from collections.abc import Iterator
@@ -11,21 +11,21 @@ from graphiti_pkm.errors import InvalidInput
 
 ALPHA = 0.85
 EXACT = 1_000
-"""Nodes up to which betweenness counts the paths from every node."""
+"""Up to this number of nodes betweenness is exact."""
 PIVOTS = 256
-"""Nodes from which it counts them in a larger graph."""
+"""Source nodes that are sampled in a larger graph."""
 
 _TOLERANCE = 1e-9
 _MOST_ROUNDS = 200
 _BATCH = 1_000_000
-"""Nodes and edges that a few searches take at once."""
+"""Nodes plus edges, over all sources, that are processed at once."""
 
 
 def pagerank(view: View, alpha: float = ALPHA) -> Floats:
-    """The share of each node in the visits of a random surfer; they sum to 1.
+    """The PageRank of each node; the ranks sum to 1.
 
-    Page, Brin, Motwani, Winograd 1998, by power iteration; a node without successors passes its share on to all, as
-    in NetworkX.
+    Page, Brin, Motwani, Winograd 1998, by power iteration. As in NetworkX, a node without successors distributes its
+    rank over all nodes.
 
     Raises:
         InvalidInput: a weight is negative.
@@ -54,7 +54,7 @@ def pagerank(view: View, alpha: float = ALPHA) -> Floats:
 
 
 def _parts(view: View, weights: Floats) -> Floats:
-    """Weights as parts of the largest one of their source: neither sums nor shares leave what a number can be."""
+    """Divides each weight by the largest one of its source, so that neither sums nor shares overflow or underflow."""
     largest = np.zeros(view.n)
     np.maximum.at(largest, view.sources, weights)
     of_edges = largest[view.sources]
@@ -64,19 +64,19 @@ def _parts(view: View, weights: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Betweenness:
-    """The share of shortest paths between two others that pass each node, from what was counted so far."""
+    """For each node the share of shortest paths between other nodes that pass through it, as far as counted."""
 
     scores: list[float]
     counted: int
-    """Nodes from which paths were counted; all of them if the scores are exact."""
+    """Source nodes counted; all nodes if the scores are exact."""
 
 
 def betweenness(view: View, exact: int = EXACT, pivots: int = PIVOTS) -> Iterator[Betweenness]:
-    """Betweenness, better with each value; the last one is the result.
+    """Yields ever better estimates of betweenness; the last one is the result.
 
-    Brandes 2001, level by level for several sources at once. A graph of more than ``exact`` nodes is sampled as in
-    Brandes and Pich 2007: paths are counted from ``pivots`` nodes drawn at random, the same ones every time, and
-    scaled as in NetworkX: a node that paths were counted from lies between the others only.
+    Brandes 2001, level by level for several sources at once. A graph of more than ``exact`` nodes is sampled (Brandes
+    and Pich 2007): paths are counted from ``pivots`` random nodes, the same ones in every run. Scores are scaled as in
+    NetworkX: a source does not count as lying on its own paths.
     """
     drawn = view.n if view.n <= exact else min(pivots, view.n)
     sources = random.Random(view.n).sample(range(view.n), drawn)  # noqa: S311 a sample, not a secret
@@ -93,9 +93,9 @@ def betweenness(view: View, exact: int = EXACT, pivots: int = PIVOTS) -> Iterato
 
 
 def dependencies(rows: Rows, sources: Ints, n: int) -> Floats:
-    """Of each node the shares of shortest paths from these sources that it lies on, summed.
+    """For each node the sum of its shares in the shortest paths from these sources.
 
-    The searches run side by side: place i * n + node is the node as the i-th source sees it.
+    All searches run in one set of arrays: index ``i * n + node`` belongs to the search from the i-th source.
     """
     places = np.arange(len(sources)) * n + sources
     seen = np.zeros(len(sources) * n, np.bool_)
@@ -118,7 +118,7 @@ def dependencies(rows: Rows, sources: Ints, n: int) -> Floats:
         mark[ends] = at
         frontier = ends[mark[ends] == at]
         if len(frontier):
-            paths[frontier] /= paths[frontier].max()  # only their ratio matters, and their number has no bound
+            paths[frontier] /= paths[frontier].max()  # only ratios matter, and counts would overflow
     through = np.zeros(len(sources) * n)
     for froms, ends, shares in reversed(levels):
         np.add.at(through, froms, shares * (1 + through[ends]))

@@ -1,4 +1,4 @@
-"""How a graph hangs together: components, cut points and bridges, order without cycles."""
+"""The structure of a graph: components, articulation points and bridges, topological order, cycles, reduction."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ from graphiti_pkm.capabilities.scratch.algorithms.paths import distances
 from graphiti_pkm.capabilities.scratch.algorithms.view import Ints, Pair, View
 
 _FEW = 2
-"""Edges a node from which weak components are made first, before those that join them no more are left out."""
+"""Edges per node that are used in the first pass over weak components; they join nearly everything."""
 _SMALL = 20_000
-"""Edges up to which Kosaraju's algorithm is fast enough without taking the largest component out first."""
+"""Up to this number of edges Kosaraju's algorithm is fast enough for the whole graph."""
 
 
 def weak_components(view: View) -> Ints:
-    """The least node of each node's component, whichever way edges point.
+    """For each node, the lowest node of its weak component.
 
-    Roots are hooked to lesser roots until no edge joins two of them. A few edges come first: they join nearly all that
-    can be joined, and the rest is then looked at once (Sutton, Ben-Nun, Barak 2018).
+    Roots are hooked to lower roots until no edge joins two different roots. A first pass over a few edges joins nearly
+    everything, so that the remaining edges need to be examined only once (Sutton, Ben-Nun, Barak 2018).
     """
     roots = np.arange(view.n)
     few = _first_edges(view)
@@ -44,15 +44,15 @@ def _first_edges(view: View) -> Ints:
 
 
 def is_connected(view: View) -> bool:
-    """Whether there is one weak component; a graph without nodes has none."""
+    """Whether there is exactly one weak component; a graph without nodes has none."""
     return view.n > 0 and not weak_components(view).any()
 
 
 def strong_components(view: View) -> Ints:
-    """A number for each node, the same for nodes that reach each other.
+    """A component number for each node.
 
-    In a large graph the component of the node with the most edges is what it reaches and is reached from; it is often
-    nearly everything. The others are left to Kosaraju's algorithm.
+    In a large graph the component of the best connected node, often nearly the whole graph, is found first by one
+    search forward and one backward. Kosaraju's algorithm finds the others.
     """
     numbers = np.full(view.n, -1, np.int64)
     if len(view.sources) > _SMALL:
@@ -72,7 +72,7 @@ def strong_components(view: View) -> Ints:
 
 
 def grouped(numbers: Ints) -> list[list[int]]:
-    """Nodes of the same number together, most nodes first, then the group with the least node."""
+    """Groups of nodes with the same number, the largest first; among equals the group with the lowest node."""
     order = np.argsort(numbers, kind="stable")
     ends = np.flatnonzero(np.diff(numbers[order])) + 1
     groups = [group.tolist() for group in np.split(order, ends)] if len(order) else []
@@ -81,12 +81,12 @@ def grouped(numbers: Ints) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Cuts:
-    """What holds a graph together alone, whichever way edges point."""
+    """Single points of failure of the undirected graph."""
 
     points: list[int]
-    """Nodes without which their component falls apart."""
+    """Articulation points."""
     bridges: list[Pair]
-    """Pairs of nodes whose edge, or edges both ways, are the only way between two parts; the lesser node first."""
+    """Pairs of nodes, the lower first, whose edge or two opposite edges alone connect two parts."""
 
 
 def cuts(view: View) -> Cuts:
@@ -108,13 +108,8 @@ def topological_order(view: View) -> list[int] | None:
         return None
 
 
-def is_dag(view: View) -> bool:
-    """Whether there is no cycle; a self-loop is one."""
-    return topological_order(view) is not None
-
-
 def some_cycle(view: View) -> list[int]:
-    """A cycle, its first node not repeated; empty if there is none."""
+    """Any cycle, without repeating its first node; empty if there is none."""
     numbers = strong_components(view)
     inner = np.flatnonzero(numbers[view.sources] == numbers[view.targets])
     if not len(inner):
@@ -130,10 +125,10 @@ def some_cycle(view: View) -> list[int]:
 
 
 def redundant_edges(view: View) -> list[Pair] | None:
-    """Edges that are not in the transitive reduction; None if the graph has a cycle, where it is not defined.
+    """The edges outside the transitive reduction; None if the graph has a cycle, where it is undefined.
 
-    An edge is not if its end can be reached from another successor (Aho, Garey, Ullman 1972). What each node reaches
-    is a row of bits.
+    An edge is redundant if its target can be reached from another successor of its source (Aho, Garey, Ullman 1972).
+    The nodes that a node reaches are a bit set.
     """
     order = topological_order(view)
     if order is None:

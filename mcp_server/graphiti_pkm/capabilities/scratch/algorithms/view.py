@@ -1,7 +1,7 @@
-"""What algorithms compute on: the edges of a scratch graph as arrays, without labels, relations or parallel edges.
+"""The input of the algorithms: the edges of a scratch graph as arrays, without labels, relations or parallel edges.
 
-Nodes are numbered 0 to n - 1 in the order of their indices. A self-loop stays, an edge that has several relations
-counts once (T61); whoever wants one relation only leaves the others out before.
+Nodes are numbered 0 to n - 1 in the order of their indices. Self-loops are kept; edges of several relations between the
+same nodes count once. To consider a single relation, leave the others out when the view is made.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,14 +21,14 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Pair: TypeAlias = tuple[int, int]
 
 Gathered: TypeAlias = Literal["least", "sum"]
-"""What becomes of the weights of edges side by side: the least for distances, the sum for ranks."""
+"""How weights of parallel edges are combined: the minimum for distances, the sum for ranks."""
 
 _SHOWN = 60
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Neighbours of each node one after the other: those of node i are ``ends[starts[i]:starts[i + 1]]``."""
+    """Adjacency in compressed rows: the neighbours of node i are ``ends[starts[i]:starts[i + 1]]``."""
 
     starts: Ints
     ends: Ints
@@ -36,20 +36,20 @@ class Rows:
 
     @cached_property
     def lists(self) -> list[list[int]]:
-        """The same for a walk node by node, which is faster over lists."""
+        """The neighbours as lists, which are faster than arrays for algorithms that go node by node."""
         ends, starts = self.ends.tolist(), self.starts.tolist()
         return [ends[low:high] for low, high in pairwise(starts)]
 
     @cached_property
     def costs(self) -> list[list[float]]:
-        """Weights beside ``lists``; 1 where there are none."""
+        """The weights that belong to ``lists``; 1 if the view has none."""
         if self.weights is None:
             return [[1.0] * len(ends) for ends in self.lists]
         weights, starts = self.weights.tolist(), self.starts.tolist()
         return [weights[low:high] for low, high in pairwise(starts)]
 
     def positions(self, nodes: Ints) -> Ints:
-        """Where the neighbours of these nodes stand in ``ends``, node by node."""
+        """The positions in ``ends`` of all neighbours of these nodes."""
         low = self.starts[nodes]
         counts = self.starts[nodes + 1] - low
         before = np.cumsum(counts) - counts
@@ -59,40 +59,40 @@ class Rows:
 
 @dataclass(frozen=True)
 class View:
-    """A simple directed graph. Edges are sorted by source, then target."""
+    """A simple directed graph; its edges are sorted by source, then by target."""
 
     n: int
     sources: Ints
     targets: Ints
     weights: Floats | None
     indices: Ints
-    """The scratch graph's index of each node."""
+    """The index of each node in the scratch graph."""
     gathered: Gathered = "least"
 
     @cached_property
     def out(self) -> Rows:
-        """Successors."""
+        """The successors of each node."""
         return Rows(_starts(self.sources, self.n), self.targets, self.weights)
 
     @cached_property
     def into(self) -> Rows:
-        """Predecessors."""
+        """The predecessors of each node."""
         turned = _simple(self.indices, self.targets, self.sources, self.weights, "least")
         return Rows(_starts(turned.sources, self.n), turned.targets, turned.weights)
 
     @cached_property
     def undirected(self) -> "View":
-        """Each edge in both directions; two edges between the same nodes are one."""
+        """The graph with every edge in both directions; opposite edges are combined."""
         sources = np.concatenate((self.sources, self.targets))
         targets = np.concatenate((self.targets, self.sources))
         weights = None if self.weights is None else np.concatenate((self.weights, self.weights))
         return _simple(self.indices, sources, targets, weights, self.gathered)
 
     def node(self, index: int) -> int:
-        """The number of a node of the scratch graph.
+        """The number of the node with this index.
 
         Raises:
-            KeyError: the graph had no such node.
+            KeyError: the view has no such node.
         """
         at = int(np.searchsorted(self.indices, index))
         if at == self.n or self.indices[at] != index:
@@ -106,7 +106,7 @@ def view_of(
     weights: Sequence[float] | Floats | None = None,
     gathered: Gathered = "least",
 ) -> View:
-    """The view of a multigraph: the indices of its nodes, ascending, and of each edge the indices of its ends."""
+    """The view of a multigraph, given the ascending indices of its nodes and the two end indices of each edge."""
     nodes = np.asarray(indices, dtype=np.int64)
     pairs = np.asarray(ends, dtype=np.int64).reshape(-1, 2)
     sources, targets = pairs[:, 0], pairs[:, 1]
@@ -116,10 +116,10 @@ def view_of(
 
 
 def weights_of(properties: Iterable[Properties], name: str) -> list[float]:
-    """The number property ``name`` of each edge; 1 for an edge that has none.
+    """The value of the property ``name`` of each edge; 1 for an edge without it.
 
     Raises:
-        InvalidInput: a value is no finite number, or no edge has this property.
+        InvalidInput: a value is not a finite number, or no edge has this property.
     """
     weights, found, others = [], False, dict[str, None]()
     for one in properties:

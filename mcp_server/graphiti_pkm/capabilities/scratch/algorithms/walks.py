@@ -1,4 +1,4 @@
-"""All simple paths and cycles, the shortest first. There may be more than anyone can wait for: take what is needed."""
+"""All simple paths and cycles, the shortest first. There may be exponentially many: stop when you have enough."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from graphiti_pkm.capabilities.scratch.algorithms.view import View
 
 
 def simple_paths(view: View, source: int, target: int, longest: int) -> Iterator[list[int]]:
-    """Paths of at most ``longest`` edges that pass no node twice; from a node to itself it is that node alone."""
+    """Paths of at most ``longest`` edges without repeated nodes; the only path from a node to itself is that node."""
     if source == target:
         yield [source]
         return
@@ -22,10 +22,10 @@ def simple_paths(view: View, source: int, target: int, longest: int) -> Iterator
 
 
 def simple_cycles(view: View, longest: int | None = None) -> Iterator[list[int]]:
-    """Cycles that pass no node twice, each from its least node on; a self-loop is one of a single node.
+    """Cycles without repeated nodes, each starting at its lowest node; a self-loop is a cycle of one node.
 
-    A cycle of some length is a walk of that length from its least node, over greater ones of its strong component,
-    back to where it began.
+    A cycle of a given length is searched for as a walk of that length from its lowest node, through higher nodes of
+    the same strong component, back to the start.
     """
     loops = view.sources[view.sources == view.targets]
     yield from ([int(node)] for node in loops)
@@ -44,7 +44,7 @@ def simple_cycles(view: View, longest: int | None = None) -> Iterator[list[int]]
 
 
 class _Start:
-    """A node that may be the least one of cycles, and how short these are at the least."""
+    """A candidate for the lowest node of cycles, with a lower bound on the length of these cycles."""
 
     def __init__(self, node: int) -> None:
         self.node = node
@@ -53,7 +53,7 @@ class _Start:
         self._looked = 2
 
     def may_return_in(self, length: int, forward: Sequence[Sequence[int]], backward: Sequence[Sequence[int]]) -> bool:
-        """Whether a cycle may be so short; looks twice as far each time that nothing was in sight."""
+        """Whether a cycle of this length is possible. The search radius doubles as long as none is found."""
         while not self.is_done and self._least <= length and self._looked <= length:
             self._looked *= 2
             steps = _steps_back(self.node, backward, self._looked)
@@ -67,14 +67,14 @@ class _Start:
 
 
 def _inner(view: View) -> View:
-    """Edges that lie on cycles of two nodes or more."""
+    """The edges that lie on cycles of at least two nodes."""
     numbers = strong_components(view)
     kept = (numbers[view.sources] == numbers[view.targets]) & (view.sources != view.targets)
     return View(view.n, view.sources[kept], view.targets[kept], None, view.indices)
 
 
 def _steps_back(start: int, backward: Sequence[Sequence[int]], most: int) -> dict[int, int]:
-    """Edges to ``start`` from nodes greater than it, where they are at most ``most``."""
+    """The distance to ``start`` of the higher nodes that are at most ``most`` edges away."""
     steps = {start: 0}
     frontier = [start]
     for step in range(1, most + 1):
@@ -93,7 +93,7 @@ def _steps_back(start: int, backward: Sequence[Sequence[int]], most: int) -> dic
 def _of_length(
     successors: Sequence[Sequence[int]], start: int, goal: int, length: int, steps: Mapping[int, int]
 ) -> Iterator[list[int]]:
-    """Walks of exactly this many edges that pass no node twice; ``steps``: edges to the goal at the least."""
+    """Walks of exactly this many edges without repeated nodes; ``steps`` holds each node's distance to the goal."""
     path = [start]
     passed = {start}
     branches = [iter(successors[start])]

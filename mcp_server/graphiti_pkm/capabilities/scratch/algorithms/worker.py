@@ -1,7 +1,8 @@
-"""Work that may explode, in a few warm processes: bounded in time, memory and number, never in the server's own.
+"""A small pool of warm worker processes for computations without a useful time bound.
 
-The libraries hold the interpreter's lock while they compute, so that a thread would stop every other call, and a thread
-cannot be ended. A process can: what it had found by then is kept.
+Time, memory and the number of processes are limited. A thread would not do: the libraries hold the interpreter's lock
+while they compute, which would stop every other call, and a thread cannot be killed. A process can; the results that it
+had sent by then are kept.
 """
 
 import asyncio
@@ -19,24 +20,24 @@ from graphiti_pkm.capabilities.scratch.algorithms.view import View
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
 Ending: TypeAlias = Literal["whole", "most", "late", "memory"]
-"""Everything was found; as many as were asked for; the time was up; the memory was."""
+"""All results; as many as requested; stopped by the time limit; stopped by the memory limit."""
 
 PROCESSES = 2
 MOST_BYTES = 1_000_000_000
 _GRACE = 0.2
-"""Seconds beyond the limit for a process to say itself that it is late, before it is killed."""
+"""Seconds after the time limit in which a process may end by itself before it is killed."""
 _START_SECONDS = 30.0
 _OWN_TURN_SECONDS = 10.0
 _SOUND = frozenset({"whole", "most", "late", "refused"})
-"""Last words of a process that can take another job."""
+"""Final messages after which a process can take another job."""
 
 _GONE = {"end": "failed", "kind": "it ended"}
-"""The kernel may have killed it for its memory."""
+"""Used when a process is gone; the kernel may have killed it for its memory."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a job found, and why it went no further."""
+    """The results of a job, and why it stopped."""
 
     finds: list[Any] = field(default_factory=list)
     ending: Ending = "whole"
@@ -47,10 +48,10 @@ class Outcome:
 
 
 class Workers:
-    """The processes; they start when they are first needed and stay warm."""
+    """The processes; they start on first use and are reused."""
 
     def __init__(self, seconds: float, processes: int = PROCESSES, most_bytes: int = MOST_BYTES) -> None:
-        """``seconds``: of one job, and how long it waits for a process at most."""
+        """``seconds``: the time limit of one job, and of its wait for a process."""
         self.seconds = seconds
         self._most_bytes = most_bytes
         self._places = asyncio.Semaphore(processes)
@@ -61,20 +62,22 @@ class Workers:
     async def run(
         self, tenant: Hashable, job: str, view: View | None = None, *, most: int | None = None, **arguments: Any
     ) -> Outcome:
-        """Run a generator function, named ``module:function``, on a view; each value it yields is a find.
+        """Run a generator function, named ``module:function``, on a view and collect its results.
 
-        Jobs of one tenant take turns, so that nobody holds every process.
+        Jobs of one tenant run one after the other, so that no tenant occupies every process.
 
         Raises:
-            Unavailable: every process was busy for as long as a job may take, or it failed.
-            InvalidInput: the job refused its arguments.
+            Unavailable: all processes were busy for the whole time limit, or the process failed.
+            InvalidInput: the job rejected its arguments.
         """
         request = Request(job, arguments, self.seconds, most, view)
         message = await asyncio.to_thread(packed, request)
         async with self._place(tenant):
             was_warm = bool(self._idle)
             finds, ending = await self._run(message)
-            while was_warm and not finds and ending == _GONE:  # perhaps before it saw the job
+            while (
+                was_warm and not finds and ending == _GONE
+            ):  # the idle process may have ended before it received the job
                 was_warm = bool(self._idle)
                 finds, ending = await self._run(message)
         match ending["end"]:
@@ -89,7 +92,7 @@ class Workers:
                 return Outcome(finds, end)
 
     async def _run(self, message: bytes) -> tuple[list[Any], dict[str, Any]]:
-        """What one process finds, and its last word."""
+        """The results of one process, and its final message."""
         process = await self._process()
         finds: list[Any] = []
         word: dict[str, Any] = {}
@@ -105,7 +108,7 @@ class Workers:
         return finds, word
 
     async def close(self) -> None:
-        """End all processes."""
+        """Stop all processes."""
         for process in tuple(self._all):
             await self._end(process)
 
@@ -134,7 +137,7 @@ class Workers:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,  # an interrupt from the keyboard is for the server
+            start_new_session=True,  # so that Ctrl-C reaches only the server
         )
         self._all.add(process)
         is_ready = False
@@ -174,7 +177,7 @@ async def _taken(what: asyncio.Lock | asyncio.Semaphore, seconds: float, running
 
 
 async def _asked(process: asyncio.subprocess.Process, message: bytes, finds: list[Any]) -> dict[str, Any]:
-    """Put the finds of a request into ``finds`` as they come; the last word."""
+    """Send a request and append its results to ``finds`` as they arrive; returns the final message."""
     if process.stdin is None:
         raise ConnectionError
     process.stdin.write(message)
@@ -193,5 +196,5 @@ async def _word(process: asyncio.subprocess.Process) -> dict[str, Any]:
 
 
 def _has_ended(process: asyncio.subprocess.Process) -> bool:
-    """Whether it went for want of work, which its pipe tells before the loop has heard of it."""
+    """Whether it has exited after being idle, which its pipe shows before the event loop reports it."""
     return process.stdout is None or process.stdout.at_eof()

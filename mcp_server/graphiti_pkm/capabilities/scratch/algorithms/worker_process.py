@@ -1,7 +1,7 @@
-"""The process that runs what may explode: ``python -m MODULE PARENT BYTES``, with the name of this module.
+"""The worker process: ``python -m graphiti_pkm.capabilities.scratch.algorithms.worker_process PARENT BYTES``.
 
-It takes one request after another from its standard input and ends with its parent, when that closes the pipe, and
-after a while without work. Nothing but frames goes to its standard output, whatever a library prints.
+It serves one request after another from its standard input. It exits when its parent dies or closes the pipe, and after
+some time without work. Only frames reach its standard output, whatever a library prints.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ _PAGE_COUNTS = Path("/proc/self/statm")
 
 
 def main(parent: int, most_bytes: int) -> None:
-    """Serve one parent; ``most_bytes``: of memory beyond what the process takes before its first request."""
+    """Serve one parent; ``most_bytes`` limits memory beyond what the process uses before its first request."""
     requests, answers = os.fdopen(0, "rb", buffering=0), os.fdopen(os.dup(1), "wb", buffering=0)
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
@@ -40,7 +40,7 @@ def main(parent: int, most_bytes: int) -> None:
 
 
 def _run(request: Request, answers: BinaryIO) -> dict[str, Any]:
-    """Tell each find; the last word is how it ended."""
+    """Send each result; returns the final message, which says why the job ended."""
     late = time.monotonic() + request.seconds
     try:
         views = () if request.view is None else (request.view,)
@@ -54,7 +54,7 @@ def _run(request: Request, answers: BinaryIO) -> dict[str, Any]:
         return {"end": "refused", "message": error.message}
     except MemoryError:
         return {"end": "memory"}
-    except Exception as error:  # noqa: BLE001 a boundary: the kind is told, the text may hold anything
+    except Exception as error:  # noqa: BLE001 a process boundary: only the type is reported, the text may hold content
         return {"end": "failed", "kind": type(error).__name__}
     return {"end": "whole"}
 
@@ -83,12 +83,12 @@ def _exactly(requests: BinaryIO, size: int) -> bytes | None:
 
 
 def _end_with(parent: int) -> None:
-    """Die when the parent does, also while computing; the kernel sees to it on Linux, elsewhere a thread looks."""
+    """Exit with the parent, even while computing: by a kernel signal on Linux, by a polling thread elsewhere."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     else:
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-    if os.getppid() != parent:  # it died before we asked
+    if os.getppid() != parent:  # it had already died
         os._exit(1)
 
 
@@ -99,7 +99,7 @@ def _watch(parent: int) -> None:
 
 
 def _bound_memory(most_bytes: int) -> None:
-    """Let an allocation beyond the bound fail, where the platform counts (Linux)."""
+    """Make allocations beyond the limit fail; only Linux supports this."""
     if sys.platform == "linux":
         import resource  # noqa: PLC0415 not on Windows
 

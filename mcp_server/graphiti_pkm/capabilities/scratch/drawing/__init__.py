@@ -1,1 +1,1 @@
-"""Pictures of scratch graphs, as SVG and in characters. Reading and writing other formats stands in ``formats``."""
+"""Pictures of scratch graphs, as SVG and as text. Other formats are in ``formats``."""

@@ -1,6 +1,8 @@
-"""Places for a graph that goes in circles: distances in the picture near those in the graph (stress majorisation).
+"""A layout for graphs with many cycles: distances in the picture approximate distances in the graph.
 
-E. Gansner, Y. Koren, S. North: Graph drawing by stress majorization, 2004. Starts from classical scaling: no chance.
+E. Gansner, Y. Koren, S. North: Graph drawing by stress majorization, 2004. It starts from classical scaling and is
+deterministic. rustworkx has Kamada and Kawai's layout for the same stress; it folds long chains and is several times
+slower on 300 nodes.
 """
 
 from collections.abc import Sequence
@@ -13,16 +15,16 @@ from graphiti_pkm.capabilities.scratch.drawing.placing import Placed
 
 _ROUNDS = 80
 _APART = (28.0, 26.0)
-"""Least distances between boxes, beside and above each other."""
+"""The minimum gap between boxes, horizontally and vertically."""
 _PUSHES = 40
 _FARTHEST = 40
-"""How far one push moves a box."""
+"""The longest distance that a box moves in one step."""
 _TOUCHING = 0.5
 _GROWTH = 1.15
 
 
 def place_freely(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], length: float) -> Placed:
-    """Place the boxes of a graph that hangs together; ``length`` is what an edge should have."""
+    """Place the boxes of a connected graph; ``length`` is the desired length of an edge."""
     boxes = np.array(sizes, dtype=float)
     graph = rustworkx.PyGraph()
     graph.add_nodes_from(range(len(sizes)))
@@ -37,20 +39,20 @@ def place_freely(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int
 
 
 def _scaled(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The plane that shows the distances best; directions are chosen so that every machine finds the same."""
+    """Classical scaling to two dimensions; the signs are fixed so that every machine finds the same layout."""
     count = len(distances)
     centre = np.eye(count) - 1 / count
     values, vectors = np.linalg.eigh(-centre @ (distances**2) @ centre / 2)
     points = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 1e-9))
     turned = np.sign(points[np.argmax(np.abs(points), axis=0), [0, 1]])
-    around = np.arange(count) * 2.399963  # the golden angle: no two nodes start in one place
+    around = np.arange(count) * 2.399963  # the golden angle, so that no two nodes coincide
     return np.asarray(points * turned, dtype=float) + 0.01 * np.stack([np.cos(around), np.sin(around)], axis=1)
 
 
 def _stressed(points: NDArray[np.float64], distances: NDArray[np.float64]) -> NDArray[np.float64]:
     weights = 1 / np.maximum(distances, 1) ** 2
     np.fill_diagonal(weights, 0)
-    shift = 1 / len(points)  # makes the Laplacian regular, and moves nothing but the whole
+    shift = 1 / len(points)  # makes the Laplacian invertible; shifts only the whole drawing
     inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + shift)
     wished = weights * distances
     for _ in range(_ROUNDS):
@@ -63,7 +65,7 @@ def _stressed(points: NDArray[np.float64], distances: NDArray[np.float64]) -> ND
 
 
 def _apart(points: NDArray[np.float64], boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Push overlapping boxes apart the shorter way; grow the picture until that is enough."""
+    """Push overlapping boxes apart along the shorter axis; enlarge the picture until none overlap."""
     upper = np.triu(np.ones((len(boxes), len(boxes)), dtype=bool), 1)
     least = [(boxes[:, axis, None] + boxes[None, :, axis]) / 2 + _APART[axis] for axis in (0, 1)]
     while True:

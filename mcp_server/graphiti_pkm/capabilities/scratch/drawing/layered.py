@@ -1,7 +1,7 @@
-"""Layers for a graph that mostly goes one way, after Sugiyama: break cycles, assign layers, order them, place them.
+"""Sugiyama's layered layout for graphs that mostly have one direction: breaks cycles, assigns layers and orders them.
 
-Nodes are numbers; ``edges`` are distinct pairs without loops. What comes out is independent of the direction in which
-the picture is later read.
+Nodes are numbers; ``edges`` are distinct pairs without loops. The result does not depend on the direction in which the
+picture is read. ``placing.py`` turns it into coordinates.
 """
 
 from bisect import bisect_left, insort
@@ -17,17 +17,17 @@ _MOST_DUMMIES = 4_000
 
 @dataclass(frozen=True)
 class Layers:
-    """Nodes in their layers and order; a long edge passes each layer between its ends by a number of its own."""
+    """Ordered layers of nodes; a long edge has a dummy node in each layer between its ends."""
 
     layers: list[list[int]]
     chains: dict[tuple[int, int], list[int]]
-    """Of an edge: the numbers that it goes through, its ends included, from the lower layer to the higher one."""
+    """For each edge the nodes on its way, including both ends, from the lower layer to the higher one."""
     turned: set[tuple[int, int]]
-    """Edges that go from a higher layer to a lower one."""
+    """Edges that lead from a higher layer to a lower one."""
 
 
 def layers_of(count: int, edges: Sequence[tuple[int, int]]) -> Layers | None:
-    """The layers of nodes 0 to ``count`` - 1, or None if there would be too many long edges."""
+    """The layers of nodes 0 to ``count`` - 1; None if they would need too many dummy nodes."""
     turned = backward(count, edges)
     forward = [(target, source) if (source, target) in turned else (source, target) for source, target in edges]
     layer_of = _layer_of(count, forward)
@@ -53,7 +53,7 @@ def layers_of(count: int, edges: Sequence[tuple[int, int]]) -> Layers | None:
 
 
 def backward(count: int, edges: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Edges without which there is no cycle, as a walk from the beginnings meets them."""
+    """The back edges of a depth-first search from the sources; without them the graph has no cycle."""
     following: list[list[int]] = [[] for _ in range(count)]
     entered = [0] * count
     for source, target in edges:
@@ -94,7 +94,7 @@ def _layer_of(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _step(pair: tuple[int, int], layer_of: list[int], up: list[list[int]], down: list[list[int]]) -> list[int]:
-    """The chain of an edge; its numbers between the ends are new, and one stands in each layer."""
+    """The chain of an edge, with a new dummy node in each layer between its ends."""
     source, target = pair
     chain = [source]
     for layer in range(layer_of[source] + 1, layer_of[target]):
@@ -110,7 +110,7 @@ def _step(pair: tuple[int, int], layer_of: list[int], up: list[list[int]], down:
 
 
 def _ordered(layers: list[list[int]], up: list[list[int]], down: list[list[int]]) -> list[list[int]]:
-    """The order with the fewest crossings that sweeps by barycentres come upon."""
+    """The order with the fewest crossings that barycentre sweeps find."""
     best, fewest = [list(layer) for layer in layers], _crossings(layers, down)
     for sweep in range(_SWEEPS):
         if not fewest:
@@ -127,7 +127,7 @@ def _ordered(layers: list[list[int]], up: list[list[int]], down: list[list[int]]
 
 
 def _by_barycentre(layer: list[int], neighbours: list[list[int]], places: dict[int, int]) -> list[int]:
-    """A layer by the mean place of each node's neighbours; one without any keeps its own."""
+    """Sorts a layer by the mean position of each node's neighbours; a node without neighbours keeps its position."""
     means = {}
     for own, node in enumerate(layer):
         known = [places[other] for other in neighbours[node]]
@@ -136,7 +136,7 @@ def _by_barycentre(layer: list[int], neighbours: list[list[int]], places: dict[i
 
 
 def _crossings(layers: list[list[int]], down: list[list[int]]) -> int:
-    """How often edges between neighbouring layers cross."""
+    """The number of edge crossings between adjacent layers."""
     total = 0
     for above, below in pairwise(layers):
         place = {node: at for at, node in enumerate(below)}

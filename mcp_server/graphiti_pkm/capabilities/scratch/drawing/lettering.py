@@ -1,4 +1,4 @@
-"""Finds room for what stands at the lines of a picture: beside its own line, on no box and no other text."""
+"""Places edge labels in a picture: beside their own edge, without covering boxes or other labels."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,22 +6,22 @@ from graphiti_pkm.capabilities.scratch.drawing.placing import Point
 
 _CELL = 24
 _MOST_TOUCHED = 4
-"""Points of other lines that a text may cover and still be read."""
+"""Points of other lines that a label may cover and still be readable."""
 
 _FARTHER = 0.05
-"""What a place farther from the middle of its line costs, in such points."""
+"""The cost of each step away from the middle of the edge, in covered points."""
 _MOST_PLACES = 24
 
 
 class Lettering:
-    """What is taken already, in a grid."""
+    """Keeps track of occupied areas in a grid."""
 
     def __init__(self, boxes: Sequence[tuple[float, float, float, float]], lines: Sequence[Sequence[Point]]) -> None:
-        """``boxes``: middle, width and height; ``lines``: points along each."""
+        """``boxes``: centre, width and height; ``lines``: points along each edge."""
         self._taken: dict[tuple[int, int], list[tuple[float, float, float, float]]] = {}
         self._touched: dict[tuple[int, int], list[Point]] = {}
         self.extent = (0.0, 0.0, 0.0, 0.0)
-        """Left, top, right and bottom of all there is."""
+        """Left, top, right and bottom of everything drawn."""
         for x, y, width, height in boxes:
             self._take((x - width / 2 - 2, y - height / 2 - 2, x + width / 2 + 2, y + height / 2 + 2))
         for line in lines:
@@ -31,7 +31,7 @@ class Lettering:
                 self._touched.setdefault((int(x // _CELL), int(y // _CELL)), []).append((x, y))
 
     def spot(self, points: Sequence[Point], width: float, height: float) -> Point | None:
-        """Middle and baseline of a text beside a line, or None if there is no room."""
+        """The centre and baseline for a label beside its edge; None if there is no room."""
         best: tuple[float, Point, tuple[float, float, float, float]] | None = None
         for rank, (x, y) in enumerate(_candidates(points, width, height)):
             area = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
@@ -47,7 +47,7 @@ class Lettering:
         return best[1]
 
     def _covered(self, area: tuple[float, float, float, float], most: float) -> int:
-        """Points of lines in an area; counted no further than to more than ``most``."""
+        """The number of line points in an area; counting stops above ``most``."""
         covered = 0
         for cell in _cells(area):
             for x, y in self._touched.get(cell, ()):
@@ -72,7 +72,7 @@ class Lettering:
 
 
 def _candidates(points: Sequence[Point], width: float, height: float) -> Iterator[Point]:
-    """Middles of texts: along the line from its middle outwards, above it where it is flat, beside it where steep."""
+    """Candidate centres, from the middle of the edge outwards: above or below flat parts, beside steep ones."""
     middle = len(points) // 2
     steps = sorted(range(1, len(points) - 1), key=lambda at: abs(at - middle))
     for at in steps[:_MOST_PLACES]:

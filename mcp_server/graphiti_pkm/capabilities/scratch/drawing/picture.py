@@ -1,4 +1,4 @@
-"""The layout of a whole picture: each part that hangs together on its own, the parts side by side."""
+"""The layout of a whole picture: each connected part is laid out by itself, and the parts are packed in rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from graphiti_pkm.capabilities.scratch.drawing.placing import Placed, Point, Way
 
 _BETWEEN_PARTS = 44
 _SHAPE = 1.5
-"""Width of a picture to its height, as screens are."""
+"""The desired ratio of width to height."""
 _MOST_BACKWARD = 0.2
-"""Share of edges against the stream up to which there is one."""
+"""The largest share of back edges for which a layered layout is tried."""
 _LONGEST_LABEL = 130.0
 _SCREEN = 1_400
 _MOST_OF = 0.6
 _LONGEST = 3.5
-"""Width to height, or height to width, from which layers are so long that free places may be better."""
+"""The ratio of the longer side to the shorter one above which a free layout may be better than layers."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Middles of all boxes, and the ways of edges that are no straight lines between them."""
+    """The centres of all boxes, and the routes of edges that are not straight lines."""
 
     middles: list[Point]
     ways: dict[tuple[int, int], Way]
@@ -33,7 +33,7 @@ class Picture:
 def picture_of(
     sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], labels: dict[tuple[int, int], float]
 ) -> Picture:
-    """Lay a graph out; ``edges`` are distinct pairs without loops, ``labels`` the widths of what stands at them."""
+    """Lay out a graph; ``edges`` are distinct pairs without loops, ``labels`` the widths of their labels."""
     parts = [_part(nodes, sizes, edges_in, labels) for nodes, edges_in in _parts(len(sizes), edges)]
     parts.sort(key=lambda part: (-part[1].height, -part[1].width))
     area = sum((part.width + _BETWEEN_PARTS) * (part.height + _BETWEEN_PARTS) for _, part in parts)
@@ -95,15 +95,15 @@ def _part(
 
 
 def _fits(placed: Placed) -> bool:
-    """Whether it is not so long that places without layers may be better."""
+    """Whether the layout is compact enough not to try a free one."""
     return _extent(placed) <= _SCREEN or 1 / _LONGEST < placed.width / placed.height < _LONGEST
 
 
 def _is_list(layers: Layers, count: int) -> bool:
-    """Whether most nodes are in one layer, such as what a hub has: a long list is read more easily than a star."""
+    """Whether most nodes are in one layer, as around a hub: a long list is easier to read than a star."""
     return max(sum(node < count for node in layer) for layer in layers.layers) > _MOST_OF * count
 
 
 def _extent(placed: Placed) -> float:
-    """How large a screen it takes."""
+    """The size of the screen that it needs."""
     return max(placed.width, placed.height * _SHAPE)

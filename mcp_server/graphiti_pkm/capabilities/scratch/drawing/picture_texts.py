@@ -1,4 +1,4 @@
-"""How much room a text takes in a picture. There is no font at hand: widths are of common ones, rather too wide."""
+"""Texts in pictures: their size, line breaks and escapes. Widths are generous estimates for common fonts."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 FONT_SIZE = 12
 LINE = 15
-"""Height of a line, in pixels, as everything here."""
+"""The height of a line; all sizes are in pixels."""
 
 _WIDEST_LINE = 150
 _MOST_LINES = 3
@@ -45,7 +45,7 @@ def _width(character: str) -> float:
 
 
 def boxed(label: str) -> Box:
-    """A label in as many lines as it needs, at most three; the rest is cut."""
+    """A label in at most three lines; the rest is cut."""
     lines: list[str] = [""]
     for piece in _PIECE.findall(" ".join(label.split())):
         if width_of(lines[-1] + piece) <= _WIDEST_LINE:
@@ -68,7 +68,7 @@ def boxed(label: str) -> Box:
 
 
 def cut_to(text: str, width: float) -> str:
-    """A text in one line, cut where it gets too wide."""
+    """A text in one line, cut to a width."""
     line = " ".join(text.split())
     while width_of(line) > width:
         line = line.rstrip("…")[: len(line) * 9 // 10 - 1].rstrip() + "…"
@@ -79,6 +79,6 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def xml_text(text: str) -> str:
-    """A text within XML, also between quotes; characters that XML has no words for become �."""
+    """Escapes a text for XML content and attributes; characters that XML does not allow become �."""
     clean = _NO_XML.sub("�", text)
     return escape(clean, {'"': "&quot;", "'": "&#39;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})

@@ -1,4 +1,4 @@
-"""Where the boxes of a layered picture stand, and the ways of its edges, read from left to right or top to bottom."""
+"""Coordinates for a layered layout: box positions and edge routes, from left to right or from top to bottom."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,28 +10,28 @@ from graphiti_pkm.capabilities.scratch.drawing.layered import Layers
 Point: TypeAlias = tuple[float, float]
 
 _GAPS = (14, 24)
-"""Between boxes of a layer: above each other and side by side."""
+"""Between the boxes of a layer, vertically and horizontally."""
 _LANE = 14
-"""Of an edge that passes a layer."""
+"""The room for an edge that passes a layer."""
 _MOST_SLANT = 8.0
-"""How far an edge leaves its lane while it passes a layer."""
+"""How far an edge may deviate from its lane within a layer."""
 _SWEEPS = 14
 _STIFF = 4.0
-"""How much more an edge that passes wants to go straight than a box to stand well."""
+"""The weight of keeping long edges straight, relative to centring boxes."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """Of an edge: straight from the first point to the second, smoothly on to the third, and so on by turns."""
+    """The route of an edge: straight from the first point to the second, curved to the third, and so on alternately."""
 
     points: list[Point]
     across: bool
-    """It goes from left to right, or back; else down or up."""
+    """Whether it runs horizontally."""
 
 
 @dataclass
 class Placed:
-    """Middles of boxes, and the ways of edges that are not just straight."""
+    """The centres of boxes, and the routes of edges that are not straight."""
 
     middles: list[Point]
     ways: dict[tuple[int, int], Way] = field(default_factory=dict)
@@ -42,13 +42,13 @@ class Placed:
 def place_layers(
     layers: Layers, sizes: Sequence[tuple[float, float]], labels: dict[tuple[int, int], float], *, across: bool
 ) -> Placed:
-    """Place what ``layers_of`` found.
+    """Turn ordered layers into coordinates.
 
     Args:
-        layers: nodes in order.
-        sizes: width and height of the boxes of the nodes; other numbers are passing edges.
-        labels: how wide the label of an edge is.
-        across: layers are columns, read from left to right; else rows, read downwards.
+        layers: the result of ``layers_of``.
+        sizes: width and height of each node's box; higher numbers in the layers are dummy nodes of long edges.
+        labels: the width of each edge's label.
+        across: whether layers are columns, read from left to right, instead of rows, read downwards.
     """
     count = len(sizes)
     along = [size[0] if across else size[1] for size in sizes]
@@ -85,7 +85,7 @@ def place_layers(
 def _bands(
     layers: Layers, along: Sequence[float], labels: dict[tuple[int, int], float], *, across: bool
 ) -> tuple[list[float], list[float]]:
-    """Where each layer starts and ends; between two there is room for labels and for lines to bend."""
+    """The start and end of each layer, with room between layers for labels and bends."""
     level = {node: at for at, layer in enumerate(layers.layers) for node in layer}
     widest = [0.0] * len(layers.layers)
     crowd = [0] * len(layers.layers)
@@ -104,7 +104,7 @@ def _bands(
 
 
 def _places(layers: Layers, beside: Sequence[float], count: int, gap: float) -> dict[int, float]:
-    """Middles along each layer: near the neighbours' mean, in order, never too close."""
+    """Positions along each layer: close to the mean of the neighbours, in order, with minimum gaps."""
     neighbours: dict[int, list[tuple[int, float]]] = {node: [] for layer in layers.layers for node in layer}
     for chain in layers.chains.values():
         for one, other in pairwise(chain):
@@ -140,7 +140,7 @@ def _wish(neighbours: Sequence[tuple[int, float]], place: dict[int, float], own:
 
 
 def _spread(wished: Sequence[float], weights: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """Places as near to the wished ones as the gaps between them allow: least squares, by pooling violators."""
+    """Positions closest to the desired ones that keep the gaps: least squares by pool-adjacent-violators."""
     offset, offsets = 0.0, [0.0]
     for gap in gaps:
         offset += gap
@@ -160,7 +160,7 @@ def _spread(wished: Sequence[float], weights: Sequence[float], gaps: Sequence[fl
 def _ports(
     layers: Layers, place: dict[int, float], beside: Sequence[float], count: int
 ) -> dict[tuple[tuple[int, int], int], float]:
-    """Where on a box's side each edge leaves (0) or enters (1), so that they do not cross there."""
+    """Offsets on a box's side where each edge leaves (0) or enters (1), in an order without crossings."""
     sides: dict[tuple[int, int], list[tuple[float, tuple[int, int]]]] = {}
     for edge, chain in layers.chains.items():
         sides.setdefault((chain[0], 0), []).append((place[chain[1]], edge))

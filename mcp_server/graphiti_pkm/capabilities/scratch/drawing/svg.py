@@ -1,4 +1,4 @@
-"""Draws a graph as SVG: no scripts, nothing to fetch, readable on light and dark ground, always the same."""
+"""Draws a graph as SVG: deterministic, without scripts or external resources, for light and dark backgrounds."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,10 @@ MOST_EDGES = 1_000
 _MARGIN = 16
 _NARROWEST = 288
 _STEP = 9
-"""Between the points by which a line is known."""
+"""The distance between sample points on a line."""
 _LONGEST_RELATION = 130
 _GREY = "#757d89"
-"""Of lines and what stands beside them: as far from white as from black."""
+"""For lines and their labels; it contrasts equally with white and black."""
 _UNTYPED = ("#eef0f3", "#8b93a1")
 _COLOURS = (
     ("#dbeafe", "#3b78d8"),
@@ -43,11 +43,11 @@ _COLOURS = (
     ("#e0e7ef", "#52708f"),
 )
 _MANY = ("#e5e1da", "#857a68")
-"""Of the types beyond the colours."""
+"""For types for which no colour is left."""
 
 
 def write_svg(content: Content) -> str:
-    """A picture with a legend of types.
+    """A picture of the graph with a legend of its types.
 
     Raises:
         InvalidInput: the graph is too large for one picture.
@@ -138,7 +138,7 @@ class _Drawing:
         )
 
     def _direct(self, source: int, target: int) -> tuple[str, list[Point]]:
-        """A straight line from box to box; two that go to and fro bend apart, and one to itself is a loop."""
+        """A straight line between boxes; opposite edges bend apart, and a self-loop is a loop at the corner."""
         (x, y), (to_x, to_y) = self._middles[source], self._middles[target]
         box = self._boxes[source]
         if source == target:
@@ -162,7 +162,7 @@ class _Drawing:
         return xml_text(f"{nodes[ends[0]].label} {', '.join(self._relations[ends])} {nodes[ends[1]].label}")
 
     def _rectangles(self) -> Iterator[str]:
-        """Boxes, one group a colour."""
+        """The boxes, grouped by colour."""
         by_colour: dict[tuple[str, str], list[str]] = {}
         for node, (x, y), box in zip(self._content.nodes, self._middles, self._boxes, strict=True):
             place = f"x='{x - box.width / 2:.0f}' y='{y - box.height / 2:.0f}'"
@@ -180,7 +180,7 @@ class _Drawing:
                 yield f"<text x='{x:.0f}' y='{first + number * LINE:.0f}'>{xml_text(line)}</text>"
 
     def _legend(self, begin: float, top: float, end: float) -> tuple[list[str], float]:
-        """Types with their colours, and the relation if there is only one; with where the picture ends below."""
+        """The types with their colours, and the relation if there is only one; also returns the new bottom edge."""
         named = {colour: str(kind) for kind, colour in self._colours.items() if kind is not None}
         if _MANY in named:
             named[_MANY] = "other types"
@@ -215,14 +215,14 @@ def _pair(point: Point) -> str:
 
 
 def _edge_of_box(middle: Point, towards: Point, box: Box) -> Point:
-    """Where the line from a box's middle leaves it."""
+    """The point where a line from the centre of a box leaves it."""
     x, y = towards[0] - middle[0], towards[1] - middle[1]
     share = min(box.width / 2 / abs(x) if x else 9e9, box.height / 2 / abs(y) if y else 9e9, 1.0)
     return middle[0] + x * share, middle[1] + y * share
 
 
 def _towards(point: Point, middle: Point) -> Point:
-    """A quadratic curve's corner as one of the two that a cubic curve has."""
+    """Converts the control point of a quadratic curve to one of a cubic curve."""
     return point[0] + (middle[0] - point[0]) * 2 / 3, point[1] + (middle[1] - point[1]) * 2 / 3
 
 
@@ -235,7 +235,7 @@ def _between(begin: Point, end: Point) -> list[Point]:
 
 
 def _along(begin: Point, first: Point, second: Point, end: Point) -> list[Point]:
-    """Points of a cubic curve."""
+    """Sample points of a cubic curve."""
     steps = max(4, round(math.dist(begin, end) / _STEP))
     corners = begin, first, second, end
     points = []
@@ -252,7 +252,7 @@ def _along(begin: Point, first: Point, second: Point, end: Point) -> list[Point]
 
 
 def _curve(way: Way) -> tuple[str, list[Point]]:
-    """A smooth line: it is straight within layers and bends between them."""
+    """A smooth line: straight within layers, curved between them."""
     path, points = f"M{_pair(way.points[0])}", [way.points[0]]
     for number, (begin, end) in enumerate(pairwise(way.points)):
         if number % 2 == 0:
@@ -268,7 +268,7 @@ def _curve(way: Way) -> tuple[str, list[Point]]:
 
 
 def _bent(before: Point, begin: Point, end: Point, *, across: bool) -> Point:
-    """Half-way to the end, in the direction in which the line came."""
+    """The control point halfway to the end, in the direction of the line so far."""
     main, side = (0, 1) if across else (1, 0)
     run = begin[main] - before[main]
     steep = (begin[side] - before[side]) / run if abs(run) >= 1 else 0.0
@@ -278,10 +278,10 @@ def _bent(before: Point, begin: Point, end: Point, *, across: bool) -> Point:
 
 
 def drawn(nodes: Sequence[tuple[str, str | None]], edges: Sequence[tuple[str, str, str]]) -> Iterator[str]:
-    """The one find is the picture as SVG, of labels and types, and of ends and relations.
+    """The job of the worker process: yields the SVG of nodes (label, type) and edges (source, target, relation).
 
     Raises:
-        InvalidInput: they are more than a picture shows.
+        InvalidInput: the graph is too large for one picture.
     """
     content = Content(
         tuple(ScratchNode(label, kind) for label, kind in nodes), tuple(ScratchEdge(*edge) for edge in edges)

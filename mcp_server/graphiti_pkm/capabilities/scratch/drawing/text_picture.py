@@ -1,4 +1,4 @@
-"""A picture of a small graph in characters: a tree from the nodes that nothing leads to, with references back."""
+"""A small graph as text: trees from the nodes without incoming edges, with references to nodes drawn before."""
 
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
 from graphiti_pkm.errors import InvalidInput
@@ -8,10 +8,10 @@ _DEEPEST = 30
 
 
 def write_text(content: Content) -> str:
-    """Every edge once, below its source; an arrow up or down says where a node's own edges are told.
+    """Each edge once, below its source; ↑ and ↓ say that the edges of a node are listed above or below.
 
     Raises:
-        InvalidInput: the graph is too large to be taken in.
+        InvalidInput: the graph is too large to be readable.
     """
     if len(content.nodes) > MOST_NODES:
         raise InvalidInput(
@@ -22,7 +22,7 @@ def write_text(content: Content) -> str:
 
 
 class _Picture:
-    """One picture; nodes are drawn with their edges where they first come up."""
+    """One picture; the edges of a node are listed where it first appears."""
 
     def __init__(self, content: Content) -> None:
         self._types = {node.label: node.type for node in content.nodes}

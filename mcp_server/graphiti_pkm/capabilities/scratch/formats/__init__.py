@@ -1,4 +1,4 @@
-"""Texts from and to scratch graphs: DOT, GraphML, CSV, JSON, Mermaid.
+"""Text formats of scratch graphs: DOT, GraphML, CSV, TSV and JSON are read and written, Mermaid is written.
 
-A text is parsed completely before any graph is touched.
+A text is parsed completely before any graph is changed.
 """

@@ -1,4 +1,4 @@
-"""Puts together what a text says, within the limits of a graph, before any graph is touched."""
+"""Collects the nodes and edges of a text, within the limits of a graph, before any graph is changed."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,16 +31,16 @@ _ROOM = 30
 
 @dataclass
 class _Said:
-    """Properties as they were read, and where last."""
+    """Properties as read, and the place where they were last read."""
 
     values: Mapping[str, Any]
     at: Place
     is_own: bool = False
-    """Not the text's, which several edges may share: it may be added to."""
+    """Whether ``values`` belongs to this item alone and may be modified; edges can share what a text gives once."""
 
 
 class Collector:
-    """Nodes by label and edges by source, target and relation; what is said twice is merged."""
+    """Nodes by label and edges by source, target and relation; duplicates are merged."""
 
     def __init__(self, limits: ScratchLimits) -> None:
         self._limits = limits
@@ -54,7 +54,7 @@ class Collector:
         self._values = self._characters = self._told = 0
 
     def node(self, label: str, kind: object, properties: Mapping[str, Any], at: Place) -> str:
-        """Take a node over; returns its label as it is written, which is what edges are to name."""
+        """Add a node; returns its cleaned label, by which edges must name it."""
         label, kind = clean_label(label, at), clean_type(kind, at)
         if label not in self._types:
             self._put(label, kind)
@@ -78,9 +78,9 @@ class Collector:
         *,
         directed: bool = True,
     ) -> None:
-        """Take an edge over, with its ends; one without direction is kept once, as it was first written."""
+        """Add an edge and its end nodes; an undirected edge is kept once, in the direction first written."""
         self._told += 1
-        if self._told > 2 * self._limits.edges:  # though most of them say the same again
+        if self._told > 2 * self._limits.edges:  # even if most are duplicates
             raise self._too_many("edges", self._limits.edges)
         source, target = self._end(source, at), self._end(target, at)
         relation = clean_relation(relation, at)
@@ -96,10 +96,10 @@ class Collector:
         self._edges[key] = (said, self._merged(known, properties, at))
 
     def charge(self, values: int) -> None:
-        """Count values that are copied: defaults make many out of few, and a text of 1 MB could fill the memory.
+        """Count copied values: with defaults, a text of 1 MB could otherwise fill the memory.
 
         Raises:
-            InvalidInput: they are too many.
+            InvalidInput: there are too many.
         """
         self._values += values
         if self._values > _MOST_VALUES:
@@ -111,7 +111,7 @@ class Collector:
         self._types[label] = kind
 
     def _end(self, text: str, at: Place) -> str:
-        """The node at an end of an edge: that label, or the one listed node that counts as the same, or a new one."""
+        """The node at an end of an edge: one with this label, the only listed one with the same key, or a new one."""
         label = clean_label(text, at)
         if label in self._types:
             return label
@@ -123,7 +123,7 @@ class Collector:
         return known
 
     def _merged(self, known: "_Said | None", properties: Mapping[str, Any], at: Place) -> "_Said":
-        """Both together; checked once all is read, or a text that says one thing 100,000 times would be too."""
+        """Merge properties. They are checked only at the end: a text may repeat an item 100,000 times."""
         if known is None or not known.values:
             return _Said(properties, at)
         if not properties:
@@ -136,11 +136,11 @@ class Collector:
         return known
 
     def warn(self, text: str) -> None:
-        """Tell what could not be taken over as it stands, once."""
+        """Report once something that could not be read as written."""
         self._warnings.setdefault(text)
 
     def content(self) -> Content:
-        """All of it; no two labels in it are the same to a graph."""
+        """All nodes and edges; no two labels are the same to a graph."""
         renamed = _told_apart(self._types)
         for label in renamed:
             said = self._properties.get(label, _Said(NONE, label))
@@ -192,10 +192,10 @@ class Collector:
 
 
 def labels_of(wanted: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-    """The label of each node of a text that tells ids and labels apart.
+    """The label of each node of a text whose nodes have both ids and labels.
 
-    A person speaks of what a node is called, not of its id in the text: the label is the label. But where several
-    nodes are called the same, or one as another's id, they keep their ids, so that two nodes stay two.
+    People use the label, not the id in the text. Nodes that share a label, or whose label is the id of another node,
+    keep their ids as labels, so that different nodes stay different.
     """
     called = dict(wanted)
     counts = Counter(label.strip() for label in called.values() if label)
@@ -208,7 +208,11 @@ def labels_of(wanted: Iterable[tuple[str, str | None]]) -> dict[str, str]:
 
 
 def _told_apart(types: Mapping[str, str | None]) -> dict[str, str]:
-    """What the nodes of these labels and types are called instead; only those that cannot keep their label."""
+    """New labels for nodes that a graph would take for the same, such as class ``Parser`` and module ``parser``.
+
+    The first keeps its label; later ones get their type or a number appended. The result depends only on the text, so
+    that a second import finds the same nodes.
+    """
     groups: dict[str, list[str]] = {}
     for label in types:
         groups.setdefault(same_key(label), []).append(label)
@@ -228,7 +232,7 @@ def _told_apart(types: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _warning_of(what: str, pairs: Sequence[tuple[str, str]], between: str) -> str:
-    """One warning for all, which shows some."""
+    """One warning for all pairs, which shows the first few."""
     shown = [f"‘{clipped(first)}’ {between} ‘{clipped(second)}’" for first, second in pairs[:_MOST_TOLD]]
     more = f" and {len(pairs) - _MOST_TOLD} more" if len(pairs) > _MOST_TOLD else ""
     return f"{what}: {', '.join(shown)}{more}."
@@ -240,7 +244,7 @@ def _named(label: str, kind: str) -> str:
 
 
 def _numbered(label: str, place: int, numbers: Counter[str], taken: set[str]) -> str:
-    """The label with the next number that nobody has; each number is tried once, however many are alike."""
+    """The label with the next free number; each number is tried only once."""
     stem = label if len(label) <= LONGEST_LABEL - _ROOM else label[: LONGEST_LABEL - _ROOM].rstrip()
     key = same_key(stem)
     number = max(place, numbers[key] + 1)

@@ -1,7 +1,8 @@
-"""Reads DOT by the grammar of https://graphviz.org/doc/info/lang.html, strictly: what Graphviz refuses is refused.
+"""Reads and writes DOT by the grammar of https://graphviz.org/doc/info/lang.html.
 
-Taken over: nodes, edges (also chains and whole subgraphs as ends), labels, the attributes that are no matter of
-drawing, and the cluster of a node. Ports, drawing attributes and the attributes of graphs are not.
+The reader is strict: it rejects what Graphviz rejects. It takes over nodes, edges (chains and subgraphs as ends as
+well), labels, attributes that do not concern drawing, and the cluster of a node. It ignores ports, drawing attributes
+and attributes of graphs. The writer quotes every name and text.
 """
 
 import re
@@ -21,7 +22,8 @@ _NAMES = frozenset({"name", "number", "quoted", "html"})
 _RECORDS = frozenset({"record", "Mrecord"})
 _OWN = frozenset({"label", "relation", "type", "xlabel"})
 
-# https://graphviz.org/doc/info/attrs.html, without comment, href, tooltip, URL and weight, which say something.
+# The drawing attributes of https://graphviz.org/doc/info/attrs.html. Not among them are comment, href, tooltip, URL
+# and weight, which carry information.
 _DRAWING = frozenset(
     re.findall(
         r"\S+",
@@ -48,7 +50,7 @@ _DRAWING = frozenset(
 
 @dataclass(slots=True)
 class _Scope:
-    """A graph or subgraph: what its statements set for what comes after them, and who is in it."""
+    """A graph or subgraph: its defaults for later statements, and its nodes."""
 
     node_defaults: dict[str, Token]
     edge_defaults: dict[str, Token]
@@ -64,16 +66,16 @@ class _Node:
 
 
 def read_dot(text: str, limits: ScratchLimits) -> Content:
-    """What a DOT text says.
+    """The content of a DOT text.
 
     Raises:
-        InvalidInput: it is none, or too large.
+        InvalidInput: the text is not DOT, or too large.
     """
     return _Reader(text, limits).read()
 
 
 class _Reader:
-    """One text, read once from its start to its end."""
+    """A recursive-descent parser for one text."""
 
     def __init__(self, text: str, limits: ScratchLimits) -> None:
         self._text = text
@@ -147,7 +149,7 @@ class _Reader:
             self._nodes[ends[0][1]].attributes.update(own)
 
     def _end(self, scope: _Scope, depth: int) -> tuple[dict[str, None], str | None]:
-        """The nodes that an end of an edge stands for, and which one, if it is no subgraph."""
+        """The nodes of one end of an edge, and the name of the node if the end is not a subgraph."""
         if self._is_sign("{") or self._is_keyword("subgraph"):
             return self._subgraph(scope, depth), None
         if self._word.kind not in _NAMES:
@@ -197,7 +199,7 @@ class _Reader:
         return found
 
     def _id(self) -> Token:
-        """A name; quoted ones may be put together with +."""
+        """A name; quoted parts may be concatenated with +."""
         if self._word.kind not in _NAMES:
             self._refuse("here a name is expected")
         word = self._take()
@@ -270,7 +272,7 @@ class _Reader:
 
 
 def _label(node: str, attributes: Mapping[str, Token]) -> str | None:
-    """What a node is called besides its id; the label of a record is its make-up."""
+    """The label of a node; that of a record describes its layout and is ignored."""
     label, shape = attributes.get("label"), attributes.get("shape")
     if label is None or (shape is not None and shape.text in _RECORDS and label.kind != "html"):
         return None
@@ -307,10 +309,9 @@ def _read_value(name: str, token: Token) -> Any:
 
 
 def write_dot(content: Content) -> str:
-    """A digraph with every node and edge; an edge's label is its relation.
+    """A digraph with every node and edge; the label of an edge is its relation.
 
-    A property whose name means something to Graphviz, or which has values other than texts and numbers, is written so
-    that it changes no drawing.
+    A property with the name of a drawing attribute gets a prefix, so that it does not affect the drawing.
     """
     lines = ["digraph {"]
     for node in content.nodes:
@@ -350,5 +351,5 @@ def _written(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As a quoted text whose escapes show it as it is."""
+    """Quotes a text and escapes what Graphviz would interpret."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,4 +1,4 @@
-"""The words of the DOT language, as https://graphviz.org/doc/info/lang.html defines them. One pass, linear time."""
+"""A tokeniser for DOT as https://graphviz.org/doc/info/lang.html defines it. One pass, linear time."""
 
 import re
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ Kind: TypeAlias = Literal["name", "number", "quoted", "html", "keyword", "sign",
 KEYWORDS = frozenset({"node", "edge", "graph", "digraph", "subgraph", "strict"})
 _LONGER_THAN_KEYWORDS = 9
 _MOST_WORDS = 500_000
-"""About a second's work; as many edges as a graph takes have fewer."""
+"""About one second of work; more than the largest allowed graph needs."""
 
-# Possessive throughout: no pattern ever goes back.
+# All quantifiers are possessive, so the pattern never backtracks.
 _TOKEN = re.compile(
     r"""
     [ \t\r\n\f\v\ufeff]*+ (?:
@@ -34,14 +34,14 @@ _TOKEN = re.compile(
 _ANGLE = re.compile(r"[<>]")
 _TAG = re.compile(r"<[^<>]*+>")
 _IN_QUOTES = re.compile(r'\\(?:["\\]|\r?\n)')
-"""Two backslashes are one that is shown: what follows them is no escape, be it the end of the line."""
+"""Two backslashes are one escaped backslash: what follows is no escape, not even the end of the line."""
 
 
 _UNQUOTED = {'\\"': '"', "\\\\": "\\\\"}
 
 
 class Token(NamedTuple):
-    """A word, where it stands, and what it says."""
+    """A token with its text and position."""
 
     kind: Kind
     text: str
@@ -50,10 +50,10 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The words of a text, and one that marks its end.
+    """The tokens of a text, followed by one that marks its end.
 
     Raises:
-        InvalidInput: it holds something that is no word of the language.
+        InvalidInput: the text contains something that is not a token of DOT.
     """
     at, line, was_name = 0, 1, False
     for _ in range(_MOST_WORDS):
@@ -100,7 +100,7 @@ def _wrong(text: str, at: int, line: int) -> InvalidInput:
 
 
 def _before(text: str, at: int) -> int:
-    """Where to begin to show a text: a little before, in the same line."""
+    """Where an excerpt for a message starts: shortly before, on the same line."""
     return max(text.rfind("\n", 0, at) + 1, at - 20)
 
 
@@ -131,7 +131,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 def shown(text: str, node: str) -> str:
-    r"""A quoted text as Graphviz would show it, in one line: ``\n`` is a space, ``\N`` the node's id."""
+    r"""A quoted text as Graphviz displays it, but on one line: ``\n`` becomes a space, ``\N`` the id of the node."""
     if "\\" not in text:
         return text
     return _ESCAPE.sub(lambda found: " " if found[1] in "nlr" else node if found[1] == "N" else found[1], text)

@@ -1,7 +1,8 @@
-"""Reads GraphML with expat, which builds no tree: nothing is declared, resolved or fetched (T67).
+"""Reads and writes GraphML.
 
-Taken over: nodes, edges, typed data, and the labels that yEd draws. Nested graphs are read as one; ports and
-hyperedges are not taken over.
+The reader uses expat, which builds no tree, and rejects declarations: no entity is resolved and nothing is fetched. It
+takes over nodes, edges, typed data and the labels that yEd draws. Nested graphs are read as one; ports and hyperedges
+are ignored. The writer uses labels as ids, types for texts, numbers and booleans, and JSON for everything else.
 """
 
 import json
@@ -19,10 +20,10 @@ from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 PROPERTIES = "properties"
-"""The key whose text is a JSON object: what has no type in GraphML."""
+"""The key whose text is a JSON object with the values that have no type in GraphML."""
 
 _DRAWING = "drawing"
-"""The type of a key that holds what yEd draws, instead of a value."""
+"""The type of a key whose data is a yEd drawing and not a value."""
 
 _DEEPEST = 100
 _MOST_KEYS = 1_000
@@ -38,7 +39,7 @@ _TEXTS = frozenset({"data", "default", "NodeLabel", "EdgeLabel"})
 
 @dataclass(slots=True)
 class _Key:
-    """What a piece of data is called, and of what type and for what it is."""
+    """The declaration of a piece of data: its name, type and scope."""
 
     name: str
     kind: str
@@ -48,7 +49,7 @@ class _Key:
 
 @dataclass(slots=True)
 class _Item:
-    """A node, which has no target, or an edge, as it is read."""
+    """An edge, or a node, which has no target, while it is being read."""
 
     source: str
     target: str
@@ -59,16 +60,16 @@ class _Item:
 
 
 def read_graphml(text: str, limits: ScratchLimits) -> Content:
-    """What a GraphML text says.
+    """The content of a GraphML text.
 
     Raises:
-        InvalidInput: it is none, declares or refers to anything, or is too large.
+        InvalidInput: the text is not GraphML, contains declarations, or is too large.
     """
     return _Reader(limits).read(text.removeprefix("\ufeff"))
 
 
 class _Reader:
-    """One text."""
+    """The handlers of expat for one text."""
 
     def __init__(self, limits: ScratchLimits) -> None:
         self._limits = limits
@@ -183,7 +184,7 @@ class _Reader:
         return self._collector.content()
 
     def _said(self, item: _Item, scope: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
-        """The data of a node or edge, its keys' defaults with it; and the properties that are JSON."""
+        """The data of a node or edge with the defaults of its keys, and the properties given as JSON."""
         defaults = self._defaults[scope]
         self._collector.charge(len(defaults))
         values = dict(defaults)
@@ -230,7 +231,7 @@ class _Reader:
 
 
 def _value(key: _Key, text: str, line: int) -> Any:
-    """The text as a value of the key's type."""
+    """Converts the text to the type of its key."""
     try:
         if key.kind == "boolean":
             return {"true": True, "1": True, "false": False, "0": False}[text.strip().lower()]
@@ -240,7 +241,7 @@ def _value(key: _Key, text: str, line: int) -> Any:
             number = float(text)
             if math.isfinite(number):
                 return number
-            raise ValueError  # noqa: TRY301  (as any other text that is no number)
+            raise ValueError  # noqa: TRY301  (handled like any other text that is not a number)
     except (ValueError, KeyError):
         raise unreadable(line, f"the data {clipped(key.name)} is no {key.kind}", text) from None
     return text
@@ -252,14 +253,14 @@ def _text(values: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _forget(values: dict[str, Any], names: tuple[str, ...], said: str) -> None:
-    """What is the label or the relation is no property as well."""
+    """Removes the value that was used as label or relation, so that it is not a property as well."""
     name = next((name for name in names if name in values and str(values[name]).strip() == said.strip()), None)
     if name is not None:
         del values[name]
 
 
 def write_graphml(content: Content) -> str:
-    """All of it: types, properties and relations."""
+    """The whole graph: types, properties and relations."""
     keys: dict[tuple[str, str, str], str] = {}
     items = []
     for node in content.nodes:
@@ -297,7 +298,7 @@ def _key(keys: dict[tuple[str, str, str], str], scope: str, name: str, kind: str
 
 
 def _kind(value: Any) -> str | None:
-    """The type that GraphML has for a value and gives back as it was."""
+    """The GraphML type that preserves a value; None if there is none."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Graphs as JSON: our own shape, which loses nothing, and the node-link shape that other programs write."""
+"""Reads and writes JSON: our own lossless shape, and for reading also the node-link shape of other programs."""
 
 import json
 import math
@@ -17,10 +17,10 @@ _SHAPE = '{"nodes": [{"label": …, "type": …}], "edges": [{"source": …, "ta
 
 
 def read_json(text: str, limits: ScratchLimits) -> Content:
-    """What a JSON text says.
+    """The content of a JSON text.
 
     Raises:
-        InvalidInput: it is none of a known shape, or too large.
+        InvalidInput: the text is not JSON of a known shape, or too large.
     """
     try:
         said = json.loads(text.removeprefix("\ufeff"), parse_constant=_no_number)
@@ -28,7 +28,7 @@ def read_json(text: str, limits: ScratchLimits) -> Content:
         raise unreadable(error.lineno, f"this is no JSON: {error.msg}", text[error.pos : error.pos + 40]) from None
     except RecursionError:
         raise unreadable(1, "lists or objects are nested too deep") from None
-    except ValueError:  # more digits than Python turns into a number
+    except ValueError:  # more digits than Python converts to a number
         raise unreadable(1, "a number is too long") from None
     if not isinstance(said, dict):
         raise unreadable("The text", f"it must be an object such as {_SHAPE}", text[:80])
@@ -42,7 +42,7 @@ def read_json(text: str, limits: ScratchLimits) -> Content:
 
 
 def write_json(content: Content) -> str:
-    """All of it: types, properties and relations."""
+    """The whole graph: types, properties and relations."""
     nodes = [
         {"label": node.label} | ({"type": node.type} if node.type is not None else {}) | _told(node.properties)
         for node in content.nodes
@@ -59,7 +59,7 @@ def _told(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _items(items: list[dict[str, Any]]) -> str:
-    """One a line: as compact as JSON gets, and still to be read and compared by lines."""
+    """One item per line: compact, and still readable and comparable line by line."""
     lines = [json.dumps(item, ensure_ascii=False, separators=(",", ":")) for item in items]
     return "\n" + ",\n".join(lines) + "\n" if lines else ""
 
@@ -117,7 +117,7 @@ def _content(nodes: list[Any], edges: list[Any], limits: ScratchLimits, *, direc
 
 
 def _are_numbers(nodes: list[Any], edges: list[Any], labels: Mapping[str, str]) -> bool:
-    """Whether numbers at the ends of edges count nodes, as D3 once wrote them: nothing else has such a name."""
+    """Whether numbers at the ends of edges are positions of nodes, as in older D3: no node has such an id or label."""
     if not nodes or any(isinstance(node, dict) and node.get("id") is not None for node in nodes):
         return False
     said = (edge.get(name) for edge in edges if isinstance(edge, dict) for name in (*_SOURCES, *_TARGETS))
@@ -130,7 +130,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _named(own: dict[str, Any], names: tuple[str, ...], at: str) -> str | None:
-    """What the first of these fields says, which is taken away."""
+    """Removes the first of these fields that is set and returns its value."""
     name = next((name for name in names if own.get(name) is not None), None)
     return None if name is None else _name(own.pop(name), f"{at}.{name}", is_label=name in _NODE_NAMES[1:])
 
@@ -153,8 +153,8 @@ def _end(own: dict[str, Any], names: tuple[str, ...], at: str, by_number: list[s
 
 
 def _name(value: Any, at: str, *, is_label: bool) -> str:
-    """A label or id; programs number their nodes, and those of NetworkX may be tuples, which JSON writes as lists."""
-    if isinstance(value, dict) and "id" in value:  # D3 puts the node itself there
+    """A label or id as text. Ids may be numbers, and in NetworkX tuples, which JSON writes as lists."""
+    if isinstance(value, dict) and "id" in value:  # D3 writes the node itself
         value = value["id"]
     if isinstance(value, str):
         return value.strip()
@@ -168,7 +168,7 @@ def _name(value: Any, at: str, *, is_label: bool) -> str:
 
 
 def _properties(own: dict[str, Any], at: str) -> dict[str, Any]:
-    """Those under ``properties``, and whatever else is said beside it."""
+    """The fields under ``properties``, and all other remaining fields."""
     properties = own.pop("properties", None) or {}
     if not isinstance(properties, dict):
         raise unreadable(f"{at}.properties", "it must be an object")

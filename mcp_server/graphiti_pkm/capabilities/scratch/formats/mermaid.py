@@ -1,10 +1,10 @@
-"""Writes a flowchart in Mermaid's words, for whoever shows Markdown."""
+"""Writes a Mermaid flowchart, for programs that display Markdown."""
 
 from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.errors import InvalidInput
 
 MOST_EDGES = 500
-"""Mermaid refuses more, unless whoever shows the picture configured it otherwise (maxEdges)."""
+"""Mermaid's default limit (maxEdges)."""
 
 _CODES = str.maketrans(
     {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;", "|": "#124;", "\\": "#92;"}
@@ -12,10 +12,10 @@ _CODES = str.maketrans(
 
 
 def write_mermaid(content: Content) -> str:
-    """Nodes with their labels, edges with their relations, a class for each type.
+    """Nodes with their labels, edges with their relations, and a class for each type.
 
     Raises:
-        InvalidInput: there are more edges than Mermaid shows.
+        InvalidInput: there are more edges than Mermaid displays.
     """
     if len(content.edges) > MOST_EDGES:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""From text to the content of a graph: parsed completely before anything is stored."""
+"""The formats that scratch graphs can be read from and written to."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias, get_args
@@ -15,7 +15,7 @@ from graphiti_pkm.errors import InvalidInput, TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 LARGEST_TEXT = 1_000_000
-"""Bytes in UTF-8."""
+"""In bytes of UTF-8."""
 
 ReadFormat: TypeAlias = Literal["dot", "csv", "tsv", "json", "graphml"]
 
@@ -43,11 +43,11 @@ _WRITERS: Mapping[str, Callable[[Content], str]] = {
 
 
 def parse(text: str, text_format: ReadFormat, limits: ScratchLimits) -> Content:
-    """What a text says. Within about a second for the largest one, whatever it holds.
+    """The content of a text. The largest text takes about one second, whatever it contains.
 
     Raises:
-        InvalidInput: it is no such text; the line and a piece of it are named.
-        TooLarge: it has more than 1 MB, or more than a graph takes.
+        InvalidInput: the text is not of this format; the message quotes the place.
+        TooLarge: the text has more than 1 MB, or more nodes or edges than a graph may have.
     """
     if text_format not in _READERS:
         raise InvalidInput(f"There is no such format. Texts are read from {', '.join(get_args(ReadFormat))}.")
@@ -57,10 +57,10 @@ def parse(text: str, text_format: ReadFormat, limits: ScratchLimits) -> Content:
 
 
 def write(content: Content, text_format: WriteFormat) -> str:
-    """The text of a content whose edges name only nodes that are listed, always the same for the same content.
+    """The text of a content, which must list all nodes that its edges name. Deterministic.
 
     Raises:
-        InvalidInput: there is no such format, or it cannot show so much.
+        InvalidInput: the format is unknown, or the content too large for it.
     """
     if text_format not in _WRITERS:
         raise InvalidInput(f"There is no such format. Texts are written as {', '.join(get_args(WriteFormat))}.")
@@ -68,5 +68,5 @@ def write(content: Content, text_format: WriteFormat) -> str:
 
 
 def left_out(content: Content, text_format: WriteFormat) -> list[str]:
-    """What of a content the text does not hold, and nobody sees in it."""
+    """Warnings about parts of a content that the format cannot represent."""
     return not_in_tables(content) if text_format in ("csv", "tsv") else []

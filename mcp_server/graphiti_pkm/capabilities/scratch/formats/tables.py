@@ -1,4 +1,4 @@
-"""Lists of edges as CSV and TSV: a header with source, target and relation; further columns are properties."""
+"""Reads and writes edge lists as CSV and TSV: source, target, relation, and properties in further columns."""
 
 import csv
 import io
@@ -16,19 +16,19 @@ _ENDS = ("source", "target")
 _OWN = (*_ENDS, "relation")
 _OTHER_ENDS = {"from": "source", "to": "target"}
 _RELATIONS = ("label", "type")
-"""What the relation may be called where no column is called so: Gephi's label, or a type."""
+"""Columns that are read as the relation if there is none of that name; Gephi writes ``label``."""
 _DIRECTIONS = frozenset({"directed", "undirected"})
 _SEPARATOR = re.compile(r'"?sep=([,;\t])"?[,;\t ]*\r?\n', re.IGNORECASE)
-"""What Excel puts before the header."""
+"""A line that Excel writes before the header."""
 _DELIMITERS = ",\t;"
 _MOST_COLUMNS = 200
 
 
 def read_table(text: str, limits: ScratchLimits) -> Content:
-    """What a list of edges says; the header tells which character stands between its columns.
+    """The content of an edge list; the delimiter is inferred from the header.
 
     Raises:
-        InvalidInput: it is none, or too large.
+        InvalidInput: the text is not an edge list, or too large.
     """
     lines = text.removeprefix("\ufeff")
     separator = _SEPARATOR.match(lines)
@@ -61,7 +61,7 @@ def read_table(text: str, limits: ScratchLimits) -> Content:
 
 
 def _is_directed(cells: dict[str, str]) -> bool:
-    """What Gephi says of it in the column ``type``, which is taken away."""
+    """The direction that Gephi writes in the column ``type``; the cell is removed."""
     said = cells.get("type", "").lower()
     if said in _DIRECTIONS:
         del cells["type"]
@@ -69,17 +69,17 @@ def _is_directed(cells: dict[str, str]) -> bool:
 
 
 def write_csv(content: Content) -> str:
-    """The edges, with their properties; nodes without edges are not in it."""
+    """The edges with their properties; nodes without edges are omitted."""
     return _written(content, ",")
 
 
 def write_tsv(content: Content) -> str:
-    """As CSV, with tabs between the columns."""
+    """As CSV, but separated by tabs."""
     return _written(content, "\t")
 
 
 def not_in_tables(content: Content) -> list[str]:
-    """What of a graph is not in its list of edges."""
+    """Warnings about the parts of a graph that an edge list does not contain."""
     ends = {label for edge in content.edges for label in (edge.source, edge.target)}
     alone = sum(1 for node in content.nodes if node.label not in ends)
     typed = sum(1 for node in content.nodes if node.type is not None)
@@ -102,13 +102,13 @@ def _nodes(number: int) -> str:
 
 
 def _delimiter(text: str) -> str:
-    """The one that the header's names stand between."""
+    """The delimiter that the header uses most."""
     header = text.lstrip().partition("\n")[0]
     return max(_DELIMITERS, key=header.count)
 
 
 def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not empty, each with the number of its line."""
+    """The non-empty rows with their line numbers."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         try:
@@ -123,7 +123,7 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 def _columns(line: int, header: Sequence[str], text: str) -> list[str]:
     named = [name.strip() for name in header]
-    while named and not named[-1]:  # as spreadsheets have them, and nothing may stand in them
+    while named and not named[-1]:  # trailing empty columns, as spreadsheets write them
         named.pop()
     lower = [name.lower() for name in named]
     known = {*_OWN} if "relation" in lower else {*_OWN, *_RELATIONS, "weight"}
@@ -158,7 +158,7 @@ def _written(content: Content, delimiter: str) -> str:
 
 
 def _quoted(cell: str, delimiter: str) -> str:
-    """In quotes where it needs them; Python's writer leaves a lone carriage return, which its reader refuses."""
+    """Quotes a cell if necessary. Python's writer does not quote a lone carriage return, which its reader rejects."""
     return '"' + cell.replace('"', '""') + '"' if any(char in cell for char in f'{delimiter}"\r\n') else cell
 
 

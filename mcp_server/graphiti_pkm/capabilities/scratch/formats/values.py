@@ -1,4 +1,4 @@
-"""What a label, a relation and properties may be, and what is said of a text that cannot be read."""
+"""Cleans labels, relations and properties of a text, and makes the error for a text that cannot be read."""
 
 import json
 import math
@@ -11,52 +11,52 @@ from graphiti_pkm.capabilities.scratch.limits import LARGEST_PROPERTIES, LONGEST
 from graphiti_pkm.errors import InvalidInput
 
 Place: TypeAlias = int | str
-"""A line, or a path such as ``edges[3]``."""
+"""A line number, or a path such as ``edges[3]``."""
 
 PREFIX = "property_"
-"""Of a property whose name means something else in the format that it is written in."""
+"""Precedes the name of a property that would mean something else in the format."""
 
 _LONGEST_PIECE = 60
 _LARGEST_NUMBER = 15
-"""Digits that a number keeps in every reader; more of them are a text."""
+"""Digits that every reader preserves; numbers with more are written as text."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?")
 
 
 def unreadable(at: Place, what: str, near: str = "") -> InvalidInput:
-    """The error for a text that cannot be read: where, what is wrong, and a piece of it."""
+    """The error for a text that cannot be read: where, what is wrong, and an excerpt."""
     place = f"Line {at}" if isinstance(at, int) else at
     piece = f", near ‘{clipped(near)}’" if near.strip() else ""
     return InvalidInput(f"{place}: {what}{piece}. Nothing was stored; correct it and send the whole text again.")
 
 
 def clipped(text: str) -> str:
-    """A piece of a text, in one line and short enough for a message."""
+    """A short excerpt on one line, for a message."""
     line = " ".join(_UNSTORABLE.sub("�", text[: _LONGEST_PIECE * 4]).split())
     return line if len(line) <= _LONGEST_PIECE else f"{line[:_LONGEST_PIECE]}…"
 
 
 def clean_label(text: str, at: Place) -> str:
-    """A label, trimmed.
+    """The trimmed label.
 
     Raises:
-        InvalidInput: it is empty, too long or no text.
+        InvalidInput: it is empty, too long or cannot be stored.
     """
     return _clean(text, at, "a label", LONGEST_LABEL)
 
 
 def clean_relation(text: str, at: Place) -> str:
-    """A relation, trimmed.
+    """The trimmed relation.
 
     Raises:
-        InvalidInput: it is empty, too long or no text.
+        InvalidInput: it is empty, too long or cannot be stored.
     """
     return _clean(text, at, "a relation", LONGEST_RELATION)
 
 
 def clean_type(text: object, at: Place) -> str | None:
-    """A type, trimmed; None if there is none."""
+    """The trimmed type; None if it is empty."""
     if text is None or (isinstance(text, str) and not text.strip()):
         return None
     if not isinstance(text, str):
@@ -76,10 +76,10 @@ def _clean(text: str, at: Place, what: str, longest: int) -> str:
 
 
 def clean_properties(values: Mapping[str, Any], at: Place) -> tuple[dict[str, Any], int]:
-    """Properties as they are kept, JSON values bounded in depth and size, and how many characters they take.
+    """Properties as they are stored, with their size in characters: JSON values of limited depth and size.
 
     Raises:
-        InvalidInput: they are not.
+        InvalidInput: they are something else.
     """
     if (fault := fault_of(values)) is not None:
         raise unreadable(at, fault)
@@ -95,7 +95,7 @@ def clean_properties(values: Mapping[str, Any], at: Place) -> tuple[dict[str, An
 
 
 def _holds_unstorable(value: Any) -> bool:
-    """JSON writes a NUL as an escape; this finds it in the value itself, which is not deep."""
+    """Looks for a NUL in the values themselves: in JSON it is an escape, which a text may also contain literally."""
     if isinstance(value, str):
         return _UNSTORABLE.search(value) is not None
     if isinstance(value, Mapping):
@@ -104,9 +104,9 @@ def _holds_unstorable(value: Any) -> bool:
 
 
 def number_or_text(text: str) -> str | int | float:
-    """What a cell or attribute without types says: a plain number is a number, so that weights weigh.
+    """The value of a cell or attribute without a type: numbers become numbers, so that weights can be used.
 
-    What a number would not give back (007, 1.50, 20 digits) stays a text.
+    Texts that a number would not reproduce (007, 1.50, 20 digits) stay texts.
     """
     if len(text) > _LARGEST_NUMBER + 1 or not _NUMBER.fullmatch(text):
         return text
@@ -117,5 +117,5 @@ def number_or_text(text: str) -> str | int | float:
 
 
 def plain(value: Any) -> str:
-    """A property in a format without types: a text as it is, anything else as JSON."""
+    """A property in a format without types: a text unchanged, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))

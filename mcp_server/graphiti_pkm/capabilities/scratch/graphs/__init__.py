@@ -1,4 +1,4 @@
 """One scratch graph in memory: nodes, edges, labels and their vectors.
 
-Whose it is and how long it stays is decided in ``tenants.py``.
+Ownership and expiry are decided in ``tenants.py``.
 """

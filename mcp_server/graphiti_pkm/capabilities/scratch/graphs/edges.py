@@ -1,6 +1,7 @@
-"""The edges of a scratch graph: where each is, in which order they came, and what they take.
+"""The edges of a scratch graph: lookup, order and memory use.
 
-An edge without properties is its relation's one string, so that a million edges take about 42 bytes each.
+An edge without properties is stored as its relation, a string shared with all others of that relation. In a graph of a
+million edges it takes about 42 bytes.
 """
 
 from array import array
@@ -19,14 +20,14 @@ from graphiti_pkm.capabilities.scratch.limits import NONE, Properties, ScratchNo
 _FREE = 0
 _GONE = 1
 _FIRST = 2
-"""Slots hold an edge's number plus this; the numbers below say that none is there."""
+"""Slots hold an edge's number plus this; smaller values mark free and deleted slots."""
 _SMALLEST = 16
 _FULLEST = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What is kept of an edge with properties."""
+    """The stored form of an edge with properties."""
 
     relation: str
     properties: Properties
@@ -36,7 +37,7 @@ Graph: TypeAlias = "rustworkx.PyDiGraph[ScratchNode, str | Described]"
 
 
 class Edge(NamedTuple):
-    """An edge between the numbers of nodes; ``sequence`` grows with every edge added."""
+    """An edge between two node indices; ``sequence`` is its place in the order of insertion."""
 
     sequence: int
     source: int
@@ -53,14 +54,14 @@ class _EdgeIndex:
     """
 
     def __init__(self, hash_of: Callable[[int], int]) -> None:
-        """``hash_of``: of the edge with this number."""
+        """``hash_of`` returns the hash of the edge with a number."""
         self._hash_of = hash_of
         self._slots = array("I", [_FREE]) * _SMALLEST
         self._taken = 0
         self._edges = 0
 
     def find(self, hashed: int, is_it: Callable[[int], bool]) -> int | None:
-        """Find the edge with this hash of which ``is_it`` is true."""
+        """The edge with this hash for which ``is_it`` returns true."""
         slots = self._slots
         mask = len(slots) - 1
         at = hashed & mask
@@ -71,14 +72,14 @@ class _EdgeIndex:
         return None
 
     def add(self, edge: int, hashed: int) -> None:
-        """Put an edge that is not in it."""
+        """Add an edge that is not in the table."""
         if self._taken >= _FULLEST * len(self._slots):
             self._rebuild()
         self._put(edge, hashed)
         self._edges += 1
 
     def remove(self, edge: int) -> None:
-        """Take an edge out while its hash can still be told."""
+        """Remove an edge; call this while ``hash_of`` still knows it."""
         slots = self._slots
         mask = len(slots) - 1
         at = self._hash_of(edge) & mask
@@ -97,7 +98,7 @@ class _EdgeIndex:
         self._taken += 1
 
     def _rebuild(self) -> None:
-        """With twice the room its edges take; what was removed is forgotten."""
+        """Resize to at least twice the slots that the edges need, without the deleted slots."""
         kept: Iterable[int] = [held - _FIRST for held in self._slots if held not in {_FREE, _GONE}]
         size = _SMALLEST
         while self._edges >= _FULLEST / 2 * size:
@@ -109,34 +110,34 @@ class _EdgeIndex:
 
 
 class Edges:
-    """Edges by number; a relation is compared regardless of case and keeps its first spelling."""
+    """Edges by number. Relations are compared without regard to case and keep their first spelling."""
 
     def __init__(self, graph: Graph) -> None:
-        """``graph``: whose nodes they join; its edges are changed here alone."""
+        """``graph`` holds nodes and edges; only this class changes its edges."""
         self.bytes = 0
         self._graph = graph
         self._sequence = array("Q")
         self._added = 0
         self._spelling: dict[str, str] = {}
         self._number_of: Counter[str] = Counter()
-        # Of the graph, not of this object: a circle would keep a dropped graph until the collector's next round.
+        # Bound to the graph, not to this object: a reference cycle would delay freeing a dropped graph.
         self._index = _EdgeIndex(partial(_hash_of, graph))
 
     @property
     def relations(self) -> dict[str, int]:
-        """How many edges each relation has, by its spelling."""
+        """The number of edges of each relation, by its spelling."""
         return {self._spelling[key]: number for key, number in self._number_of.items()}
 
     def spelled(self, relation: str) -> str | None:
-        """The spelling of a relation that some edge has."""
+        """The stored spelling of a relation; None if no edge has it."""
         return self._spelling.get(relation.casefold())
 
     def number_of(self, relation: str) -> int:
-        """How many edges have a relation."""
+        """The number of edges of a relation."""
         return self._number_of[relation.casefold()]
 
     def at(self, number: int) -> Edge:
-        """The edge of this number."""
+        """The edge with this number."""
         source, target = self._graph.get_edge_endpoints_by_index(number)
         payload = self._graph.get_edge_data_by_index(number)
         if isinstance(payload, str):
@@ -144,7 +145,7 @@ class Edges:
         return Edge(self._sequence[number], source, target, payload.relation, payload.properties)
 
     def find(self, source: int, target: int, relation: str) -> int | None:
-        """The number of the edge of a relation between two nodes."""
+        """The number of the edge with this relation between two nodes."""
         spelled = self.spelled(relation)
         if spelled is None:
             return None
@@ -152,12 +153,12 @@ class Edges:
         return self._index.find(hash(sought), lambda number: self.at(number)[1:4] == sought)
 
     def size_of(self, relation: str, properties: Properties) -> int:
-        """Bytes that one more edge takes."""
+        """The bytes that one more edge would take."""
         own = 0 if relation.casefold() in self._spelling else sizes.of_relation(relation)
         return sizes.EDGE + own + sizes.of_properties(properties)
 
     def put(self, source: int, target: int, relation: str, properties: Properties) -> None:
-        """Add an edge that is not there."""
+        """Add an edge that does not exist yet."""
         self.bytes += self.size_of(relation, properties)
         key = relation.casefold()
         spelled = self._spelling.setdefault(key, relation)
@@ -172,7 +173,7 @@ class Edges:
         self._index.add(number, hash((source, target, spelled)))
 
     def describe(self, number: int, properties: Properties) -> None:
-        """Give an edge other properties."""
+        """Replace the properties of an edge."""
         old = self.at(number)
         self._graph.update_edge_by_index(number, Described(old.relation, properties))
         self.bytes += sizes.of_properties(properties) - sizes.of_properties(old.properties)
@@ -189,7 +190,7 @@ class Edges:
         self.bytes -= self.size_of(edge.relation, edge.properties)
 
     def numbers(self, source: int | None = None, target: int | None = None, after: int = -1) -> Iterator[int]:
-        """The edges of a node, between two or all, in the order they were added, those after a sequence."""
+        """The edges of a node, between two nodes, or all: in order of insertion, after a sequence number."""
         if source is target is None:
             yield from self._all(after)
             return
@@ -199,14 +200,14 @@ class Edges:
                 yield number
 
     def _of_either(self, source: int | None, target: int | None) -> Iterable[int]:
-        """The edges of the end that has fewer."""
+        """The edges at the end with fewer edges."""
         graph = self._graph
         if source is None or (target is not None and graph.in_degree(target) < graph.out_degree(source)):
             return graph.in_edge_indices(target) if target is not None else ()
         return graph.out_edge_indices(source)
 
     def _all(self, after: int) -> Iterator[int]:
-        """A number that became free is taken again, so numbers alone are no order."""
+        """Sorted by sequence: numbers of removed edges are reused, so numbers alone give no order."""
         numbers = np.fromiter(self._graph.edge_indices(), dtype=np.int64, count=self._graph.num_edges())
         if len(numbers):
             sequences = np.array(self._sequence, dtype=np.int64)[numbers]

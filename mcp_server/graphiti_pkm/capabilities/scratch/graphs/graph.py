@@ -1,7 +1,6 @@
-"""One scratch graph: labelled nodes and directed edges, one of a relation between two nodes, kept by rustworkx.
+"""One scratch graph, stored in rustworkx: labelled nodes and directed edges, one per relation and pair of nodes.
 
-Nodes are told by number inside; callers speak labels. Nothing here waits or locks: whoever changes a graph holds its
-lock.
+Internally nodes are numbers; callers use labels. Nothing here waits or locks: whoever changes a graph holds its lock.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -25,21 +24,21 @@ _SHOWN = 60
 
 
 class Applied(NamedTuple):
-    """What a content brought."""
+    """The number of nodes and edges that were new."""
 
     nodes_added: int
     edges_added: int
 
 
 class ScratchGraph:
-    """A multigraph keyed by relation; relations are compared regardless of case and keep their first spelling."""
+    """A directed multigraph. Relations are compared without regard to case and keep their first spelling."""
 
     def __init__(self, limits: ScratchLimits, bytes_elsewhere: Callable[[], int] = lambda: 0) -> None:
-        """``bytes_elsewhere``: of the tenant's other graphs, which share the limit of bytes."""
+        """``bytes_elsewhere`` returns the bytes of the tenant's other graphs, which count towards the same limit."""
         self.version = 0
-        """Grows with every change."""
+        """Incremented by every change."""
         self.vectors = LabelVectors()
-        """Of the labels; a node that is added waits for its vector here, one that is removed is dropped."""
+        """The vectors of the labels; nodes that have none yet are pending there."""
         self.limits = limits
         self._bytes_elsewhere = bytes_elsewhere
         self._graph: Graph = rustworkx.PyDiGraph(multigraph=True)
@@ -51,7 +50,7 @@ class ScratchGraph:
         self._bytes = 0
         self._views: dict[tuple[str | None, str | None, Gathered], tuple[int, View]] = {}
 
-    # What there is
+    # Queries
 
     @property
     def node_count(self) -> int:
@@ -62,21 +61,26 @@ class ScratchGraph:
         return self._graph.num_edges()
 
     @property
+    def is_dag(self) -> bool:
+        """Whether there is no cycle; a self-loop is one."""
+        return rustworkx.is_directed_acyclic_graph(self._graph)
+
+    @property
     def bytes(self) -> int:
-        """An estimate of what labels, properties, edges and vectors take."""
+        """The estimated memory of labels, properties, edges and vectors."""
         return self._bytes + self._edges.bytes + self.vectors.bytes
 
     @property
     def relations(self) -> dict[str, int]:
-        """How many edges each relation has, by its spelling."""
+        """The number of edges of each relation, by its spelling."""
         return self._edges.relations
 
     def find(self, label: str) -> int | None:
-        """The node with this label, or with the one that counts as the same."""
+        """The node with this label, ignoring case, spaces, hyphens and underscores."""
         return self._by_same.get(same_key(label))
 
     def loose(self, label: str) -> list[int]:
-        """The nodes whose labels are this one but for punctuation; several may be."""
+        """The nodes whose labels differ from this one only in punctuation; there may be several."""
         return list(self._by_loose.get(loose_key(label), ()))
 
     def node(self, index: int) -> ScratchNode:
@@ -86,17 +90,17 @@ class ScratchGraph:
         return self._graph[index].label
 
     def order(self) -> Iterator[int]:
-        """Nodes as they were added."""
+        """The nodes in order of insertion."""
         return iter(self._sequence)
 
     def sequence(self, index: int) -> int:
-        """A node's place in the order, which stays its own when others go."""
+        """The place of a node in the order of insertion; it does not change when other nodes are removed."""
         return self._sequence[index]
 
     def edges(
         self, source: int | None = None, target: int | None = None, relation: str | None = None, after: int = -1
     ) -> Iterator[Edge]:
-        """Edges as they were added, those after a sequence."""
+        """Matching edges in order of insertion, after a sequence number."""
         spelled = None if relation is None else self._edges.spelled(relation)
         if relation is not None and spelled is None:
             return
@@ -106,19 +110,19 @@ class ScratchGraph:
                 yield edge
 
     def count_edges(self, source: int | None = None, target: int | None = None, relation: str | None = None) -> int:
-        """How many edges there are like that."""
+        """The number of matching edges."""
         if source is target is None:
             return self.edge_count if relation is None else self._edges.number_of(relation)
         return sum(1 for _ in self.edges(source, target, relation))
 
     def degrees(self, index: int, relation: str | None = None) -> tuple[int, int]:
-        """Edges in and edges out; an edge to itself is both."""
+        """The number of incoming and of outgoing edges; a self-loop counts in both."""
         if relation is None:
             return self._graph.in_degree(index), self._graph.out_degree(index)
         return self.count_edges(target=index, relation=relation), self.count_edges(source=index, relation=relation)
 
     def content(self, indices: Iterable[int] | None = None) -> Content:
-        """Everything, or some nodes and the edges among them."""
+        """The whole graph, or some nodes and the edges between them."""
         chosen = None if indices is None else set(indices)
         return Content(
             nodes=tuple(self.node(index) for index in self.order() if chosen is None or index in chosen),
@@ -129,15 +133,15 @@ class ScratchGraph:
         )
 
     def edges_among(self, chosen: Collection[int]) -> list[Edge]:
-        """The edges between some nodes, as they were added."""
+        """The edges between some nodes, in order of insertion."""
         inside = [edge for index in chosen for edge in self.edges(source=index) if edge.target in chosen]
         return sorted(inside, key=lambda edge: edge.sequence)
 
     def view(self, weight: str | None = None, relation: str | None = None, gathered: Gathered = "least") -> View:
-        """The simple directed graph to compute on, of all relations or one; made once for a state of this graph.
+        """The simple directed graph that algorithms take, of all relations or one; cached until the graph changes.
 
         Raises:
-            InvalidInput: the property to weigh by is not a number everywhere, or nowhere there.
+            InvalidInput: the weight property is not always a number, or no edge has it.
         """
         asked = (weight, relation and relation.casefold(), gathered)
         version, kept = self._views.get(asked, (-1, None))
@@ -145,14 +149,14 @@ class ScratchGraph:
             version = self.version
             kept = self._viewed(weight, relation, gathered)
             self._views = {one: held for one, held in self._views.items() if held[0] == self.version}
-            if version == self.version:  # else somebody wrote meanwhile, and this is how it was before
+            if version == self.version:  # otherwise the graph changed meanwhile and this view is outdated
                 self._views[asked] = (version, kept)
         return kept
 
     # Changes
 
     def add_node(self, node: ScratchNode) -> tuple[int, bool]:
-        """Add a node, or find the one that has its label; that one stays as it is.
+        """Add a node, or find the one with its label, which is left unchanged.
 
         Raises:
             TooLarge: a limit would be exceeded; nothing was added.
@@ -164,7 +168,7 @@ class ScratchGraph:
         return self._put_node(node, key), True
 
     def merge_node(self, index: int, kind: str | None, properties: Properties) -> tuple[str, ...]:
-        """Set a missing type and add properties, the new value of one replacing the old; told is what was not taken.
+        """Set a missing type and add properties, replacing existing values; returns what was not applied.
 
         Raises:
             TooLarge: a limit would be exceeded; nothing was changed.
@@ -174,7 +178,7 @@ class ScratchGraph:
         return self._merge_node(index, kind, properties)
 
     def remove_node(self, index: int) -> int:
-        """Remove a node, its vector and its edges; told is how many edges."""
+        """Remove a node with its vector and its edges; returns the number of edges."""
         going = {*self._graph.out_edge_indices(index), *self._graph.in_edge_indices(index)}
         for number in going:
             self._edges.drop(number)
@@ -192,7 +196,7 @@ class ScratchGraph:
         return len(going)
 
     def add_edge(self, source: int, target: int, relation: str, properties: Properties = NONE) -> bool:
-        """Add an edge, or merge the properties into the one there is.
+        """Add an edge, or merge the properties into the existing one.
 
         Raises:
             TooLarge: a limit would be exceeded; nothing was changed.
@@ -206,7 +210,7 @@ class ScratchGraph:
         return self._merge_edge(found, source, target, relation, properties)
 
     def remove_edges(self, source: int, target: int, relation: str | None = None) -> int:
-        """Remove the edges from one node to another, or the one of a relation; told is how many."""
+        """Remove all edges from one node to another, or the one of a relation; returns their number."""
         if relation is None:
             going = list(self._edges.numbers(source, target))
         else:
@@ -219,14 +223,14 @@ class ScratchGraph:
         return len(going)
 
     def overgrown(self, content: Content) -> tuple[list[int], list[int]]:
-        """Places of the nodes and edges of a content whose properties there would be too many of, once merged."""
+        """The positions of the nodes and edges whose properties would become too large by merging."""
         return (
             overgrown(content.nodes, lambda node: same_key(node.label), self._of_node),
             overgrown(content.edges, _key_of, self._of_edge),
         )
 
     def apply(self, content: Content) -> Applied:
-        """Add everything a content names, merging into what is there: all of it or, beyond a limit, nothing.
+        """Add all nodes and edges of a content, merging them with existing ones. Beyond a limit nothing is added.
 
         Raises:
             TooLarge: a limit would be exceeded; nothing was added.
@@ -251,7 +255,7 @@ class ScratchGraph:
             self._merge_edge(known, source, target, edge.relation, edge.properties)
         return Applied(self.node_count - before[0], self.edge_count - before[1])
 
-    # How
+    # Internals
 
     def _of_node(self, key: str) -> Properties:
         index = self._by_same.get(key)
@@ -263,7 +267,7 @@ class ScratchGraph:
         return NONE if found is None else self._edges.at(found).properties
 
     def _plan(self, content: Content) -> tuple[int, int, int]:
-        """How many nodes and edges a content would add, and bytes at most."""
+        """The number of nodes and edges that a content would add, and an upper bound on their bytes."""
         named = [node.label for node in content.nodes]
         named += [label for edge in content.edges for label in (edge.source, edge.target)]
         key_of = {label: same_key(label) for label in named}

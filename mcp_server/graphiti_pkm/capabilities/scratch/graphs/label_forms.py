@@ -1,7 +1,8 @@
-"""The forms in which two labels are compared: as the same, as near enough to be found, as words, as alike.
+"""Normal forms of labels, and the lexical similarity of two labels.
 
-Adding ignores only what memory ignores in names: case, spaces, hyphens and underscores, so that ``C``, ``C++`` and
-``C#``, ``.env`` and ``env`` stay apart. Looking up may ignore all punctuation, as it changes nothing.
+Adding a node ignores only what memory ignores in names: case, spaces, hyphens and underscores. ``C``, ``C++`` and
+``C#`` therefore remain different nodes, as do ``.env`` and ``env``. Lookups may ignore all punctuation, since they
+change nothing.
 """
 
 import re
@@ -14,25 +15,25 @@ from rapidfuzz.distance import Levenshtein
 from graphiti_pkm.core.model.names import normalise_name
 
 _SEPARATORS = re.compile(r"[\s_\-/\\|‐‑–—]+|::|->|(?<=[^\W\d_])\.(?=[^\W\d_])")
-"""A dot only between letters: ``v1.2`` is one word."""
+"""A dot separates only between letters: ``v1.2`` is one word."""
 _EMPTY_WORDS = frozenset({"a", "an", "and", "der", "die", "das", "for", "in", "of", "on", "the", "to", "und"})
 _MOST_WORDS = 24
 _LONGEST = 40
-"""Characters of what is compared by its letters."""
+"""Texts with more characters are not compared letter by letter."""
 _SHORTEST_START = 3
 _START = 0.7
 _LEAST_ALIKE = 0.6
 _NOT_THE_SAME = 0.98
-"""The most that two labels have that are not one but for punctuation."""
+"""The highest similarity of labels that differ in more than punctuation."""
 
 
 def loose_key(label: str) -> str:
-    """Letters and digits alone; empty for a label without any, which then is like no other."""
+    """Only the letters and digits; empty for a label without any, which then matches no other."""
     return "".join(char for char in normalise_name(label) if unicodedata.category(char)[0] in "LNM")
 
 
 def words(label: str) -> str:
-    """A label as a phrase for a model that reads words: ``HTTPServer_v2`` is "HTTP Server v2"."""
+    """A label split into words for the embedding model: ``HTTPServer_v2`` becomes "HTTP Server v2"."""
     spaced = _SEPARATORS.sub(" ", label)
     cuts = [at for at in range(1, len(spaced)) if _is_start(spaced, at)]
     parts = (spaced[start:end] for start, end in pairwise([0, *cuts, len(spaced)]))
@@ -40,7 +41,7 @@ def words(label: str) -> str:
 
 
 class Likeness:
-    """How alike labels are to one that is looked for; what was found of a word serves for all of them."""
+    """The lexical similarity of many labels to one label; scores of words are cached."""
 
     def __init__(self, label: str) -> None:
         self._key = loose_key(label)
@@ -49,7 +50,7 @@ class Likeness:
         self._scores: dict[str, tuple[float, ...]] = {}
 
     def to(self, label: str) -> float:
-        """0 to 1: the better of words found in each other, in any order, and letters in theirs."""
+        """0 to 1, the higher of word overlap and letter similarity; 1 only if nothing but punctuation differs."""
         key = loose_key(label)
         if key == self._key:
             return 1.0 if key else 0.0
@@ -70,7 +71,7 @@ class Likeness:
 
 
 def _is_start(text: str, at: int) -> bool:
-    """Whether a word starts inside a name: ``authService``, ``HTTPServer``; not ``OAuth``."""
+    """Whether a word starts here within a name: ``authService``, ``HTTPServer``, but not ``OAuth``."""
     before, here = text[at - 1], text[at]
     if not here.isupper():
         return False
@@ -86,13 +87,13 @@ def _tokens(label: str) -> list[str]:
 
 
 class _Letters:
-    """How alike texts are to one by their letters: 1 less the part that would have to be changed."""
+    """The letter similarity of texts to one text: 1 minus the normalised edit distance."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def word(self, other: str) -> float:
-        """Of words: one may also be the start of the other, and what is hardly alike is not at all."""
+        """For words: a prefix also counts as similar, and low similarities count as 0."""
         if other == self.text:
             return 1.0
         short, long = sorted((self.text, other), key=len)
@@ -102,7 +103,7 @@ class _Letters:
         return alike if alike >= _LEAST_ALIKE else 0.0
 
     def alike(self, other: str) -> float:
-        """Nothing for what is long, or of another length."""
+        """0 for long texts and for texts of very different length."""
         longest = max(len(self.text), len(other))
         if not self.text or not other or longest > _LONGEST:
             return 0.0

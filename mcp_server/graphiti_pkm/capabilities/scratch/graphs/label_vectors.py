@@ -1,4 +1,4 @@
-"""The vectors of a scratch graph's labels: one growing matrix, so that finding the nearest is one product."""
+"""The vectors of a scratch graph's labels, in one growing matrix: a nearest-neighbour search is a single product."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,11 +13,11 @@ _FEWEST = 16
 
 
 class LabelVectors:
-    """Vectors by the number of their node; those of nodes that were added without one are pending."""
+    """Vectors by node; nodes without a vector are pending."""
 
     def __init__(self) -> None:
         self.pending: dict[int, None] = {}
-        """Nodes whose labels are to be embedded, in the order they came."""
+        """Nodes whose labels still have to be embedded, in order of insertion."""
         self._rows: NDArray[np.float32] | None = None
         self._nodes: list[int] = []
         self._row_of: dict[int, int] = {}
@@ -27,19 +27,19 @@ class LabelVectors:
 
     @property
     def bytes(self) -> int:
-        """Of the matrix as it has grown."""
+        """The size of the matrix, including its spare rows."""
         return 0 if self._rows is None else self._rows.nbytes
 
     def expect(self, node: int) -> None:
-        """Note that a node has no vector yet."""
+        """Mark a node as pending."""
         if node not in self._row_of:
             self.pending[node] = None
 
     def add(self, node: int, vector: Sequence[float]) -> None:
-        """Keep a vector, made one long; a second one of the same node replaces the first.
+        """Store a vector, normalised to length one; it replaces an earlier one of the same node.
 
         Raises:
-            ValueError: the vectors so far have another length.
+            ValueError: the stored vectors have another number of dimensions.
         """
         row = _of_length_one(vector)
         if self._rows is None:
@@ -48,7 +48,7 @@ class LabelVectors:
             raise ValueError(f"a vector of {len(row)} numbers among vectors of {self._rows.shape[1]}")
         at = self._row_of.get(node, len(self._nodes))
         if at == len(self._rows):
-            grown = np.empty((2 * at, len(row)), dtype=np.float32)  # what is not written yet takes no memory
+            grown = np.empty((2 * at, len(row)), dtype=np.float32)  # unwritten pages take no memory
             grown[:at] = self._rows
             self._rows = grown
         self._rows[at] = row
@@ -58,7 +58,7 @@ class LabelVectors:
         self.pending.pop(node, None)
 
     def drop(self, node: int) -> None:
-        """Forget a node; the last row takes its place."""
+        """Remove a node; the last row moves into its row."""
         self.pending.pop(node, None)
         at = self._row_of.pop(node, None)
         if at is None or self._rows is None:
@@ -72,11 +72,11 @@ class LabelVectors:
             self._rows = self._rows[: len(self._rows) // 2].copy()
 
     def nearest(self, vector: Sequence[float], k: int) -> list[tuple[int, float]]:
-        """The ``k`` nodes nearest to a vector with their cosines, nearest first."""
+        """The ``k`` nearest nodes with their cosines, nearest first."""
         return self.nearest_of([vector], k)[0]
 
     def nearest_of(self, vectors: Sequence[Sequence[float]], k: int) -> list[list[tuple[int, float]]]:
-        """The same of several vectors, by one product."""
+        """The nearest nodes of several vectors, by one matrix product."""
         if self._rows is None or not self._nodes:
             return [[] for _ in vectors]
         held = self._rows[: len(self._nodes)]
@@ -84,7 +84,7 @@ class LabelVectors:
         return [self._first(found[:, one], k) for one in range(len(vectors))]
 
     def cosines(self, vector: Sequence[float]) -> Iterable[tuple[int, float]]:
-        """Every node's cosine with a vector, in no order."""
+        """The cosine of every node with a vector, unordered."""
         if self._rows is None or not self._nodes:
             return ()
         found = self._rows[: len(self._nodes)] @ _of_length_one(vector)
@@ -98,5 +98,5 @@ class LabelVectors:
 
 def _of_length_one(vector: Sequence[float]) -> "NDArray[np.float32]":
     row = np.asarray(vector, dtype=np.float32)
-    length = math.sqrt(float(np.square(row).sum()))  # a dot product of this size wakes the threads of BLAS for nothing
+    length = math.sqrt(float(np.square(row).sum()))  # np.dot would wake the threads of BLAS for so little
     return row / np.float32(length) if length else row

@@ -1,6 +1,7 @@
-"""How many bytes a scratch graph takes: an estimate that depends on what is in it alone.
+"""Estimates of the memory that the parts of a scratch graph take.
 
-What is added is taken away again with the same figure, so nothing may depend on history, as ``sys.getsizeof`` does.
+Removing something subtracts exactly what adding it added. Estimates therefore depend only on values, unlike
+``sys.getsizeof``, whose results depend on how an object came about.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,9 +10,9 @@ from typing import Any
 from graphiti_pkm.capabilities.scratch.limits import Properties
 
 EDGE = 48
-"""Of an edge without properties: its place in the graph, in the order and in the index (measured: 41 to 45)."""
+"""An edge without properties, in the graph, the order and the index (measured: 41 to 45)."""
 NODE = 400
-"""Of a node beside its texts: its value, its place and its keys."""
+"""A node without its texts: the value, its place in the graph and its keys."""
 _OBJECT = 64
 _LIST = 56
 _DICT = 184
@@ -21,22 +22,22 @@ _NUMBER = 32
 
 
 def of_text(text: str) -> int:
-    """As CPython keeps it: a byte a character, or up to four once there is one beyond Latin."""
+    """As in CPython: one byte per character, or up to four if the text is not ASCII."""
     return _OBJECT + len(text) * (1 if text.isascii() else 4)
 
 
 def of_label(label: str) -> int:
-    """The label and its two keys."""
+    """A label and its two keys."""
     return 3 * of_text(label)
 
 
 def of_relation(relation: str) -> int:
-    """The spelling that its edges share, and its key."""
+    """The spelling that all edges of a relation share, and its key."""
     return _DICT + 2 * of_text(relation)
 
 
 def of_properties(properties: Properties) -> int:
-    """None take nothing: they share one object."""
+    """Empty properties take nothing, since they share one object."""
     return _OBJECT + _of_value(properties) if properties else 0
 
 

@@ -1,4 +1,4 @@
-"""What a text means among the labels of a scratch graph.
+"""Finds the nodes of a scratch graph that a text refers to.
 
-The forms in which labels are compared stand in ``graphs``.
+The normal forms of labels are in ``graphs``.
 """

@@ -11,6 +11,8 @@ from graphiti_pkm.capabilities.scratch.algorithms import structure
 from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable
 from graphiti_pkm.capabilities.scratch.algorithms.structure import redundant_edges
 from graphiti_pkm.capabilities.scratch.algorithms.view import view_of
+from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
+from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 NOTHING = view_of([], [])
 
@@ -56,7 +58,7 @@ def test_connection_and_freedom_from_cycles_are_networkxs() -> None:
         view, known = case.graph.view(), case.simple
         with told(case):
             assert structure.is_connected(view) == (len(known) > 0 and nx.is_weakly_connected(known))
-            assert structure.is_dag(view) == nx.is_directed_acyclic_graph(known)
+            assert case.graph.is_dag == nx.is_directed_acyclic_graph(known)
 
 
 def test_a_cycle_is_told_of_each_graph_that_has_one() -> None:
@@ -116,7 +118,7 @@ def test_graphs_without_nodes_or_edges_have_an_answer() -> None:
         == [[0]]
     )
     assert (structure.is_connected(NOTHING), structure.is_connected(alone)) == (False, True)
-    assert structure.is_dag(NOTHING)
+    assert ScratchGraph(ScratchLimits()).is_dag
     assert structure.some_cycle(NOTHING) == []
     assert structure.cuts(NOTHING) == structure.cuts(alone) == structure.Cuts([], [])
     assert redundant_edges(NOTHING) == redundant_edges(alone) == []
