@@ -17,6 +17,7 @@ from tests.benchmarks.world import call, client_of, memory
 from tests.builders import DAY_ONE, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
 
 from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.capabilities.explore.requests import GetEntityConnections, GetEntityTimeline
 from graphiti_pkm.capabilities.explore.tools import EXPLORING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.passages import split_passages
@@ -222,11 +223,15 @@ async def _measure(opened: Memory, client: Any, graphiti: FalkorDriver, hub: Hub
         assert (page.total, len(page.episodes)) == (len(hub.episodes), EPISODE_PAGE)
 
     async def our_facts() -> None:
-        answer = await exploring.get_entity_connections(LOCAL, uuid, max_connections=PAGE)
+        answer = await exploring.get_entity_connections(
+            LOCAL, GetEntityConnections(entity_uuid=uuid, max_connections=PAGE)
+        )
         assert (answer.total, answer.returned) == (len(hub.facts), PAGE)
 
     async def our_episodes() -> None:
-        answer = await exploring.get_entity_timeline(LOCAL, uuid, max_episodes=EPISODE_PAGE)
+        answer = await exploring.get_entity_timeline(
+            LOCAL, GetEntityTimeline(entity_uuid=uuid, max_episodes=EPISODE_PAGE)
+        )
         assert (answer.total, answer.returned) == (len(hub.episodes), EPISODE_PAGE)
 
     async def our_facts_by_mcp() -> None:

@@ -8,8 +8,10 @@ from tests.integration.embedded_support import end_database
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.history.requests import RestoreFact
 from graphiti_pkm.capabilities.history.tools import RETIRING
 from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import ExtractionReceipt
@@ -42,7 +44,9 @@ async def read(memory: Memory, body: str, when: str, *facts: FactInput) -> Extra
 
 
 async def current(memory: Memory, query: str) -> set[str]:
-    found = await memory.services[SEARCHING].search_memory_facts(LOCAL, query=query, status="current")
+    found = await memory.services[SEARCHING].search_memory_facts(
+        LOCAL, SearchMemoryFacts(query=query, status="current")
+    )
     return {one.fact for one in found.facts}
 
 
@@ -56,10 +60,12 @@ async def test_notes_become_facts_that_are_repeated_ended_and_undone(memory: Mem
     changed = await read(memory, "Anna Berg WORKS_AT Globex since 2025-03.", "2025-03-05")
     (ended,) = changed.retired
     assert await current(memory, "Anna Berg WORKS_AT") == {"Anna Berg WORKS_AT Globex since 2025-03."}
-    await memory.services[RETIRING].restore_fact(LOCAL, ended.uuid, "It was a second job.")
+    await memory.services[RETIRING].restore_fact(
+        LOCAL, RestoreFact(fact_uuid=ended.uuid, reason="It was a second job.")
+    )
     assert len(await current(memory, "Anna Berg WORKS_AT")) == 2
 
-    entities = await memory.services[SEARCHING].search_nodes(LOCAL, query="Anna Berg")
+    entities = await memory.services[SEARCHING].search_nodes(LOCAL, SearchNodes(query="Anna Berg"))
     assert [one.name for one in entities.nodes].count("Anna Berg") == 1
 
 

@@ -15,11 +15,14 @@ from tests.integration.planted import files_with
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.explore.requests import GetEpisodes
 from graphiti_pkm.capabilities.explore.tools import EXPLORING
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
+from graphiti_pkm.capabilities.history.requests import RetireFact
 from graphiti_pkm.capabilities.history.tools import RETIRING
 from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
@@ -106,7 +109,7 @@ async def test_notes_with_the_first_name_alone_go_too_and_a_shared_surname_is_as
             await add(memory, episode_body=body)
         took = {"source": "Henrik", "relation": "TOOK", "target": "night rota", "fact": "Henrik took it from Tobias"}
         await add(memory, episode_body="Rota changed.", facts=[took])
-        (tobias,) = (await memory.services[SEARCHING].search_nodes(LOCAL, names=["Tobias Wenger"])).nodes
+        (tobias,) = (await memory.services[SEARCHING].search_nodes(LOCAL, SearchNodes(names=["Tobias Wenger"]))).nodes
         preview = await memory.services[FORGETTING].forget(LOCAL, entity_uuid=tobias.uuid)
         assert preview.removed == {"sentences": 3, "facts": 1, "entities": 1, "mentions": 1}
         assert [line.split("] ")[1] for line in preview.ask_user or []] == ["The Wenger family left."]
@@ -114,7 +117,9 @@ async def test_notes_with_the_first_name_alone_go_too_and_a_shared_surname_is_as
         assert done.found_afterwards is not None
         assert [line.split(": ")[1] for line in done.found_afterwards] == ["may still speak of it"]
         assert files_with(data_dir, "Tobias") == []
-        contents = [one.content for one in (await memory.services[EXPLORING].get_episodes(LOCAL)).episodes]
+        contents = [
+            one.content for one in (await memory.services[EXPLORING].get_episodes(LOCAL, GetEpisodes())).episodes
+        ]
         assert sorted(contents) == [
             "Rota changed.",
             "The Wenger family left.",
@@ -140,7 +145,7 @@ async def tell_in_passing(memory: Memory) -> AddMemoryResponse:
         memory, name=f"Maria on {HIDDEN}", source_description=f"Maria's mail on {HIDDEN}", episode_body="It rained."
     )
     fact = visit.facts[0].uuid
-    await memory.services[RETIRING].retire_fact(LOCAL, fact, f"as {HIDDEN} shows")
+    await memory.services[RETIRING].retire_fact(LOCAL, RetireFact(fact_uuid=fact, reason=f"as {HIDDEN} shows"))
     hid = {"source": "Ingrid", "relation": "HID", "value": HIDDEN}
     hidden = await add(memory, episode_body="Ingrid came again.", facts=[hid])
     await memory.services[DELETING].delete_entity_edge(LOCAL, hidden.facts[0].uuid)
@@ -151,19 +156,21 @@ async def test_words_that_no_sentence_holds_leave_every_file_with_another_server
     async with opened(data_dir) as memory, opened(data_dir) as other:
         uncompressed(data_dir)
         told = await tell_in_passing(memory)
-        found = await other.services[SEARCHING].search_nodes(LOCAL, query="Ingrid")
+        found = await other.services[SEARCHING].search_nodes(LOCAL, SearchNodes(query="Ingrid"))
         assert HIDDEN in str(found)
         answer = await forget(other, told)
         assert answer.status == "forgotten"
         assert answer.removed.keys() >= {"sentences", "titles", "facts", "summaries", "aliases", "reasons", "journal"}
         assert len(answer.found_afterwards or []) == 1
         await until(lambda: not files_with(data_dir, HIDDEN))
-        found = await memory.services[SEARCHING].search_nodes(LOCAL, query="keeper Ingrid Tom")
+        found = await memory.services[SEARCHING].search_nodes(LOCAL, SearchNodes(query="keeper Ingrid Tom"))
         assert {node.name: (node.summary, node.aliases) for node in found.nodes if node.name in {"Ingrid", "Tom"}} == {
             "Ingrid": ("A gardener.", ["Inge"]),
             "Tom": ("", None),
         }
-        contents = [one.content for one in (await memory.services[EXPLORING].get_episodes(LOCAL)).episodes]
+        contents = [
+            one.content for one in (await memory.services[EXPLORING].get_episodes(LOCAL, GetEpisodes())).episodes
+        ]
         assert sorted(contents) == [
             "Ingrid came again.",
             "Ingrid is fine.",
@@ -197,7 +204,7 @@ async def test_what_only_a_deleted_episode_gave_leaves_every_file(data_dir: Path
         await add(memory, episode_body="Tom is fine.", entities=[{"name": "Tom", "summary": "A gardener."}])
         await memory.services[DELETING].delete_episode(LOCAL, told.episode_uuid)
         assert files_with(data_dir, HIDDEN) == []
-        (found,) = (await memory.services[SEARCHING].search_nodes(LOCAL, names=["Tom"], max_nodes=1)).nodes
+        (found,) = (await memory.services[SEARCHING].search_nodes(LOCAL, SearchNodes(names=["Tom"], max_nodes=1))).nodes
         assert (found.summary, found.aliases) == ("A gardener.", None)
 
 

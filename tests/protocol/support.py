@@ -19,7 +19,8 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.requests import AddMemory
-from graphiti_pkm.core.reading.receipts import Progress, Receipts
+from graphiti_pkm.core.progress import Progress
+from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.server.app import build_server
 from graphiti_pkm.server.tools.instructions import build_instructions

@@ -24,6 +24,7 @@ from tests.storm.weather import WAYS, Storm
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.requests import AddMemory
@@ -80,7 +81,7 @@ async def _the_next_call_works(memory: Memory) -> None:
     answer = await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(arguments))
     assert answer.status == "stored"
     found = await memory.services[SEARCHING].search_nodes(
-        LOCAL, None, names=["Sarah Miller"], group_ids=[arguments["group_id"]]
+        LOCAL, SearchNodes(query=None, names=["Sarah Miller"], group_ids=[arguments["group_id"]])
     )
     assert found.returned
 

@@ -7,6 +7,7 @@ from typing import Any
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
 from graphiti_pkm.capabilities.history.changes import Changes
+from graphiti_pkm.capabilities.history.requests import RetireFact
 from graphiti_pkm.capabilities.history.retiring import Retiring
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.core.context import Context
@@ -67,7 +68,7 @@ class WritingWorld:
             answer = await self.send(arguments)
             return len(answer.retired), {one.what for one in answer.needs_attention}
         given = arguments | ({"fact_uuid": chosen} if chosen else {})
-        return int((await self.retiring.retire_fact(LOCAL, **given)).changed), set()
+        return int((await self.retiring.retire_fact(LOCAL, RetireFact(**given))).changed), set()
 
     @property
     def facts(self) -> list[Fact]:

@@ -1,17 +1,10 @@
 """What a tool function is given besides its arguments."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.progress import Progress, tell_nobody
 from graphiti_pkm.toolkit.services import Services
-
-Progress: TypeAlias = Callable[[float, float, str], Awaitable[None]]
-
-
-async def tell_nobody(_done: float, _most: float, _what: str) -> None:
-    """The progress of what no client waits for."""
 
 
 @dataclass(frozen=True)

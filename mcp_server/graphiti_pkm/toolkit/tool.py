@@ -1,13 +1,18 @@
 """One tool as its capability declares it: its function, how clients show it, what it may do."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias, get_type_hints
 
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, func_metadata
 from mcp_types import ToolAnnotations
+from pydantic import BaseModel
 
 from graphiti_pkm.core.model.access import Tier
+from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.toolkit.call import Call
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 # A memory is a closed world; two tools say otherwise because their specification demands it.
@@ -16,12 +21,15 @@ ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 ENDS = ADDS.model_copy(update={"idempotent_hint": True})
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
+ToolFunction: TypeAlias = Callable[..., Coroutine[Any, Any, Answer]]
+"""``async def tool(call: Call, request: ARequest) -> AnAnswer``: the annotations declare what it takes and gives."""
+
 
 @dataclass(frozen=True)
 class ToolSpec:
     """A tool function with its title, its annotations, and how its errors begin."""
 
-    function: Callable[..., Any]
+    function: ToolFunction
     title: str
     annotations: ToolAnnotations = field(default_factory=lambda: READS)
     failure: str = ""
@@ -39,6 +47,27 @@ class ToolSpec:
         """The function's docstring, one line a paragraph."""
         paragraphs = inspect.cleandoc(self.function.__doc__ or "").split("\n\n")
         return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+    @cached_property
+    def request(self) -> type[BaseModel]:
+        """What the function takes; its fields are the parameters of the tool."""
+        hints = get_type_hints(self.function, include_extras=True)
+        if "request" not in hints:  # on the way: arguments still stand in the signature
+            return func_metadata(self.function, skip_names=["call"], structured_output=False).arg_model
+        declared: type[BaseModel] = hints["request"]
+        return declared
+
+    def answer(self, call: Call, request: BaseModel) -> Coroutine[Any, Any, Answer]:
+        """The call, on its way to the service."""
+        if isinstance(request, ArgModelBase):
+            return self.function(call, **request.model_dump_one_level())
+        return self.function(call, request)
+
+    @property
+    def returns(self) -> type[Answer]:
+        """What the function answers with; its fields are those of the structured content."""
+        declared: type[Answer] = get_type_hints(self.function)["return"]
+        return declared
 
     @property
     def writes(self) -> bool:

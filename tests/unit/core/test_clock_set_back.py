@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 from tests.worlds.reading_world import World, all_pages
 
+from graphiti_pkm.capabilities.explore.requests import GetEntityConnections, GetEntityTimeline, GetEpisodes
+from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, WhatChanged
 from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.capabilities.search.requests import SearchEpisodes, SearchMemoryFacts, SearchNodes
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.storage.commit import Committer
@@ -30,7 +33,7 @@ class Story(World):
         return answer.episode_uuid
 
     async def wilma(self) -> str:
-        (found,) = (await self.searching.search_nodes(LOCAL, names=["Wilma"])).nodes
+        (found,) = (await self.searching.search_nodes(LOCAL, SearchNodes(names=["Wilma"]))).nodes
         return found.uuid
 
 
@@ -52,17 +55,22 @@ async def story() -> Story:
 async def test_every_list_and_search_has_what_was_recorded_before(story: Story) -> None:
     everything = set(story.told)
     uuid = await story.wilma()
-    assert {one.uuid for one in (await story.exploring.get_episodes(LOCAL)).episodes} == everything
-    found = await story.episode_search.search_episodes(LOCAL, "Wilma met Colleague")
+    assert {one.uuid for one in (await story.exploring.get_episodes(LOCAL, GetEpisodes())).episodes} == everything
+    found = await story.episode_search.search_episodes(LOCAL, SearchEpisodes(query="Wilma met Colleague"))
     assert {one.uuid for one in found.episodes} == everything
-    assert {one.uuid for one in (await story.exploring.get_entity_timeline(LOCAL, uuid)).episodes} == everything
-    assert (await story.exploring.get_entity_connections(LOCAL, uuid)).total == 3
-    assert len((await story.searching.search_memory_facts(LOCAL, "Wilma knows")).facts) == 3
-    assert (await story.searching.search_memory_facts(LOCAL, entity_uuid=uuid, status="current")).total == 3
-    assert len((await story.searching.search_nodes(LOCAL, "Colleague")).nodes) == 4
-    assert (await story.searching.search_nodes(LOCAL, entity_types=["Entity"])).total == 4
-    assert (await story.changes.what_changed(LOCAL, since=BEGAN)).total == 3
-    node = (await story.searching.search_nodes(LOCAL, names=["Wilma"])).nodes[0]
+    assert {
+        one.uuid
+        for one in (await story.exploring.get_entity_timeline(LOCAL, GetEntityTimeline(entity_uuid=uuid))).episodes
+    } == everything
+    assert (await story.exploring.get_entity_connections(LOCAL, GetEntityConnections(entity_uuid=uuid))).total == 3
+    assert len((await story.searching.search_memory_facts(LOCAL, SearchMemoryFacts(query="Wilma knows"))).facts) == 3
+    assert (
+        await story.searching.search_memory_facts(LOCAL, SearchMemoryFacts(entity_uuid=uuid, status="current"))
+    ).total == 3
+    assert len((await story.searching.search_nodes(LOCAL, SearchNodes(query="Colleague"))).nodes) == 4
+    assert (await story.searching.search_nodes(LOCAL, SearchNodes(entity_types=["Entity"]))).total == 4
+    assert (await story.changes.what_changed(LOCAL, WhatChanged(since=BEGAN))).total == 3
+    node = (await story.searching.search_nodes(LOCAL, SearchNodes(names=["Wilma"]))).nodes[0]
     assert len(node.facts or ()) == 3
 
 
@@ -70,18 +78,26 @@ async def test_later_pages_have_it_too(story: Story) -> None:
     for number in range(3, 6):
         await story.tell(f"Wilma met Colleague {number}.", hired(number))
     uuid = await story.wilma()
-    listed = await all_pages(lambda cursor: story.exploring.get_episodes(LOCAL, max_episodes=2, cursor=cursor))
+    listed = await all_pages(
+        lambda cursor: story.exploring.get_episodes(LOCAL, GetEpisodes(max_episodes=2, cursor=cursor))
+    )
     assert {one.uuid for page in listed for one in page.episodes} == set(story.told)
     assert {page.total for page in listed} == {6}
     window = await all_pages(
-        lambda cursor: story.exploring.get_entity_timeline(LOCAL, uuid, max_episodes=2, cursor=cursor)
+        lambda cursor: story.exploring.get_entity_timeline(
+            LOCAL, GetEntityTimeline(entity_uuid=uuid, max_episodes=2, cursor=cursor)
+        )
     )
     assert {one.uuid for page in window for one in page.episodes} == set(story.told)
     facts = await all_pages(
-        lambda cursor: story.exploring.get_entity_connections(LOCAL, uuid, max_connections=2, cursor=cursor)
+        lambda cursor: story.exploring.get_entity_connections(
+            LOCAL, GetEntityConnections(entity_uuid=uuid, max_connections=2, cursor=cursor)
+        )
     )
     assert len({fact.uuid for page in facts for fact in page.facts}) == 6
-    changes = await all_pages(lambda cursor: story.changes.what_changed(LOCAL, since=BEGAN, limit=2, cursor=cursor))
+    changes = await all_pages(
+        lambda cursor: story.changes.what_changed(LOCAL, WhatChanged(since=BEGAN, limit=2, cursor=cursor))
+    )
     assert len({change.fact_uuid for page in changes for change in page.changes}) == 6
 
 
@@ -90,7 +106,9 @@ async def test_what_is_written_between_two_pages_stays_out_of_them(story: Story)
         await story.tell("Wilma met nobody.")
 
     before = set(story.told)
-    listed = await all_pages(lambda cursor: story.exploring.get_episodes(LOCAL, max_episodes=1, cursor=cursor), another)
+    listed = await all_pages(
+        lambda cursor: story.exploring.get_episodes(LOCAL, GetEpisodes(max_episodes=1, cursor=cursor)), another
+    )
     assert {one.uuid for page in listed for one in page.episodes} == before
 
 
@@ -101,7 +119,7 @@ async def test_what_is_recorded_afterwards_comes_after_it(story: Story) -> None:
     assert recorded == sorted(set(recorded))
     facts = sorted(tables.facts.values(), key=lambda fact: fact.created_at)
     assert [tables.entities[fact.target_uuid].name for fact in facts] == [f"Colleague {n}" for n in range(4)]
-    newest = (await story.changes.what_changed(LOCAL, since=BEGAN)).changes[0]
+    newest = (await story.changes.what_changed(LOCAL, WhatChanged(since=BEGAN))).changes[0]
     assert newest.episode_uuid == story.told[-1]
     # What happened is dated by the clock all the same, only the record goes on where it stood.
     assert tables.episodes[story.told[-1]].valid_at == story.clock()
@@ -109,22 +127,28 @@ async def test_what_is_recorded_afterwards_comes_after_it(story: Story) -> None:
 
 async def test_a_fact_that_was_retired_stays_retired(story: Story) -> None:
     uuid = await story.wilma()
-    known = (await story.exploring.get_entity_connections(LOCAL, uuid)).facts
+    known = (await story.exploring.get_entity_connections(LOCAL, GetEntityConnections(entity_uuid=uuid))).facts
     story.clock.advance(BACK.total_seconds())
-    await story.retiring.retire_fact(LOCAL, known[0].uuid, "left")
+    await story.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=known[0].uuid, reason="left"))
     story.clock.advance(-BACK.total_seconds())
-    current = await story.exploring.get_entity_connections(LOCAL, uuid, include_invalidated=False)
+    current = await story.exploring.get_entity_connections(
+        LOCAL, GetEntityConnections(entity_uuid=uuid, include_invalidated=False)
+    )
     assert {fact.uuid for fact in current.facts} == {fact.uuid for fact in known[1:]}
-    (shown,) = [f for f in (await story.exploring.get_entity_connections(LOCAL, uuid)).facts if f.uuid == known[0].uuid]
+    (shown,) = [
+        f
+        for f in (await story.exploring.get_entity_connections(LOCAL, GetEntityConnections(entity_uuid=uuid))).facts
+        if f.uuid == known[0].uuid
+    ]
     assert shown.status == "ended"
 
 
 async def test_a_fact_can_be_retired_and_restored(story: Story) -> None:
     uuid = await story.wilma()
-    fact = (await story.exploring.get_entity_connections(LOCAL, uuid)).facts[0]
-    assert (await story.retiring.retire_fact(LOCAL, fact.uuid, "left")).changed
+    fact = (await story.exploring.get_entity_connections(LOCAL, GetEntityConnections(entity_uuid=uuid))).facts[0]
+    assert (await story.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=fact.uuid, reason="left"))).changed
     assert story.graph.tables.facts[fact.uuid].expired_at is not None or story.graph.tables.facts[fact.uuid].invalid_at
-    assert (await story.retiring.restore_fact(LOCAL, fact.uuid, "came back")).changed
+    assert (await story.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=fact.uuid, reason="came back"))).changed
     kept = story.graph.tables.facts[fact.uuid]
     assert kept.expired_at is None
     recorded = [change.recorded_at for change in story.graph.tables.changes.values()]
@@ -137,7 +161,7 @@ async def test_a_name_told_afterwards_is_linked_to_notes_from_before(story: Stor
     await story.writing.add_memory(
         LOCAL, AddMemory.model_validate({"episode_body": "More.", "entities": [{"name": "Zenobia"}]})
     )
-    (zenobia,) = (await story.searching.search_nodes(LOCAL, names=["Zenobia"])).nodes
+    (zenobia,) = (await story.searching.search_nodes(LOCAL, SearchNodes(names=["Zenobia"]))).nodes
     linked = {episode for episode, entity in story.graph.tables.mentions if entity == zenobia.uuid}
     assert story.told[-1] in linked
 

@@ -15,6 +15,7 @@ from tests.growth import growth
 from tests.worlds.reading_world import World
 from tests.worlds.writing_world import WritingWorld, attention
 
+from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.identity.known_names import KnownNames
 from graphiti_pkm.core.identity.spelling import close_spelling
 
@@ -92,7 +93,7 @@ async def test_fifty_names_are_asked_for_that_nobody_has(spent: Callable[[], flo
     people = [an_entity(f"{words} {ending}") for ending in alike(60, begin="y", length=2)]
     await world.given(a_write(*people, *map(a_name, people)))
     asked = [f"{words[:-4]}{ending}" for ending in alike(50, begin="z", length=4)]
-    answer = await world.searching.search_nodes(world.caller, names=asked, group_ids="t1")
+    answer = await world.searching.search_nodes(world.caller, SearchNodes(names=asked, group_ids="t1"))
     assert answer.not_found == asked
     assert spent() < 5
 

@@ -4,6 +4,7 @@ import pytest
 from tests.requirements import requirement
 from tests.worlds.writing_world import WritingWorld
 
+from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL
@@ -162,7 +163,7 @@ async def test_a_server_of_another_model_searches_by_words_and_says_why(world: W
         await embedder.embed(["tea"])
     context = type(world.context)(**{**vars(world.context), "embedder": embedder})
     searching = Searching(context, Groups(world.graph, context.settings))
-    found = await searching.search_nodes(LOCAL, "Sarah")
+    found = await searching.search_nodes(LOCAL, SearchNodes(query="Sarah"))
     assert [node.name for node in found.nodes] == ["Sarah"]
     assert "full text only" in str(found.scope)
 

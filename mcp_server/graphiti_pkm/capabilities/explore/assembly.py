@@ -5,10 +5,8 @@ from typing import Any
 
 from graphiti_pkm.capabilities.explore.paths import Paths
 from graphiti_pkm.capabilities.explore.service import Exploring
-from graphiti_pkm.capabilities.explore.source_tools import WORDS
 from graphiti_pkm.capabilities.explore.sources import Sources
-from graphiti_pkm.capabilities.explore.tools import EXPLORING
-from graphiti_pkm.capabilities.explore.walk_tools import WALKS
+from graphiti_pkm.capabilities.explore.tools import EXPLORING, WALKS, WORDS
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import ServiceKey
 

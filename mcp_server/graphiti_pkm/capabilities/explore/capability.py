@@ -1,14 +1,15 @@
 """Reads completely, in pages, from something known: connections, timelines, sources, paths."""
 
-from graphiti_pkm.capabilities.explore.source_tools import get_fact_sources
 from graphiti_pkm.capabilities.explore.tools import (
+    find_entity_path,
     get_entity_connections,
     get_entity_edge,
+    get_entity_subgraph,
     get_entity_timeline,
     get_episode_entities,
     get_episodes,
+    get_fact_sources,
 )
-from graphiti_pkm.capabilities.explore.walk_tools import find_entity_path, get_entity_subgraph
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import READS_OPEN, ToolSpec
 

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
+from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ConnectionsResponse, NeighbourView
-from graphiti_pkm.core.model.queries import Direction, FactFilter
+from graphiti_pkm.core.model.queries import FactFilter
 from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, joined
 from graphiti_pkm.core.reading.paging import CONNECTIONS, budget, fit, text_size
-from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Start
+from graphiti_pkm.core.reading.reader import Anchor, Start
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _NEIGHBOURS = 200
@@ -20,46 +21,29 @@ _NEIGHBOUR_SHARE = 4
 class Connections(FactLists):
     """``get_entity_connections``."""
 
-    async def get_entity_connections(
-        self,
-        caller: Caller,
-        entity_uuid: str,
-        group_ids: GroupIds = None,
-        max_connections: int = CONNECTIONS.default,
-        as_of: str | None = None,
-        valid_after: str | None = None,
-        valid_before: str | None = None,
-        include_invalidated: bool = True,
-        direction: Direction = "both",
-        relation: str | None = None,
-        known_at: str | None = None,
-        cursor: str | None = None,
-    ) -> ConnectionsResponse:
+    async def get_entity_connections(self, caller: Caller, request: GetEntityConnections) -> ConnectionsResponse:
         """All facts of an entity under these filters, one page of them.
 
         Without ``group_ids`` the entity's own group is read. An unknown entity gives an empty answer that says so.
         """
-        limit = CONNECTIONS.check(max_connections)
-        instant = self._instant("as_of", as_of)
-        after, before = self._instant("valid_after", valid_after), self._instant("valid_before", valid_before)
-        anchor = await self._anchor(caller, entity_uuid, group_ids)
-        relations = await self._relations(anchor.group_ids, [relation]) if relation else ()
-        filters = {
-            "tool": "get_entity_connections",
-            "caller": caller.sight,
-            "entity": anchor.asked,
-            "groups": anchor.group_ids,
-            "as_of": instant,
-            "after": after,
-            "before": before,
-            "invalidated": include_invalidated,
-            "direction": direction,
-            "relation": relation,
-            "known_at": known_at,
-        }
-        start = self._start(cursor, filters)
-        known = await self._known(known_at, anchor.group_ids, start.now)
-        read_as = self._read_as(as_of, known_at)
+        limit = request.max_connections
+        instant = self._instant("as_of", request.as_of)
+        after = self._instant("valid_after", request.valid_after)
+        before = self._instant("valid_before", request.valid_before)
+        anchor = await self._anchor(caller, request.entity_uuid, request.group_ids)
+        relations = await self._relations(anchor.group_ids, [request.relation]) if request.relation else ()
+        start = self._start(
+            caller,
+            request,
+            request.cursor,
+            entity_uuid=anchor.asked,
+            group_ids=anchor.group_ids,
+            as_of=instant,
+            valid_after=after,
+            valid_before=before,
+        )
+        known = await self._known(request.known_at, anchor.group_ids, start.now)
+        read_as = self._read_as(request.as_of, request.known_at)
         wanted = FactFilter(
             group_ids=anchor.group_ids,
             now=start.now,
@@ -69,8 +53,8 @@ class Connections(FactLists):
             by_reference_time=known.by_reference_time,
             valid_after=after,
             valid_before=before,
-            only_current=not include_invalidated,
-            direction=direction,
+            only_current=not request.include_invalidated,
+            direction=request.direction,
             relations=relations,
         )
         listed_facts, neighbours = await asyncio.gather(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 
+from graphiti_pkm.capabilities.explore.requests import FindEntityPath, GetEntitySubgraph
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactView, PathResponse, PathView, SubgraphNode, SubgraphResponse
 from graphiti_pkm.core.model.queries import FactFilter
@@ -17,7 +18,7 @@ from graphiti_pkm.core.reading.paging import (
     budget,
     fit,
 )
-from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Reader
+from graphiti_pkm.core.reading.reader import Anchor, Reader
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _NAME = 200
@@ -30,29 +31,17 @@ _NODES_SHARE = 3
 class Paths(Reader):
     """``find_entity_path`` and ``get_entity_subgraph``."""
 
-    async def find_entity_path(
-        self,
-        caller: Caller,
-        source_uuid: str,
-        target_uuid: str,
-        max_hops: int = HOPS.default,
-        max_paths: int = PATHS.default,
-        group_ids: GroupIds = None,
-        as_of: str | None = None,
-        valid_after: str | None = None,
-        valid_before: str | None = None,
-        include_invalidated: bool = True,
-    ) -> PathResponse:
+    async def find_entity_path(self, caller: Caller, request: FindEntityPath) -> PathResponse:
         """The shortest ways from one entity to another over facts; an empty answer says why there is none.
 
         Without ``group_ids`` the entities' own groups are read.
         """
-        hops, limit = HOPS.check(max_hops), PATHS.check(max_paths)
-        source = await self._anchor(caller, source_uuid, group_ids)
-        target = await self._anchor(caller, target_uuid, group_ids)
+        hops, limit = request.max_hops, request.max_paths
+        source = await self._anchor(caller, request.source_uuid, request.group_ids)
+        target = await self._anchor(caller, request.target_uuid, request.group_ids)
         groups = tuple(dict.fromkeys((*source.group_ids, *target.group_ids)))
-        now, instant = self._context.now(), self._instant("as_of", as_of)
-        wanted = self._wanted(groups, now, instant, valid_after, valid_before, only_current=not include_invalidated)
+        now, instant = self._context.now(), self._instant("as_of", request.as_of)
+        wanted = self._wanted(request, groups, now, instant)
         found = await self._graph.shortest_paths(source.uuid, target.uuid, wanted, hops, limit + 1)
         shown = found[:limit]
         kept = fit(
@@ -68,31 +57,16 @@ class Paths(Reader):
             hops=len(found[0]) if found else None,
             paths=[PathView(path=route(path, source.uuid), fact_uuids=[fact.uuid for fact in path]) for path in paths],
             truncated=len(paths) < len(found),
-            scope=await self._scope(caller, groups, empty=not found, note=self._read_as(as_of)),
+            scope=await self._scope(caller, groups, empty=not found, note=self._read_as(request.as_of)),
             facts=self._lean(list(unique.values()), now, instant),
         )
 
-    async def get_entity_subgraph(
-        self,
-        caller: Caller,
-        entity_uuid: str,
-        hops: int = SUBGRAPH_HOPS.default,
-        max_nodes: int = SUBGRAPH_NODES.default,
-        max_facts: int = SUBGRAPH_FACTS.default,
-        group_ids: GroupIds = None,
-        as_of: str | None = None,
-        valid_after: str | None = None,
-        valid_before: str | None = None,
-        include_invalidated: bool = True,
-    ) -> SubgraphResponse:
+    async def get_entity_subgraph(self, caller: Caller, request: GetEntitySubgraph) -> SubgraphResponse:
         """The entities around one, nearest and best joined first, with the facts among them and it."""
-        hops = SUBGRAPH_HOPS.check(hops)
-        most_nodes, most_facts = SUBGRAPH_NODES.check(max_nodes), SUBGRAPH_FACTS.check(max_facts)
-        anchor = await self._anchor(caller, entity_uuid, group_ids)
-        now, instant = self._context.now(), self._instant("as_of", as_of)
-        wanted = self._wanted(
-            anchor.group_ids, now, instant, valid_after, valid_before, only_current=not include_invalidated
-        )
+        hops, most_nodes, most_facts = request.hops, request.max_nodes, request.max_facts
+        anchor = await self._anchor(caller, request.entity_uuid, request.group_ids)
+        now, instant = self._context.now(), self._instant("as_of", request.as_of)
+        wanted = self._wanted(request, anchor.group_ids, now, instant)
         found = await self._graph.neighbourhood([anchor.uuid], wanted, hops, most_nodes - 1, most_facts)
         around = [(anchor.entity, 0), *found.entities] if anchor.entity else []
         nodes = [_node(entity, distance) for entity, distance in around]
@@ -108,28 +82,25 @@ class Paths(Reader):
             truncated=bool(left_out) or len(shown_facts) < found.facts_total,
             nodes_left_out=left_out or None,
             facts_total=found.facts_total,
-            scope=await self._scope(caller, anchor.group_ids, empty=not found.facts, note=self._read_as(as_of)),
+            scope=await self._scope(caller, anchor.group_ids, empty=not found.facts, note=self._read_as(request.as_of)),
             nodes=shown_nodes,
             facts=shown_facts,
         )
 
     def _wanted(
         self,
+        request: FindEntityPath | GetEntitySubgraph,
         group_ids: tuple[str, ...],
         now: datetime,
         as_of: datetime | None,
-        valid_after: str | None,
-        valid_before: str | None,
-        *,
-        only_current: bool,
     ) -> FactFilter:
         return FactFilter(
             group_ids=group_ids,
             now=now,
             as_of=as_of,
-            valid_after=self._instant("valid_after", valid_after),
-            valid_before=self._instant("valid_before", valid_before),
-            only_current=only_current,
+            valid_after=self._instant("valid_after", request.valid_after),
+            valid_before=self._instant("valid_before", request.valid_before),
+            only_current=not request.include_invalidated,
         )
 
     def _lean(self, facts: Sequence[Fact], now: datetime, as_of: datetime | None) -> list[FactView]:

@@ -1,8 +1,8 @@
 """Traversal without a query: complete answers in pages."""
 
 from graphiti_pkm.capabilities.explore.connections import Connections
+from graphiti_pkm.capabilities.explore.lookups import Lookups
 from graphiti_pkm.capabilities.explore.timelines import Timelines
-from graphiti_pkm.core.reading.lookups import Lookups
 
 
 class Exploring(Connections, Timelines, Lookups):

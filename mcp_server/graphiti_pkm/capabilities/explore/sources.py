@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graphiti_pkm.capabilities.explore.requests import GetFactSources
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactSourcesResponse, SourceView
@@ -37,36 +38,28 @@ class _Place:
 class Sources(Reader):
     """``get_fact_sources``."""
 
-    async def get_fact_sources(
-        self,
-        caller: Caller,
-        fact_uuid: str,
-        mode: SourceMode = "quote",
-        limit: int = SOURCES.default,
-        cursor: str | None = None,
-    ) -> FactSourcesResponse:
+    async def get_fact_sources(self, caller: Caller, request: GetFactSources) -> FactSourcesResponse:
         """The kept quote first, then what is nearest in meaning; one part for an episode without passages.
 
         Raises:
             NotFound: there is no such fact.
         """
-        limit = SOURCES.check(limit)
+        limit = request.limit
         visible = await self._groups.visible(caller)
-        whole = await resolve_within(self._graph, visible, "fact", fact_uuid)
-        filters = {"tool": "get_fact_sources", "caller": caller.sight, "fact": whole, "mode": mode}
-        start = self._start(cursor, filters)
+        whole = await resolve_within(self._graph, visible, "fact", request.fact_uuid)
+        start = self._start(caller, request, request.cursor, fact_uuid=whole)
         found = await self._graph.get_facts([whole], visible)
         if not found:
             raise unknown("fact", whole)
         fact = found[0]
-        page = await self._graph.fact_sources(fact, visible, mode, Window(limit=limit + 1, after=start.after))
+        page = await self._graph.fact_sources(fact, visible, request.mode, Window(limit=limit + 1, after=start.after))
         shown = page.sources[:limit]
         episodes = await self._graph.get_episodes(list(dict.fromkeys(one.episode_uuid for one in shown)), visible)
-        views = await asyncio.to_thread(_views, fact, shown, {one.uuid: one for one in episodes}, mode)
+        views = await asyncio.to_thread(_views, fact, shown, {one.uuid: one for one in episodes}, request.mode)
         kept = fit(item_sizes(views, (fact.group_id,)), budget((SOURCES, limit)))
         more = kept < len(page.sources)
         return FactSourcesResponse(
-            message=_told(kept, page, mode),
+            message=_told(kept, page, request.mode),
             total=page.total,
             returned=kept,
             truncated=more,

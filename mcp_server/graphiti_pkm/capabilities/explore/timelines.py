@@ -5,12 +5,13 @@ from collections import Counter
 from typing import Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
+from graphiti_pkm.capabilities.explore.requests import GetEntityTimeline
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import TimelineResponse
 from graphiti_pkm.core.model.queries import EpisodeFilter, TimelineSummary, Window
 from graphiti_pkm.core.model.times import iso, month_key
 from graphiti_pkm.core.reading.paging import CONTENT, TIMELINE, budget, fit, text_size
-from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Reader
+from graphiti_pkm.core.reading.reader import Anchor, Reader
 from graphiti_pkm.core.reading.views import clipped, item_sizes, read_on
 
 Order: TypeAlias = Literal["newest_window", "oldest_first"]
@@ -23,40 +24,29 @@ _YEAR = len("2026")
 class Timelines(Reader):
     """``get_entity_timeline``."""
 
-    async def get_entity_timeline(
-        self,
-        caller: Caller,
-        entity_uuid: str,
-        group_ids: GroupIds = None,
-        max_episodes: int = TIMELINE.default,
-        order: Order = "newest_window",
-        valid_after: str | None = None,
-        valid_before: str | None = None,
-        max_content_chars: int = CONTENT.default,
-        cursor: str | None = None,
-    ) -> TimelineResponse:
+    async def get_entity_timeline(self, caller: Caller, request: GetEntityTimeline) -> TimelineResponse:
         """Episodes oldest first: the newest window of them, whose cursor pages to older windows, or from the start.
 
         Without ``group_ids`` the entity's own group is read. An unknown entity gives an empty answer that says so.
         """
-        limit, chars = TIMELINE.check(max_episodes), CONTENT.check(max_content_chars)
-        after, before = self._instant("valid_after", valid_after), self._instant("valid_before", valid_before)
-        anchor = await self._anchor(caller, entity_uuid, group_ids)
-        filters = {
-            "tool": "get_entity_timeline",
-            "caller": caller.sight,
-            "entity": anchor.asked,
-            "groups": anchor.group_ids,
-            "order": order,
-            "after": after,
-            "before": before,
-        }
-        start = self._start(cursor, filters)
+        limit, chars = request.max_episodes, request.max_content_chars
+        after = self._instant("valid_after", request.valid_after)
+        before = self._instant("valid_before", request.valid_before)
+        anchor = await self._anchor(caller, request.entity_uuid, request.group_ids)
+        start = self._start(
+            caller,
+            request,
+            request.cursor,
+            entity_uuid=anchor.asked,
+            group_ids=anchor.group_ids,
+            valid_after=after,
+            valid_before=before,
+        )
         linking = await self._linking(anchor)  # before the counts: once it is None they are final
         wanted = EpisodeFilter(
             group_ids=anchor.group_ids, recorded_until=start.recorded_until, valid_after=after, valid_before=before
         )
-        newest = order == "newest_window"
+        newest = request.order == "newest_window"
         page, summary, linking = await asyncio.gather(
             self._graph.timeline(anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest)),
             self._graph.timeline_summary(anchor.uuid, wanted, self._context.settings.zone),

@@ -5,15 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from graphiti_pkm.capabilities.history.models import ChangesResponse, ChangeView
+from graphiti_pkm.capabilities.history.requests import WhatChanged
 from graphiti_pkm.core.facts.history import MOST_EVENTS, open_proposals
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import ChangeKind, Fact, RecordedChange
+from graphiti_pkm.core.model.records import Fact, RecordedChange
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time
 from graphiti_pkm.core.ports.changes import ChangeFilter
 from graphiti_pkm.core.reading.excerpts import telling_sentence
 from graphiti_pkm.core.reading.paging import CHANGES, budget, fit
-from graphiti_pkm.core.reading.reader import GroupIds, Reader
+from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
@@ -29,37 +30,27 @@ _BY_RECORD = (
 class Changes(Reader):
     """``what_changed``."""
 
-    async def what_changed(
-        self,
-        caller: Caller,
-        since: str,
-        until: str | None = None,
-        entity_uuid: str | None = None,
-        group_ids: GroupIds = None,
-        kinds: Sequence[ChangeKind] | None = None,
-        limit: int = CHANGES.default,
-        cursor: str | None = None,
-    ) -> ChangesResponse:
+    async def what_changed(self, caller: Caller, request: WhatChanged) -> ChangesResponse:
         """Changes recorded in ``[since, until)``, newest first, each with the words that caused it.
 
         With ``entity_uuid`` those of its facts, in its own group unless ``group_ids`` says otherwise.
         """
-        CHANGES.check(limit)
-        after, before = self._instant("since", since), self._instant("until", until)
+        after, before = self._instant("since", request.since), self._instant("until", request.until)
         if after is None or (before is not None and before <= after):
             raise InvalidInput("until must be later than since: changes from since on, before until.")
-        anchor = None if entity_uuid is None else await self._anchor(caller, entity_uuid, group_ids)
-        groups = anchor.group_ids if anchor else self._groups.searched(caller, group_ids)
-        filters = {
-            "tool": "what_changed",
-            "caller": caller.sight,
-            "since": after,
-            "until": before,
-            "entity": anchor and anchor.asked,
-            "groups": groups,
-            "kinds": sorted(kinds or ()),
-        }
-        start = self._start(cursor, filters)
+        named = request.entity_uuid
+        anchor = None if named is None else await self._anchor(caller, named, request.group_ids)
+        groups = anchor.group_ids if anchor else self._groups.searched(caller, request.group_ids)
+        start = self._start(
+            caller,
+            request,
+            request.cursor,
+            since=after,
+            until=before,
+            entity_uuid=anchor and anchor.asked,
+            group_ids=groups,
+            kinds=sorted(request.kinds or ()),
+        )
         newest = None if start.recorded_until else await self._graph.newest_record(groups)
         wanted = ChangeFilter(
             group_ids=groups,
@@ -67,11 +58,11 @@ class Changes(Reader):
             since=after,
             until=before,
             entity_uuid=anchor and anchor.uuid,
-            kinds=tuple(dict.fromkeys(kinds or ())),
+            kinds=tuple(dict.fromkeys(request.kinds or ())),
         )
-        page = await self._graph.changes(wanted, Window(limit=limit + 1, after=start.after))
-        views = await self._seen(page.changes[:limit], groups, caller)
-        kept = fit(item_sizes(views, groups), budget((CHANGES, limit)))
+        page = await self._graph.changes(wanted, Window(limit=request.limit + 1, after=start.after))
+        views = await self._seen(page.changes[: request.limit], groups, caller)
+        kept = fit(item_sizes(views, groups), budget((CHANGES, request.limit)))
         more = kept < len(page.changes)
         name = clipped(anchor.entity.name, _WORDS) if anchor and anchor.entity else None
         period = show_time(after, self._context.settings.zone)

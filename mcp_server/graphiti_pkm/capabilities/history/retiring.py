@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.history.models import ChangedFactResponse
+from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.history import (
@@ -42,9 +43,7 @@ class Retiring:
         self._zone = context.settings.zone
         self._views = Views(groups, context.settings.zone, context.now)
 
-    async def retire_fact(
-        self, caller: Caller, fact_uuid: str, reason: str, invalid_at: str | None = None, replaced_by: str | None = None
-    ) -> ChangedFactResponse:
+    async def retire_fact(self, caller: Caller, request: RetireFact) -> ChangedFactResponse:
         """End a fact, or accept what was proposed for it; what has ended already stays as it is.
 
         Without ``invalid_at`` it ends where the proposal says, where its replacement starts, else now.
@@ -53,10 +52,12 @@ class Retiring:
             InvalidInput: it cannot end, or not then; nothing was changed.
             NotFound: one of the uuids names no fact.
         """
-        reason, visible = await self._checked(caller, reason)
-        at = None if invalid_at is None else parse_instant(invalid_at, self._zone, "invalid_at")
-        whole = await resolve_within(self._graph, visible, "fact", fact_uuid)
-        new = None if replaced_by is None else await resolve_within(self._graph, visible, "fact", replaced_by)
+        reason, visible = await self._checked(caller, request.reason)
+        at = None if request.invalid_at is None else parse_instant(request.invalid_at, self._zone, "invalid_at")
+        whole = await resolve_within(self._graph, visible, "fact", request.fact_uuid)
+        new = request.replaced_by
+        if new is not None:
+            new = await resolve_within(self._graph, visible, "fact", new)
         group = (await self._fact(whole, visible)).group_id
         async with self._context.locks.hold(group):
             await self._committer.catch_up(group)
@@ -65,7 +66,7 @@ class Retiring:
             recorded_at = after(await self._committer.time(group, now), events)
             proposal = next((one for one in open_proposals(events) if new in {None, one.replaced_by}), None)
             new = new or (proposal.replaced_by if proposal else None)
-            by = await self._replacement(new, fact, visible, is_given=replaced_by is not None)
+            by = await self._replacement(new, fact, visible, is_given=request.replaced_by is not None)
             refuse_endless(fact)
             end = at or _end(proposal, by) or _present(fact, now)
             end_rule = rules.ended_as_told if at else rules.ended
@@ -92,14 +93,14 @@ class Retiring:
             changed=True,
         )
 
-    async def restore_fact(self, caller: Caller, fact_uuid: str, reason: str) -> ChangedFactResponse:
+    async def restore_fact(self, caller: Caller, request: RestoreFact) -> ChangedFactResponse:
         """Undo what ended or corrected a fact last, or reject what was proposed for it.
 
         Raises:
             NotFound: the uuid names no fact.
         """
-        reason, visible = await self._checked(caller, reason)
-        whole = await resolve_within(self._graph, visible, "fact", fact_uuid)
+        reason, visible = await self._checked(caller, request.reason)
+        whole = await resolve_within(self._graph, visible, "fact", request.fact_uuid)
         group = (await self._fact(whole, visible)).group_id
         async with self._context.locks.hold(group):
             await self._committer.catch_up(group)

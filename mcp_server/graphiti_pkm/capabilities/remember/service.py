@@ -34,7 +34,8 @@ from graphiti_pkm.core.model.records import Name, Vector
 from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.model.times import shifted
 from graphiti_pkm.core.ports.neighbours import Stretch
-from graphiti_pkm.core.reading.receipts import Progress, Receipts, in_words, tell_nobody
+from graphiti_pkm.core.progress import Progress, tell_nobody
+from graphiti_pkm.core.reading.receipts import Receipts, in_words
 from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.embedding.write_vectors import embed_by_text, why_no_vectors

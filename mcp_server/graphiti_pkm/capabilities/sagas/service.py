@@ -20,8 +20,9 @@ from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.ports.changes import ChangeFilter
 from graphiti_pkm.core.ports.extraction import ExtractionQueue
+from graphiti_pkm.core.progress import Progress, tell_nobody
 from graphiti_pkm.core.reading.reader import GroupIds
-from graphiti_pkm.core.reading.receipts import Progress, Receipts, tell_nobody
+from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, NotAllowed, NotFound
 
 LONGEST_WAIT = 45.0

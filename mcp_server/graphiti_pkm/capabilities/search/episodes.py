@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from graphiti_pkm.capabilities.search.episode_candidates import DAY, EpisodeCandidates
 from graphiti_pkm.capabilities.search.episode_ranking import steps_in
+from graphiti_pkm.capabilities.search.requests import SearchEpisodes
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
@@ -18,8 +19,8 @@ from graphiti_pkm.core.ports.neighbours import Steps, Stretch
 from graphiti_pkm.core.reading.candidates import Candidates
 from graphiti_pkm.core.reading.excerpts import excerpt, matching_sentence, shown_match
 from graphiti_pkm.core.reading.paging import EPISODES, budget, fit
-from graphiti_pkm.core.reading.reader import GroupIds, Reader
-from graphiti_pkm.core.reading.slices import filters_of, slice_of, told
+from graphiti_pkm.core.reading.reader import Reader
+from graphiti_pkm.core.reading.slices import slice_of, told
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _Nearby: TypeAlias = Mapping[str, tuple[NearbyEpisode | None, NearbyEpisode | None]]
@@ -36,35 +37,32 @@ class EpisodeSearch(Reader):
         self._candidates = Candidates(context.graph, context.embedder, self._persons)
         self._episodes = EpisodeCandidates(context, self._candidates)
 
-    async def search_episodes(
-        self,
-        caller: Caller,
-        query: str,
-        group_ids: GroupIds = None,
-        max_episodes: int = EPISODES.default,
-        entity_uuid: str | None = None,
-        valid_after: str | None = None,
-        valid_before: str | None = None,
-        reference_time: str | None = None,
-        neighbours: bool = False,
-        cursor: str | None = None,
-    ) -> EpisodeSearchResponse:
+    async def search_episodes(self, caller: Caller, request: SearchEpisodes) -> EpisodeSearchResponse:
         """Episodes that fit the query best, each with its best sentence and the text around that.
 
         Dates in the query count from ``reference_time``, or from now; ``neighbours`` brings the episodes before and
         after each hit.
         """
-        limit = EPISODES.check(max_episodes)
-        groups = self._groups.searched(caller, group_ids)
-        after, before = self._instant("valid_after", valid_after), self._instant("valid_before", valid_before)
-        reference = self._instant("reference_time", reference_time)
-        asked = None
-        if entity_uuid is not None:
-            anchor = await self._anchor(caller, entity_uuid, group_ids)
+        limit = request.max_episodes
+        groups = self._groups.searched(caller, request.group_ids)
+        after = self._instant("valid_after", request.valid_after)
+        before = self._instant("valid_before", request.valid_before)
+        reference = self._instant("reference_time", request.reference_time)
+        asked = entity_uuid = None
+        if request.entity_uuid is not None:
+            anchor = await self._anchor(caller, request.entity_uuid, request.group_ids)
             asked, entity_uuid, groups = anchor.asked, anchor.uuid, anchor.group_ids
-        filters = filters_of("search_episodes", caller, groups, query, asked, after, before, reference)
-        start = self._start(cursor, filters)
-        words = await self._candidates.query(query)
+        start = self._start(
+            caller,
+            request,
+            request.cursor,
+            group_ids=groups,
+            entity_uuid=asked,
+            valid_after=after,
+            valid_before=before,
+            reference_time=reference,
+        )
+        words = await self._candidates.query(request.query)
         wanted = EpisodeFilter(
             group_ids=groups,
             recorded_until=start.recorded_until,
@@ -72,11 +70,11 @@ class EpisodeSearch(Reader):
             valid_before=before,
             entity_uuid=entity_uuid,
         )
-        found = await self._episodes.find(query, words, wanted, reference or start.now)
+        found = await self._episodes.find(request.query, words, wanted, reference or start.now)
         page = slice_of(found.by_uuid, start)
         episodes = await self._graph.get_episodes(page.uuids(limit), groups)
         room = budget((EPISODES, limit))
-        nearby = await self._nearby(episodes, wanted) if neighbours else {}
+        nearby = await self._nearby(episodes, wanted) if request.neighbours else {}
         # In a thread: the sentences of a hundred long episodes take seconds to look through.
         views = await asyncio.to_thread(
             self._shown, episodes, found.hits, nearby, words.terms, page.scores(), groups, room

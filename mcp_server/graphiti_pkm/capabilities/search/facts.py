@@ -4,19 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactSearchResponse, FactView
-from graphiti_pkm.core.model.queries import FactFilter, FactPage, FactStatus, Window
-from graphiti_pkm.core.model.records import Entity, Fact, FactKind
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
+from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.reading.candidates import Candidates, checked_text
 from graphiti_pkm.core.reading.fact_lists import FactLists, joined, series_of, series_told
 from graphiti_pkm.core.reading.paging import FACTS, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted
 from graphiti_pkm.core.reading.reader import GroupIds, Start
-from graphiti_pkm.core.reading.slices import ASKED, filters_of, slice_of, told
+from graphiti_pkm.core.reading.slices import ASKED, slice_of, told
 from graphiti_pkm.core.reading.views import item_sizes
 from graphiti_pkm.errors import InvalidInput
 
@@ -51,60 +52,60 @@ class FactSearch(FactLists):
         super().__init__(context, groups)
         self._candidates = Candidates(context.graph, context.embedder, self._persons)
 
-    async def search_memory_facts(
-        self,
-        caller: Caller,
-        query: str | None = None,
-        group_ids: GroupIds = None,
-        max_facts: int = FACTS.default,
-        center_node_uuid: str | None = None,
-        edge_types: Sequence[str] | None = None,
-        valid_at_after: str | None = None,
-        valid_at_before: str | None = None,
-        invalid_at_after: str | None = None,
-        invalid_at_before: str | None = None,
-        entity_uuid: str | None = None,
-        entity_types: Sequence[str] | None = None,
-        kind: FactKind | None = None,
-        status: FactStatus | None = None,
-        as_of: str | None = None,
-        known_at: str | None = None,
-        cursor: str | None = None,
-    ) -> FactSearchResponse:
+    async def search_memory_facts(self, caller: Caller, request: SearchMemoryFacts) -> FactSearchResponse:
         """Facts that fit the query best, ended ones included; without a query all facts under the filters.
 
         Everything filters before the ranking. Readings of one measure come oldest first.
         """
-        limit = FACTS.check(max_facts)
+        limit = request.max_facts
         instants = {
-            "valid_after": self._instant("valid_at_after", valid_at_after),
-            "valid_before": self._instant("valid_at_before", valid_at_before),
-            "invalid_after": self._instant("invalid_at_after", invalid_at_after),
-            "invalid_before": self._instant("invalid_at_before", invalid_at_before),
-            "as_of": self._instant("as_of", as_of),
+            "valid_after": self._instant("valid_at_after", request.valid_at_after),
+            "valid_before": self._instant("valid_at_before", request.valid_at_before),
+            "invalid_after": self._instant("invalid_at_after", request.invalid_at_after),
+            "invalid_before": self._instant("invalid_at_before", request.invalid_at_before),
+            "as_of": self._instant("as_of", request.as_of),
         }
-        narrowed = (entity_uuid, entity_types, edge_types, kind, status, known_at, *instants.values())
-        query = query if query and query.strip() else None
+        narrowed = (
+            request.entity_uuid,
+            request.entity_types,
+            request.edge_types,
+            request.kind,
+            request.status,
+            request.known_at,
+            *instants.values(),
+        )
+        query = request.query if request.query and request.query.strip() else None
         if query is None and not any(narrowed):
             raise InvalidInput(_NOTHING_ASKED)
-        entity, groups = await self._entity(caller, entity_uuid, group_ids)
-        centre = await self._centre(caller, center_node_uuid)
-        given = (groups, query, centre, entity and entity.uuid, entity_types, edge_types, kind, status, known_at)
-        filters = filters_of("search_memory_facts", caller, *given, instants)
-        start = self._start(cursor, filters)
-        known = await self._known(known_at, groups, start.now)
-        read_as = self._read_as(as_of, known_at, before="valid_at_before")
+        entity, groups = await self._entity(caller, request.entity_uuid, request.group_ids)
+        centre = await self._centre(caller, request.center_node_uuid)
+        start = self._start(
+            caller,
+            request,
+            request.cursor,
+            query=query,
+            group_ids=groups,
+            center_node_uuid=centre,
+            entity_uuid=entity and entity.uuid,
+            valid_at_after=instants["valid_after"],
+            valid_at_before=instants["valid_before"],
+            invalid_at_after=instants["invalid_after"],
+            invalid_at_before=instants["invalid_before"],
+            as_of=instants["as_of"],
+        )
+        known = await self._known(request.known_at, groups, start.now)
+        read_as = self._read_as(request.as_of, request.known_at, before="valid_at_before")
         wanted = FactFilter(
             group_ids=groups,
             now=start.now,
             recorded_until=start.recorded_until,
             known_at=known.at,
             by_reference_time=known.by_reference_time,
-            status=status,
-            kinds=(kind,) if kind else (),
-            labels=labels_of(entity_types or ()),
+            status=request.status,
+            kinds=(request.kind,) if request.kind else (),
+            labels=labels_of(request.entity_types or ()),
             neighbour_uuid=entity and entity.uuid,
-            relations=await self._relations(groups, edge_types) if edge_types else (),
+            relations=await self._relations(groups, request.edge_types) if request.edge_types else (),
             **instants,
         )
         asked = _Asked(wanted, entity, centre, start, limit, joined(read_as, known.note))

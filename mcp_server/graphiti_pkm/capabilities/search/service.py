@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from graphiti_pkm.capabilities.search.facts import FactSearch, labels_of
+from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.facts.statuses import words_of_status
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import NodeSearchResponse, NodeView
@@ -10,15 +11,13 @@ from graphiti_pkm.core.model.names import normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.core.reading.candidates import checked_text
-from graphiti_pkm.core.reading.lookups import NODE_ALIASES, NODE_FACTS
 from graphiti_pkm.core.reading.paging import NODES, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted
-from graphiti_pkm.core.reading.reader import GroupIds, Start
-from graphiti_pkm.core.reading.slices import ASKED, filters_of, slice_of, told
-from graphiti_pkm.core.reading.views import item_sizes
+from graphiti_pkm.core.reading.reader import Start
+from graphiti_pkm.core.reading.slices import ASKED, slice_of, told
+from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, item_sizes
 from graphiti_pkm.errors import InvalidInput
 
-_NAMES = 50
 _EXACT = 1.0
 """What a score gains if the query is its name, and if it was asked for by name: more than any fused score."""
 _NAME_CHARS = 200
@@ -27,39 +26,27 @@ _NAME_CHARS = 200
 class Searching(FactSearch):
     """``search_nodes`` and ``search_memory_facts``."""
 
-    async def search_nodes(
-        self,
-        caller: Caller,
-        query: str | None = None,
-        names: Sequence[str] | None = None,
-        group_ids: GroupIds = None,
-        max_nodes: int = NODES.default,
-        entity_types: Sequence[str] | None = None,
-        center_node_uuid: str | None = None,
-        status: str | None = None,
-        cursor: str | None = None,
-    ) -> NodeSearchResponse:
+    async def search_nodes(self, caller: Caller, request: SearchNodes) -> NodeSearchResponse:
         """Entities of these names first, then those that fit the query best, with their newest current facts.
 
         With ``status`` or ``entity_types`` alone all entities that have it, by name.
         """
-        limit = NODES.check(max_nodes)
-        if query is None and not names and not entity_types and not status:
+        limit = request.max_nodes
+        if request.query is None and not request.names and not request.entity_types and not request.status:
             raise InvalidInput("Give a query, or names to look up, or entity_types or status to list all that fit.")
-        asked = _checked_names(names or ())
-        groups = self._groups.searched(caller, group_ids)
-        centre = await self._centre(caller, center_node_uuid)
-        filters = filters_of("search_nodes", caller, groups, query, asked, entity_types, centre, status)
-        start = self._start(cursor, filters)
+        asked = _checked_names(request.names or ())
+        groups = self._groups.searched(caller, request.group_ids)
+        centre = await self._centre(caller, request.center_node_uuid)
+        start = self._start(caller, request, request.cursor, names=asked, group_ids=groups, center_node_uuid=centre)
         wanted = EntityFilter(
             group_ids=groups,
-            labels=labels_of(entity_types or ()),
+            labels=labels_of(request.entity_types or ()),
             recorded_until=start.recorded_until,
-            status=(words_of_status(checked_text("status", status)), start.now) if status else None,
+            status=(words_of_status(checked_text("status", request.status)), start.now) if request.status else None,
         )
-        if query is None and not asked:
+        if request.query is None and not asked:
             return await self._all_nodes(caller, wanted, limit, start)
-        scores, is_cut, note = await self._node_scores(query, wanted, centre)
+        scores, is_cut, note = await self._node_scores(request.query, wanted, centre)
         named = await self._candidates.named(asked, wanted)
         missing = [name for name in asked if not named[name]]
         first = dict.fromkeys(uuid for uuids in named.values() for uuid in uuids)
@@ -70,7 +57,7 @@ class Searching(FactSearch):
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
         next_key = page.next_key([view.uuid for view in views[:kept]], uuids)
         next_cursor = await self._next(start, next_key, groups)
-        total = page.total if query is None else page.hits
+        total = page.total if request.query is None else page.hits
         return NodeSearchResponse(
             message=told("node", kept, total, is_cut=is_cut),
             total=total,
@@ -137,8 +124,6 @@ class Searching(FactSearch):
 
 def _checked_names(names: Iterable[str]) -> list[str]:
     asked = list(dict.fromkeys(names))
-    if len(asked) > _NAMES:
-        raise InvalidInput(f"names may hold at most {_NAMES} names, not {len(asked)}.")
     for place, name in enumerate(asked):
         if not normalise_name(checked_text(f"names[{place}]", name)) or len(name) > _NAME_CHARS:
             raise InvalidInput(f"names[{place}] is blank or longer than {_NAME_CHARS} characters.")

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from graphiti_pkm.core.model.records import Episode, Fact, FactKind, Name, Record
 
-Direction = Literal["out", "in", "both"]
+Direction = Literal["both", "out", "in"]
 FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
 
 

@@ -54,15 +54,24 @@ def without_blanks(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str
     }
 
 
+PER_PAGE = "may differ from page to page"
+"""Marks a field that says how much of an answer is shown, not what is found: a cursor fits any value of it."""
+
+
 class Request(BaseModel):
     """Base of what a caller sends: closed, so that a misspelt field is an error and not lost."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # many tools are never offered or called
 
     @model_validator(mode="before")
     @classmethod
     def _without_blanks(cls, given: Any) -> Any:
         return without_blanks(given, cls) if isinstance(given, dict) else given
+
+    def filters(self) -> dict[str, object]:
+        """The fields that decide what is found, by name: those that are not marked with ``PER_PAGE``."""
+        fields = type(self).model_fields
+        return {name: getattr(self, name) for name, field in fields.items() if PER_PAGE not in field.metadata}
 
 
 Value: TypeAlias = Annotated[str | float, WithJsonSchema({"type": "string"})]

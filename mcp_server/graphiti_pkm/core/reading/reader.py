@@ -13,6 +13,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Scope
 from graphiti_pkm.core.model.names import name_key, normalise_name, relation_name
 from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.requests import Request
 from graphiti_pkm.core.model.times import parse_instant, show_time, whole_period
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS
 from graphiti_pkm.core.reading.paging import Key, decode_cursor, encode_cursor
@@ -74,8 +75,12 @@ class Reader:
         self._persons = Persons(context.graph, context.settings)
         self._views = Views(groups, context.settings.zone, context.now)
 
-    def _start(self, cursor: str | None, filters: Mapping[str, object]) -> Start:
-        """Page one, or what the cursor says. Raises InvalidCursor."""
+    def _start(self, caller: Caller, request: Request, cursor: str | None, **resolved: object) -> Start:
+        """Page one, or what the cursor says. Raises InvalidCursor for one of another caller, tool or other filters.
+
+        ``resolved``: what fields of the request stand for, so that a date or uuid may be written otherwise meanwhile.
+        """
+        filters = {"tool": type(request).__name__, "caller": caller.sight, **request.filters(), **resolved}
         signer = self._context.signer
         if cursor is None:
             return Start(None, self._context.now(), filters, signer)

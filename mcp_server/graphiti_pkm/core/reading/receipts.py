@@ -1,8 +1,7 @@
 """What became of an episode that a model was to read: its receipt is the episode's uuid."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
 
 from graphiti_pkm.core.call_time import waits_as_asked
 from graphiti_pkm.core.context import Context
@@ -14,11 +13,9 @@ from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.ports.extraction import ExtractionQueue, ExtractionRecord, Usage
 from graphiti_pkm.core.ports.takeover import SharedReading, SharedReadings
+from graphiti_pkm.core.progress import Progress
 from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import NotFound
-
-Progress: TypeAlias = Callable[[float, float, str], Awaitable[None]]
-"""Tells whoever waits how far it is: seconds waited, seconds at most, and in words."""
 
 MOST_FACTS = 50
 _MOST_FAILURES = 5
@@ -37,10 +34,6 @@ _ELSEWHERE = {
 }
 _SEE_THERE = "Ask get_status there for the reason; `graphiti-pkm queue retry` there tries again."
 _MILLION = 1_000_000
-
-
-async def tell_nobody(_waited: float, _most: float, _what: str) -> None:
-    """The progress of a call that asks for none."""
 
 
 class Receipts:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.reading.paging import Key
 from graphiti_pkm.core.reading.ranking import key_of, ranked, rest_after
 from graphiti_pkm.core.reading.reader import Start
@@ -46,11 +45,6 @@ def slice_of(scores: Mapping[str, float], start: Start) -> Slice:
     """What follows the cursor in the ranking of these scores."""
     ranking = ranked(scores)
     return Slice(rest_after(ranking, start.after), len(ranking), start)
-
-
-def filters_of(tool: str, caller: Caller, *given: object) -> dict[str, object]:
-    """What a cursor is bound to."""
-    return {"tool": tool, "caller": caller.sight, "given": given}
 
 
 def told(what: str, count: int, total: int | None, *, is_cut: bool = False) -> str:

@@ -16,6 +16,9 @@ from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time, show_validity
 from graphiti_pkm.core.reading.paging import clip_json, text_size
 
+NODE_FACTS = 3
+"""Facts shown with an entity."""
+NODE_ALIASES = 10
 _TEXT = 2_000
 _SENTENCE = 300
 _VALUE = 500

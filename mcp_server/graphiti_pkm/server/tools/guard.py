@@ -9,28 +9,30 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, get_type_hints
+from typing import Any
 
 from mcp.server.context import LifespanContextT, RequestT
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import Field, ValidationError
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel, Field, InstanceOf, ValidationError
 from pydantic_core import ErrorDetails
 
 from graphiti_pkm.core.call_time import within
-from graphiti_pkm.core.model.access import Caller, Tier
-from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.requests import without_blanks
+from graphiti_pkm.core.progress import Progress, tell_nobody
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
 from graphiti_pkm.server.auth.callers import caller_of, token_of
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.observability.audit import REFUSALS, audit
 from graphiti_pkm.toolkit.bounds import refuse_too_much, too_long, too_many_characters, too_many_items, with_list_bounds
-from graphiti_pkm.toolkit.call import Call, Progress, tell_nobody
+from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.rendering import result_of
 from graphiti_pkm.toolkit.schema import Json, answer_schema, tidy_input
+from graphiti_pkm.toolkit.tool import ToolSpec
 
 logger = logging.getLogger(__name__)
 
@@ -38,53 +40,37 @@ STATUS = "get_status"
 """Answers whatever state the memory is in."""
 _MOST_PROBLEMS = 5
 _LONGEST_NAME = 40
+_UNUSED = FuncMetadata(arg_model=ArgModelBase)
+"""The SDK's own reading of arguments, in whose place ``GuardedTool.run`` stands."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class GuardedTool(Tool):
     """A tool whose function takes a ``Call`` and returns an answer, or raises a ``PkmError``."""
 
-    failure: str = Field("", description="How its error messages begin")
+    spec: InstanceOf[ToolSpec] = Field(exclude=True)
     read_only_caller: bool = Field(default=False, exclude=True)
-    shown_by: str = Field("get_episodes", exclude=True, description="The tool that shows what was stored")
-    tier: Tier = Field("curator", exclude=True, description="The least that a token needs")
 
     @classmethod
-    def build(
-        cls,
-        function: Callable[..., Any],
-        *,
-        title: str,
-        description: str,
-        describe: Callable[[str], str],
-        annotations: ToolAnnotations,
-        failure: str,
-        shown_by: str = "get_episodes",
-        read_only_caller: bool,
-        tier: Tier,
-    ) -> "GuardedTool":
+    def build(cls, spec: ToolSpec, describe: Callable[[str], str], *, read_only_caller: bool) -> "GuardedTool":
         """The tool as it is registered; ``describe`` has the last word on each text for the model."""
-        tool = cls.from_function(
-            function,
-            title=title,
-            description=describe(description),
-            annotations=annotations,
-            context_kwarg="call",
-            structured_output=False,  # it is; but we make schema and result ourselves
+        return cls(
+            spec=spec,
+            read_only_caller=read_only_caller,
+            fn=spec.function,
+            fn_metadata=_UNUSED,
+            is_async=True,
+            name=spec.name,
+            title=spec.title,
+            description=describe(spec.description),
+            parameters=with_list_bounds(tidy_input(spec.request.model_json_schema(), describe)),
+            annotations=spec.annotations.model_copy(update={"title": spec.title}),
         )
-        assert isinstance(tool, cls)  # noqa: S101  (from_function builds whatever class it is called on)
-        tool.parameters = with_list_bounds(tidy_input(tool.parameters, describe))
-        tool.failure = failure
-        tool.shown_by = shown_by
-        tool.read_only_caller = read_only_caller
-        tool.tier = tier
-        return tool
 
     @cached_property
     def output_schema(self) -> Json | None:
         """The schema of the structured content."""
-        answer: type[Answer] = get_type_hints(self.fn)["return"]
-        return answer_schema(answer)
+        return answer_schema(self.spec.returns)
 
     async def run(
         self,
@@ -100,7 +86,7 @@ class GuardedTool(Tool):
             result = await self._called(caller, arguments, context)
         except NotAllowed as error:
             outcome = error.code
-            return error_result(self.failure + error.message, error.code)
+            return error_result(self.spec.failure + error.message, error.code)
         else:
             answer = result.structured_content or {}
             outcome = str(answer.get("code", "error")) if result.is_error else "ok"
@@ -130,28 +116,28 @@ class GuardedTool(Tool):
     ) -> CallToolResult:
         """Answer a call that is permitted; never raises an ``Exception``."""
         try:
-            values = self.validated(arguments)
+            asked = self.validated(arguments)
             try:
                 services = await backend.services()
                 if self.name != STATUS:
                     await services.whole()
             except PkmError as error:
                 return error_result(error.message, error.code)
-            work = self.fn(call=Call(services, caller, progress), **values)
+            work = self.spec.answer(Call(services, caller, progress), asked)
             return await in_thread(result_of, await within(backend.limits.seconds, work, self._undone()))
         except PkmError as error:
             return self._error(error)
         except Exception:  # the edge: whatever went wrong inside, its text may hold content
             logger.exception("%s failed unexpectedly", self.name)
-            return error_result(self.failure + self._unexpected(), "internal")
+            return error_result(self.spec.failure + self._unexpected(), "internal")
 
     def _error(self, error: PkmError) -> CallToolResult:
-        return error_result(self.failure + error.message + self._kept_nothing(error), error.code)
+        return error_result(self.spec.failure + error.message + self._kept_nothing(error), error.code)
 
     def _refuse_what_is_not_permitted(self, caller: Caller) -> None:
-        if not caller.may(self.tier):
+        if not caller.may(self.spec.tier):
             raise PermissionDenied(
-                f"PERMISSION_DENIED: {self.name} needs a token of tier {self.tier} or above, and this one's is "
+                f"PERMISSION_DENIED: {self.name} needs a token of tier {self.spec.tier} or above, and this one's is "
                 f"{caller.tier}. Nothing was changed. Do not try again; tell the user that whoever runs the server can "
                 "give them such a token."
             )
@@ -160,11 +146,11 @@ class GuardedTool(Tool):
 
     @property
     def _writes(self) -> bool:
-        return self.annotations is None or not self.annotations.read_only_hint
+        return self.spec.writes
 
     def _kept_nothing(self, error: PkmError) -> str:
         """What a wrong argument left behind, for a tool that adds, unless the message says it."""
-        adds = self._writes and not (self.annotations and self.annotations.destructive_hint)
+        adds = self._writes and not self.spec.annotations.destructive_hint
         told = "othing was stored" in error.message
         return " Nothing was stored." if adds and isinstance(error, InvalidInput) and not told else ""
 
@@ -172,17 +158,17 @@ class GuardedTool(Tool):
         """What is true of a call that was stopped before it committed anything to the journal."""
         if not self._writes:
             return "Ask for less at once: fewer names or groups, a smaller limit, a shorter text."
-        if self.shown_by == "get_episodes":  # these write through the journal alone
+        if self.spec.shown_by == "get_episodes":  # these write through the journal alone
             return "Nothing was changed. Send less at once, in several calls."
-        return f"It may or may not have taken effect: look with {self.shown_by} before sending it again."
+        return f"It may or may not have taken effect: look with {self.spec.shown_by} before sending it again."
 
     def _unexpected(self) -> str:
-        unknown = f" It may or may not have been stored: look with {self.shown_by} before sending it again."
+        unknown = f" It may or may not have been stored: look with {self.spec.shown_by} before sending it again."
         return "An unexpected error; the server's log has the details." + (unknown if self._writes else "")
 
-    def validated(self, arguments: Json) -> Json:
-        """The values that the function of the tool gets. Raises InvalidInput."""
-        model = self.fn_metadata.arg_model
+    def validated(self, arguments: Json) -> BaseModel:
+        """What the function of the tool gets. Raises InvalidInput."""
+        model = self.spec.request
         given = without_blanks(arguments, model)
         refuse_too_much(given, " Nothing was stored." if self._writes else "")
         accepted: Json = self.parameters["properties"]
@@ -191,16 +177,17 @@ class GuardedTool(Tool):
             raise self._refused(f"{self.name} has no parameter {_shown(unknown[0])}; it takes {_listed(accepted)}")
         self._refuse_unstorable(given)
         try:
-            values = model.model_validate(given)
+            asked = model.model_validate(given)
         except ValidationError as error:
             raise self._refused(explain(error, self.parameters)) from None
-        read = values.model_dump()  # again: lists may have come as JSON texts
+        read = asked.model_dump()  # again: lists may have come as JSON texts
         refuse_too_much(read, " Nothing was stored." if self._writes else "")
         if (reason := too_long(read, self.parameters)) is not None:
             raise self._refused(reason)
         self._refuse_unstorable(read)
-        kept = without_blanks(values.model_dump_one_level(), model)  # likewise: "[]" is an empty list
-        return model.model_construct(**kept).model_dump_one_level()
+        return self.spec.request.model_construct(
+            **without_blanks(dict(asked), self.spec.request)
+        )  # likewise: "[]" is empty
 
     def _refuse_unstorable(self, arguments: Json) -> None:
         for name, value in arguments.items():

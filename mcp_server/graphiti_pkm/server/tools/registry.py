@@ -49,15 +49,7 @@ def guarded(tool: ToolSpec, *, enabled: Collection[str] | None = None, read_only
     """The tool as the server registers it; its texts name no tool that is not ``enabled`` (None: all are)."""
     names = known_tools() if enabled is None else enabled
     return GuardedTool.build(
-        tool.function,
-        title=tool.title,
-        describe=lambda text: only_naming(text, known_tools(), names),
-        description=tool.description,
-        annotations=tool.annotations.model_copy(update={"title": tool.title}),
-        failure=tool.failure,
-        shown_by=tool.shown_by,
-        read_only_caller=read_only_caller,
-        tier=tool.tier,
+        tool, lambda text: only_naming(text, known_tools(), names), read_only_caller=read_only_caller
     )
 
 

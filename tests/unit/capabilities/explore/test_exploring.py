@@ -19,6 +19,13 @@ from tests.corpus import DJANGO, HUB, hub, weeks
 from tests.requirements import requirement
 from tests.worlds.reading_world import UNKNOWN, World, all_pages, text_of
 
+from graphiti_pkm.capabilities.explore.requests import (
+    GetEntityConnections,
+    GetEntityEdge,
+    GetEntityTimeline,
+    GetEpisodeEntities,
+    GetEpisodes,
+)
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ConnectionsResponse, FactView, TimelineResponse
 from graphiti_pkm.core.model.records import BackLinkJob, Entity
@@ -40,11 +47,11 @@ async def django_weeks() -> World:
 
 
 async def connections(world: World, uuid: str = HUB, **given: Any) -> ConnectionsResponse:
-    return await world.exploring.get_entity_connections(world.caller, uuid, **given)
+    return await world.exploring.get_entity_connections(world.caller, GetEntityConnections(entity_uuid=uuid, **given))
 
 
 async def timeline(world: World, uuid: str = DJANGO, **given: Any) -> TimelineResponse:
-    return await world.exploring.get_entity_timeline(world.caller, uuid, **given)
+    return await world.exploring.get_entity_timeline(world.caller, GetEntityTimeline(entity_uuid=uuid, **given))
 
 
 def uuids(answers: list[ConnectionsResponse]) -> list[str]:
@@ -391,7 +398,7 @@ async def test_long_contents_are_cut_and_can_be_read_on_to_the_end() -> None:
     read = str(shown.content)
     while len(read) < len(content):
         answer = await world.exploring.get_episodes(
-            world.caller, episode_uuids=[note.uuid], content_offset=len(read), max_content_chars=20_000
+            world.caller, GetEpisodes(episode_uuids=[note.uuid], content_offset=len(read), max_content_chars=20_000)
         )
         read += str(answer.episodes[0].content)
         assert len(text_of(answer)) < 80_000
@@ -427,13 +434,15 @@ async def test_no_content_on_request() -> None:
 @requirement("G-66", "T31")
 async def test_the_newest_episodes_by_valid_at_come_first() -> None:
     world = await django_weeks()
-    pages = await all_pages(lambda cursor: world.exploring.get_episodes(world.caller, group_ids=GROUP, cursor=cursor))
+    pages = await all_pages(
+        lambda cursor: world.exploring.get_episodes(world.caller, GetEpisodes(group_ids=GROUP, cursor=cursor))
+    )
     assert [episode.name for page in pages for episode in page.episodes] == [f"Week {i}" for i in range(25, 0, -1)]
 
 
 async def test_without_group_ids_the_newest_of_the_default_group_are_read() -> None:
     world = await django_weeks()
-    answer = await world.exploring.get_episodes(world.caller)
+    answer = await world.exploring.get_episodes(world.caller, GetEpisodes())
     assert answer.total == 0
     assert answer.scope.group_ids == ["default"]
     assert answer.scope.other_groups == [GROUP, OTHER_GROUP]
@@ -441,19 +450,20 @@ async def test_without_group_ids_the_newest_of_the_default_group_are_read() -> N
 
 async def test_episodes_asked_for_come_in_the_order_asked_in_pages() -> None:
     world = await django_weeks()
-    known = (await world.exploring.get_episodes(world.caller, group_ids=GROUP, max_episodes=30)).episodes
+    known = (await world.exploring.get_episodes(world.caller, GetEpisodes(group_ids=GROUP, max_episodes=30))).episodes
     wanted = [episode.uuid for episode in known[:5]][::-1]
     pages = await all_pages(
         lambda cursor: world.exploring.get_episodes(
-            world.caller, episode_uuids=[wanted[0][:8], UNKNOWN, *wanted[1:]], max_episodes=2, cursor=cursor
+            world.caller,
+            GetEpisodes(episode_uuids=[wanted[0][:8], UNKNOWN, *wanted[1:]], max_episodes=2, cursor=cursor),
         )
     )
     assert [episode.uuid for page in pages for episode in page.episodes] == wanted
     assert "1 of the uuids asked for name no episode" in pages[0].message
     with pytest.raises(NotFound):
-        await world.exploring.get_episodes(world.caller, episode_uuids=[UNKNOWN])
+        await world.exploring.get_episodes(world.caller, GetEpisodes(episode_uuids=[UNKNOWN]))
     with pytest.raises(InvalidInput, match="content_offset"):
-        await world.exploring.get_episodes(world.caller, content_offset=5)
+        await world.exploring.get_episodes(world.caller, GetEpisodes(content_offset=5))
 
 
 @requirement("G-68")
@@ -466,7 +476,7 @@ async def test_entities_of_episodes_come_by_name_in_pages() -> None:
     )
     pages = await all_pages(
         lambda cursor: world.exploring.get_episode_entities(
-            world.caller, [one.uuid, two.uuid, UNKNOWN], max_entities=5, cursor=cursor
+            world.caller, GetEpisodeEntities(episode_uuids=[one.uuid, two.uuid, UNKNOWN], max_entities=5, cursor=cursor)
         )
     )
     assert [node.name for page in pages for node in page.entities] == [entity.name for entity in names]
@@ -478,11 +488,11 @@ async def test_entities_of_episodes_come_by_name_in_pages() -> None:
 async def test_one_fact_is_read_by_its_uuid_or_is_not_found() -> None:
     world = await a_hub()
     known = (await connections(world)).facts[0]
-    answer = await world.exploring.get_entity_edge(world.caller, known.uuid[:10])
+    answer = await world.exploring.get_entity_edge(world.caller, GetEntityEdge(uuid=known.uuid[:10]))
     assert answer.fact.uuid == known.uuid
     assert answer.fact.source_node_name
     with pytest.raises(NotFound, match="search_memory_facts"):
-        await world.exploring.get_entity_edge(world.caller, UNKNOWN)
+        await world.exploring.get_entity_edge(world.caller, GetEntityEdge(uuid=UNKNOWN))
 
 
 async def test_an_entity_is_read_with_aliases_and_current_facts_and_an_episode_whole() -> None:
@@ -520,15 +530,24 @@ async def test_nothing_of_another_person_is_reached_by_uuid() -> None:
     fact = (await connections(world)).facts[0]
     episode = (await timeline(world)).episodes[0]
     exploring = world.exploring
-    assert "no such entity" in (await exploring.get_entity_connections(SOMEONE_ELSE, HUB)).message
-    assert (await exploring.get_entity_connections(SOMEONE_ELSE, HUB, group_ids=[GROUP])).total == 0
-    assert (await exploring.get_entity_timeline(SOMEONE_ELSE, DJANGO, group_ids=GROUP)).total == 0
-    assert (await exploring.get_episode_entities(SOMEONE_ELSE, [episode.uuid])).total == 0
+    assert (
+        "no such entity"
+        in (await exploring.get_entity_connections(SOMEONE_ELSE, GetEntityConnections(entity_uuid=HUB))).message
+    )
+    assert (
+        await exploring.get_entity_connections(SOMEONE_ELSE, GetEntityConnections(entity_uuid=HUB, group_ids=[GROUP]))
+    ).total == 0
+    assert (
+        await exploring.get_entity_timeline(SOMEONE_ELSE, GetEntityTimeline(entity_uuid=DJANGO, group_ids=GROUP))
+    ).total == 0
+    assert (
+        await exploring.get_episode_entities(SOMEONE_ELSE, GetEpisodeEntities(episode_uuids=[episode.uuid]))
+    ).total == 0
     for reading in (
-        exploring.get_entity_edge(SOMEONE_ELSE, fact.uuid),
+        exploring.get_entity_edge(SOMEONE_ELSE, GetEntityEdge(uuid=fact.uuid)),
         exploring.get_entity(SOMEONE_ELSE, HUB),
         exploring.get_episode(SOMEONE_ELSE, episode.uuid),
-        exploring.get_episodes(SOMEONE_ELSE, episode_uuids=[episode.uuid]),
+        exploring.get_episodes(SOMEONE_ELSE, GetEpisodes(episode_uuids=[episode.uuid])),
     ):
         with pytest.raises(NotFound):
             await reading

@@ -4,12 +4,14 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from tests.builders import OTHER_GROUP, a_fact, a_write, an_entity, at
 from tests.worlds.reading_world import UNKNOWN, World, text_of
 
+from graphiti_pkm.capabilities.explore.requests import FindEntityPath, GetEntitySubgraph
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import PathResponse
-from graphiti_pkm.errors import InvalidInput, NotFound
+from graphiti_pkm.errors import NotFound
 
 MARIA, ACME, TOM, ANNA = (an_entity(name) for name in ("Maria", "Acme", "Tom", "Anna"))
 STRANGER = an_entity("Stranger")
@@ -26,7 +28,9 @@ async def a_team() -> World:
 
 
 async def ask(world: World, source: str, target: str, **fields: Any) -> PathResponse:
-    return await world.paths.find_entity_path(world.caller, source, target, **fields)
+    return await world.paths.find_entity_path(
+        world.caller, FindEntityPath(source_uuid=source, target_uuid=target, **fields)
+    )
 
 
 async def test_a_path_reads_from_the_source_to_the_target() -> None:
@@ -85,15 +89,17 @@ async def test_more_paths_than_asked_for_are_announced() -> None:
 async def test_uuids_may_be_cut_and_stay_within_what_the_caller_may_see() -> None:
     world = await a_team()
     assert (await ask(world, MARIA.uuid[:13], TOM.uuid[:13])).hops == 2
-    stranger = await world.paths.find_entity_path(Caller(principal="anna"), MARIA.uuid, TOM.uuid)
+    stranger = await world.paths.find_entity_path(
+        Caller(principal="anna"), FindEntityPath(source_uuid=MARIA.uuid, target_uuid=TOM.uuid)
+    )
     assert (stranger.paths, stranger.source) == ([], None)
     with pytest.raises(NotFound):
-        await world.paths.get_entity_subgraph(Caller(principal="anna"), MARIA.uuid[:13])
+        await world.paths.get_entity_subgraph(Caller(principal="anna"), GetEntitySubgraph(entity_uuid=MARIA.uuid[:13]))
 
 
 @pytest.mark.parametrize(("field", "value"), [("max_hops", 7), ("max_hops", 0), ("max_paths", 11)])
 async def test_limits_are_checked(field: str, value: int) -> None:
-    with pytest.raises(InvalidInput, match=field):
+    with pytest.raises(ValidationError, match=field):
         await ask(await a_team(), MARIA.uuid, TOM.uuid, **{field: value})
 
 
@@ -108,22 +114,24 @@ async def test_a_long_path_of_long_texts_fits_the_answer() -> None:
 
 async def test_what_surrounds_an_entity_comes_with_hops_and_the_facts_between() -> None:
     world = await a_team()
-    answer = await world.paths.get_entity_subgraph(world.caller, ACME.uuid, hops=2)
+    answer = await world.paths.get_entity_subgraph(world.caller, GetEntitySubgraph(entity_uuid=ACME.uuid, hops=2))
     assert [(node.name, node.hops) for node in answer.nodes] == [("Acme", 0), ("Maria", 1), ("Tom", 1), ("Anna", 2)]
     assert (answer.entity, answer.facts_total, len(answer.facts)) == ("Acme", 3, 3)
     assert (answer.truncated, answer.nodes_left_out) == (False, None)
-    near = await world.paths.get_entity_subgraph(world.caller, ACME.uuid)
+    near = await world.paths.get_entity_subgraph(world.caller, GetEntitySubgraph(entity_uuid=ACME.uuid))
     assert ([node.name for node in near.nodes], near.facts_total) == (["Acme", "Maria", "Tom"], 2)
-    now = await world.paths.get_entity_subgraph(world.caller, ACME.uuid, include_invalidated=False)
+    now = await world.paths.get_entity_subgraph(
+        world.caller, GetEntitySubgraph(entity_uuid=ACME.uuid, include_invalidated=False)
+    )
     assert [node.name for node in now.nodes] == ["Acme", "Tom"]
 
 
 async def test_around_nothing_the_answer_says_so() -> None:
     world = await a_team()
-    unknown = await world.paths.get_entity_subgraph(world.caller, UNKNOWN)
+    unknown = await world.paths.get_entity_subgraph(world.caller, GetEntitySubgraph(entity_uuid=UNKNOWN))
     assert (unknown.nodes, unknown.entity, unknown.truncated) == ([], None, False)
     assert "search_nodes" in unknown.message
-    alone = await world.paths.get_entity_subgraph(world.caller, STRANGER.uuid)
+    alone = await world.paths.get_entity_subgraph(world.caller, GetEntitySubgraph(entity_uuid=STRANGER.uuid))
     assert ([node.name for node in alone.nodes], alone.message) == (
         ["Stranger"],
         "Stranger has no facts under these filters and groups",
@@ -136,7 +144,7 @@ async def test_the_surroundings_of_a_hub_are_bounded_and_say_that_they_are_cut()
     facts = [a_fact(hub, spoke, text="long " * 200) for spoke in spokes for _ in range(4)]
     await world.given(a_write(hub, *spokes, *facts))
     for asked in ({}, {"max_nodes": 50, "max_facts": 200, "hops": 2}):
-        answer = await world.paths.get_entity_subgraph(world.caller, hub.uuid, **asked)
+        answer = await world.paths.get_entity_subgraph(world.caller, GetEntitySubgraph(entity_uuid=hub.uuid, **asked))
         assert answer.truncated
         assert answer.nodes_left_out
         assert answer.nodes_left_out + len(answer.nodes) == 71

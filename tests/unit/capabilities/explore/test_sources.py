@@ -1,15 +1,17 @@
 """The words behind a fact."""
 
 import pytest
+from pydantic import ValidationError
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_passage, a_write, an_entity, an_episode, at
 from tests.worlds.reading_world import UNKNOWN, World, all_pages
 
+from graphiti_pkm.capabilities.explore.requests import GetFactSources
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactSourcesResponse, SourceView
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.records import Episode, Fact, Passage
 from graphiti_pkm.core.ports.walks import SourceMode
-from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound
+from graphiti_pkm.errors import InvalidCursor, NotFound
 
 MOVE = "🙂 It was late.\n\nSarah told me that she moved to Berlin in May. She likes it there.\n\nThen it rained a lot."
 AGAIN = "Lunch with Tom. Sarah moved to Berlin, he said."
@@ -53,7 +55,7 @@ class Story:
 
     async def ask(self, mode: SourceMode = "quote", limit: int = 5, cursor: str | None = None) -> FactSourcesResponse:
         return await self.world.sources.get_fact_sources(
-            self.world.caller, self.fact.uuid, mode=mode, limit=limit, cursor=cursor
+            self.world.caller, GetFactSources(fact_uuid=self.fact.uuid, mode=mode, limit=limit, cursor=cursor)
         )
 
     def is_verbatim(self, source: SourceView) -> bool:
@@ -133,7 +135,9 @@ async def test_a_long_paragraph_is_cut_around_its_best_sentence() -> None:
     fact = a_fact(SARAH, BERLIN, text="Sarah moved to Berlin", episodes=(episode.uuid,))
     await world.given(a_write(SARAH, BERLIN, episode, fact, *passages(episode)))
     for mode in ("paragraph", "episode"):
-        (source,) = (await world.sources.get_fact_sources(world.caller, fact.uuid, mode=mode)).sources
+        (source,) = (
+            await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=fact.uuid, mode=mode))
+        ).sources
         assert "Sarah moved to Berlin." in source.text
         assert (source.cut, source.text) == (True, content[source.start : source.end])
         assert len(source.text) <= 2_000
@@ -145,7 +149,7 @@ async def test_corrected_and_redacted_episodes_are_marked() -> None:
     redacted = an_episode("[forgotten] Sarah moved to Berlin.")
     fact = a_fact(SARAH, BERLIN, episodes=(corrected.uuid, redacted.uuid))
     await world.given(a_write(SARAH, BERLIN, corrected, redacted, fact))
-    answer = await world.sources.get_fact_sources(world.caller, fact.uuid)
+    answer = await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=fact.uuid))
     marks = {one.episode_uuid: (one.corrected, one.redacted) for one in answer.sources}
     assert marks == {corrected.uuid: (True, None), redacted.uuid: (None, True)}
 
@@ -153,13 +157,15 @@ async def test_corrected_and_redacted_episodes_are_marked() -> None:
 async def test_the_fact_is_found_by_a_prefix_within_what_the_caller_may_see() -> None:
     story = await Story(World()).given()
     world = story.world
-    assert (await world.sources.get_fact_sources(world.caller, story.fact.uuid[:13])).total == 2
+    assert (
+        await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=story.fact.uuid[:13]))
+    ).total == 2
     with pytest.raises(NotFound):
-        await world.sources.get_fact_sources(Caller(principal="anna"), story.fact.uuid)
+        await world.sources.get_fact_sources(Caller(principal="anna"), GetFactSources(fact_uuid=story.fact.uuid))
     with pytest.raises(NotFound):
-        await world.sources.get_fact_sources(world.caller, UNKNOWN)
-    with pytest.raises(InvalidInput, match="limit"):
-        await world.sources.get_fact_sources(world.caller, story.fact.uuid, limit=51)
+        await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=UNKNOWN))
+    with pytest.raises(ValidationError, match="limit"):
+        await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=story.fact.uuid, limit=51))
 
 
 async def test_an_episode_of_another_group_shows_no_words() -> None:
@@ -168,7 +174,7 @@ async def test_an_episode_of_another_group_shows_no_words() -> None:
     hidden = an_episode("Sarah moved.", group_id="0123456789abcdef0123456789abcdef_secret")
     fact = a_fact(SARAH, BERLIN, episodes=(hidden.uuid,))
     await world.given(a_write(SARAH, BERLIN, fact), a_write(hidden))
-    answer = await world.sources.get_fact_sources(world.caller, fact.uuid)
+    answer = await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=fact.uuid))
     assert (answer.sources, answer.total) == ([], 0)
     assert answer.message.startswith("No episode supports this fact")
 
@@ -186,6 +192,6 @@ async def test_a_fact_of_the_other_group_keeps_its_own_scope() -> None:
     episode = an_episode("A knows B.", group_id=OTHER_GROUP)
     fact: Fact = a_fact(one, two, episodes=(episode.uuid,))
     await world.given(a_write(one, two, episode, fact, *passages(episode)), a_write(an_entity(group_id=GROUP)))
-    answer = await world.sources.get_fact_sources(world.caller, fact.uuid)
+    answer = await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=fact.uuid))
     assert answer.scope.group_ids == [OTHER_GROUP]
     assert [source.text for source in answer.sources] == ["A knows B."]

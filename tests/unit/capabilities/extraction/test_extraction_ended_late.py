@@ -4,6 +4,7 @@ import pytest
 from tests.builders import at
 from tests.worlds.extraction_world import ExtractionWorld, Findings
 
+from graphiti_pkm.capabilities.history.requests import RestoreFact
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
 from graphiti_pkm.core.model.records import Fact
@@ -42,7 +43,7 @@ async def test_a_fact_told_late_is_ended_by_the_one_after_it_and_can_be_restored
     assert [(one.uuid, one.replaced_by) for one in answer.retired] == [(late.uuid, home.uuid)]
     (change,) = (await world.graph.fact_changes([late.uuid], [world.group], 5))[late.uuid]
     assert (change.kind, change.replaced_by) == ("retired", home.uuid)
-    await world.retiring.restore_fact(LOCAL, late.uuid, "Both homes are hers.")
+    await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=late.uuid, reason="Both homes are hers."))
     assert fact_of(world, late.text).invalid_at is None
 
 

@@ -9,6 +9,7 @@ from tests.worlds.extraction_world import ExtractionWorld, Findings
 from tests.worlds.writing_world import line
 
 from graphiti_pkm.capabilities.extraction.writing import OutdatedError
+from graphiti_pkm.capabilities.history.requests import RestoreFact
 from graphiti_pkm.core.model.access import LOCAL
 
 NOW = at(2026, 6, 1)
@@ -232,7 +233,7 @@ async def test_a_later_part_of_an_episode_ends_what_an_earlier_one_found(world: 
 async def test_an_ending_that_was_undone_is_not_done_again(world: ExtractionWorld) -> None:
     episode, _ = await ended(world, ACME, ("Anna", "WORKS_AT", "Beta"))
     old = next(fact for fact in world.facts if fact.text == ACME["fact"])
-    await world.retiring.restore_fact(LOCAL, old.uuid, "Both hold.")
+    await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=old.uuid, reason="Both hold."))
     found = Findings()
     by = found.fact("Anna", "WORKS_AT", "Beta", "Anna works at Beta.")
     found.ending(old, by, at(2026, 3))

@@ -18,7 +18,8 @@ from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.core.ports.extraction import Extraction
-from graphiti_pkm.core.reading.receipts import MOST_FACTS, Receipts, tell_nobody
+from graphiti_pkm.core.progress import tell_nobody
+from graphiti_pkm.core.reading.receipts import MOST_FACTS, Receipts
 from graphiti_pkm.errors import InvalidInput, ModelRefused, ModelUnavailable, NotFound
 from graphiti_pkm.storage.commit import Committer
 

@@ -19,7 +19,8 @@ from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.answers import ExtractionReceipt
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.core.ports.extraction import Extraction
-from graphiti_pkm.core.reading.receipts import Receipts, in_words, tell_nobody
+from graphiti_pkm.core.progress import tell_nobody
+from graphiti_pkm.core.reading.receipts import Receipts, in_words
 from graphiti_pkm.errors import ModelRefused, NotFound, Unavailable
 from graphiti_pkm.storage.commit import Committer
 

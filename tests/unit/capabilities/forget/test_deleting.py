@@ -7,6 +7,7 @@ from tests.builders import RECORDED, a_change, a_fact, a_mention, a_name, a_pass
 from tests.requirements import requirement
 from tests.worlds.reading_world import UNKNOWN, World
 
+from graphiti_pkm.capabilities.history.requests import RestoreFact
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.records import Fact, WriteKind
 from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound, NotKept
@@ -177,7 +178,9 @@ async def test_what_the_episode_ended_stays_ended_and_that_is_said() -> None:
     answer = await world.deleting.delete_episode(world.caller, note.uuid)
     assert [change.kind for change in world.graph.tables.changes.values()] == ["retired", "voided", "deleted"]
     for fact in (ended, wrong):
-        assert (await world.retiring.restore_fact(world.caller, fact.uuid, "It holds.")).fact.status == "current"
+        assert (
+            await world.retiring.restore_fact(world.caller, RestoreFact(fact_uuid=fact.uuid, reason="It holds."))
+        ).fact.status == "current"
     assert set(answer.kept_because[:2]) == {
         f"still ended: {ended.text} (replaced by what is removed; {again(ended)})",
         f"still void: {wrong.text} (corrected by what is removed; {again(wrong)})",

@@ -18,6 +18,7 @@ from tests.builders import (
 from tests.worlds.reading_world import UNKNOWN, World
 
 from graphiti_pkm.capabilities.forget.models import EpisodesMode, ForgetResponse
+from graphiti_pkm.capabilities.history.requests import RestoreFact
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Passage, WriteIntent
@@ -294,7 +295,7 @@ async def test_what_a_forgotten_fact_had_ended_is_offered_and_no_change_tells_of
     assert answer.restorable[0].startswith(old.uuid[:8])
     (left,) = story.graph.tables.changes.values()
     assert (left.fact_uuid, left.replaced_by, left.reason) == (old.uuid, None, None)
-    restored = await story.retiring.restore_fact(story.caller, old.uuid, "wrong")
+    restored = await story.retiring.restore_fact(story.caller, RestoreFact(fact_uuid=old.uuid, reason="wrong"))
     assert restored.changed
 
 

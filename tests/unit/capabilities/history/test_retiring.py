@@ -8,6 +8,7 @@ from tests.worlds.reading_world import UNKNOWN
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.history.models import ChangedFactResponse
+from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, WhatChanged
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.records import Fact, WriteKind
 from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound
@@ -28,13 +29,15 @@ async def told(world: WritingWorld, *facts: dict[str, Any], day: str = "2026-01-
 
 
 async def retire(world: WritingWorld, line: str, **fields: Any) -> ChangedFactResponse:
-    answer = await world.retiring.retire_fact(LOCAL, world.fact(line).uuid, "I left.", **fields)
+    answer = await world.retiring.retire_fact(
+        LOCAL, RetireFact(fact_uuid=world.fact(line).uuid, reason="I left.", **fields)
+    )
     world.clock.advance(seconds=1)
     return answer
 
 
 async def restore(world: WritingWorld, line: str) -> ChangedFactResponse:
-    answer = await world.retiring.restore_fact(LOCAL, world.fact(line).uuid, "A slip.")
+    answer = await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=world.fact(line).uuid, reason="A slip."))
     world.clock.advance(seconds=1)
     return answer
 
@@ -111,7 +114,7 @@ async def test_a_plan_that_is_dropped_keeps_the_day_that_was_told(world: Writing
     answer = await retire(world, "me WORKS_AT Acme", invalid_at="2026-05-07")
     assert (answer.fact.status, answer.fact.invalid_at) == ("ended", "2026-05-07T00:00:00+00:00")
     assert "(planned for 2026-09-05, ended 2026-05-07)" in answer.message
-    history = await world.changes.what_changed(LOCAL, "2026-01-01")
+    history = await world.changes.what_changed(LOCAL, WhatChanged(since="2026-01-01"))
     ending = history.changes[0]
     assert (ending.change, ending.invalid_at) == ("retired", "2026-05-07T00:00:00+00:00")
     assert ending.fact == "me works at Acme (planned for 2026-09-05, ended 2026-05-07)"
@@ -166,8 +169,8 @@ async def test_events_are_in_order_whatever_the_clock_does(world: WritingWorld) 
     await told(world, ACME)
     fact = world.fact("me WORKS_AT Acme")
     for _ in range(3):
-        await world.retiring.retire_fact(LOCAL, fact.uuid, "Left.")
-        await world.retiring.restore_fact(LOCAL, fact.uuid, "Not so.")
+        await world.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=fact.uuid, reason="Left."))
+        await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=fact.uuid, reason="Not so."))
         world.clock.advance(seconds=-3600)
         assert values(world.fact("me WORKS_AT Acme")) == (None, None, None, False)
     found = await world.graph.fact_changes([fact.uuid], ["default"], 10)
@@ -259,7 +262,7 @@ async def test_what_is_wrong_is_said_and_nothing_is_changed(
     before = world.fact("me WORKS_AT Acme")
     arguments = {"fact_uuid": before.uuid, "reason": "Left.", **fields}
     with pytest.raises((InvalidInput, NotFound), match=message):
-        await world.retiring.retire_fact(LOCAL, **arguments)
+        await world.retiring.retire_fact(LOCAL, RetireFact(**arguments))
     assert world.fact("me WORKS_AT Acme") == before
     assert events(world) == []
 
@@ -287,9 +290,9 @@ async def test_nobody_changes_what_they_may_not(world: WritingWorld) -> None:
     uuid = world.fact("me WORKS_AT Acme").uuid
     for caller, error in ((Caller(read_only=True), NotAllowed), (Caller(principal="anna"), NotFound)):
         with pytest.raises(error):
-            await world.retiring.retire_fact(caller, uuid, "Left.")
+            await world.retiring.retire_fact(caller, RetireFact(fact_uuid=uuid, reason="Left."))
         with pytest.raises(error):
-            await world.retiring.restore_fact(caller, uuid, "Not so.")
+            await world.retiring.restore_fact(caller, RestoreFact(fact_uuid=uuid, reason="Not so."))
     assert events(world) == []
 
 

@@ -3,6 +3,7 @@
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld
 
+from graphiti_pkm.capabilities.history.requests import RetireFact, WhatChanged
 from graphiti_pkm.core.model.access import LOCAL
 
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
@@ -10,7 +11,7 @@ TOM = {"source": "me", "relation": "WORKS_WITH", "target": "Tom", "fact": "I wor
 
 
 async def kinds(world: WritingWorld) -> list[str]:
-    return [one.change for one in (await world.changes.what_changed(LOCAL, "2026-06-01")).changes]
+    return [one.change for one in (await world.changes.what_changed(LOCAL, WhatChanged(since="2026-06-01"))).changes]
 
 
 async def tell(world: WritingWorld, *facts: dict[str, str]) -> None:
@@ -42,7 +43,9 @@ async def test_a_proposal_stays_open_while_its_fact_gains_a_start() -> None:
     await tell(world, {**ACME, "replaces": "current"})
     await tell(world, {**TOM, "valid_at": "2024"})
     assert await kinds(world) == ["dated", "proposed", "added", "added"]
-    answer = await world.retiring.retire_fact(LOCAL, world.fact("me WORKS_WITH Tom").uuid, "He left.")
+    answer = await world.retiring.retire_fact(
+        LOCAL, RetireFact(fact_uuid=world.fact("me WORKS_WITH Tom").uuid, reason="He left.")
+    )
     assert "as proposed" in answer.message
 
 

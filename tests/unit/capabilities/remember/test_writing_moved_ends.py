@@ -7,6 +7,7 @@ import pytest
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld, line
 
+from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, WhatChanged
 from graphiti_pkm.core.model.access import LOCAL
 
 KARIN = {"source": "Karin", "relation": "MANAGES", "target": "me", "valid_at": "2025-01-01"}
@@ -43,7 +44,9 @@ async def test_a_corrected_start_moves_the_end_that_it_had_set(
     karin = world.fact("Karin MANAGES me")
     assert [(one.kind, one.uuid == karin.uuid) for one in answer.retired] == [("voided", False), ("retired", True)]
     assert {one.replaced_by for one in answer.retired} == {answer.facts[0].uuid}
-    history = await world.changes.what_changed(LOCAL, "2026-06-01", entity_uuid=world.entity("Karin").uuid)
+    history = await world.changes.what_changed(
+        LOCAL, WhatChanged(since="2026-06-01", entity_uuid=world.entity("Karin").uuid)
+    )
     assert [one.change for one in history.changes] == ["retired", "retired", "added"]
 
 
@@ -53,7 +56,7 @@ async def test_the_end_moves_again_with_a_second_correction_and_back_when_that_i
         await told(world, {**TOMAS, "valid_at": start, "replaces": "current", "change": "corrected"})
     karin = world.fact("Karin MANAGES me")
     assert karin.invalid_at == at(2026, 3, 20)
-    await world.retiring.restore_fact(LOCAL, karin.uuid, "It was right before.")
+    await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=karin.uuid, reason="It was right before."))
     assert world.fact("Karin MANAGES me").invalid_at == at(2026, 3, 15)
 
 
@@ -74,8 +77,10 @@ async def test_an_end_of_another_cause_stays(world: WritingWorld) -> None:
 async def test_an_end_that_was_told_otherwise_since_stays(world: WritingWorld) -> None:
     await told(world, KARIN, TOMAS)
     karin = world.fact("Karin MANAGES me")
-    await world.retiring.restore_fact(LOCAL, karin.uuid, "Not so.")
-    await world.retiring.retire_fact(LOCAL, karin.uuid, "She left.", invalid_at="2026-02-01")
+    await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=karin.uuid, reason="Not so."))
+    await world.retiring.retire_fact(
+        LOCAL, RetireFact(fact_uuid=karin.uuid, reason="She left.", invalid_at="2026-02-01")
+    )
     await told(world, {**TOMAS, "valid_at": "2026-03-15", "replaces": "current", "change": "corrected"})
     assert ends(world)["Karin MANAGES me"] == (at(2025), at(2026, 2))
 

@@ -6,6 +6,7 @@ import pytest
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
 
+from graphiti_pkm.capabilities.history.requests import WhatChanged
 from graphiti_pkm.core.model.access import LOCAL
 
 NOW = at(2026, 6, 1)
@@ -34,7 +35,9 @@ async def test_a_postponed_plan_takes_the_place_of_the_old_one(
     assert (told.outcome, told.interval) == ("created", "planned for 2026-11-15")
     assert [(one.uuid, one.kind, one.replaced_by) for one in answer.retired] == [(old, "retired", told.uuid)]
     assert plans(world) == [(9, False), (11, True)]
-    history = await world.changes.what_changed(LOCAL, "2026-01-01", entity_uuid=world.entity("Atlas").uuid)
+    history = await world.changes.what_changed(
+        LOCAL, WhatChanged(since="2026-01-01", entity_uuid=world.entity("Atlas").uuid)
+    )
     assert [one.change for one in history.changes] == ["retired", "added", "added"]
 
 

@@ -7,6 +7,7 @@ from tests.builders import at
 from tests.worlds.writing_world import WritingWorld, attention, the
 
 from graphiti_pkm.capabilities.history.models import ChangeView
+from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, WhatChanged
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 
@@ -24,7 +25,7 @@ async def told(world: WritingWorld, *facts: dict[str, Any]) -> AddMemoryResponse
 
 
 async def proposals(world: WritingWorld) -> list[ChangeView]:
-    return (await world.changes.what_changed(LOCAL, "2026-06-01", kinds=["proposed"])).changes
+    return (await world.changes.what_changed(LOCAL, WhatChanged(since="2026-06-01", kinds=["proposed"]))).changes
 
 
 async def unrelated(policy: str = "guarded") -> tuple[WritingWorld, AddMemoryResponse]:
@@ -52,19 +53,21 @@ async def test_a_proposal_by_an_unrelated_newer_fact_is_visible_and_leaves_both_
 async def test_one_call_rejects_a_proposal_and_leaves_both_facts_as_they_were() -> None:
     world, _ = await unrelated()
     before = sorted(world.facts, key=lambda fact: fact.uuid)
-    answer = await world.retiring.restore_fact(LOCAL, world.fact("me WORKS_WITH Tom").uuid, "Both hold.")
+    answer = await world.retiring.restore_fact(
+        LOCAL, RestoreFact(fact_uuid=world.fact("me WORKS_WITH Tom").uuid, reason="Both hold.")
+    )
     assert answer.changed
     assert sorted(world.facts, key=lambda fact: fact.uuid) == before
     (proposal,) = await proposals(world)
     assert proposal.open is False
-    again = await world.retiring.restore_fact(LOCAL, proposal.fact_uuid, "Both hold.")
+    again = await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=proposal.fact_uuid, reason="Both hold."))
     assert again.changed is False
 
 
 async def test_one_call_accepts_a_proposal_with_its_end_and_its_replacement_and_one_undoes_that() -> None:
     world, _ = await unrelated()
     old, new = world.fact("me WORKS_WITH Tom"), world.fact("me WORKS_AT Acme")
-    answer = await world.retiring.retire_fact(LOCAL, old.uuid, "He left.")
+    answer = await world.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=old.uuid, reason="He left."))
     world.clock.advance(seconds=1)
     assert "as proposed" in answer.message
     assert world.lines() == ["me WORKS_AT Acme"]
@@ -72,7 +75,7 @@ async def test_one_call_accepts_a_proposal_with_its_end_and_its_replacement_and_
     assert [one.open for one in await proposals(world)] == [False]
     events = (await world.graph.fact_changes([old.uuid], ["default"], 10))[old.uuid]
     assert [(event.kind, event.replaced_by) for event in events] == [("retired", new.uuid), ("proposed", new.uuid)]
-    await world.retiring.restore_fact(LOCAL, old.uuid, "No, he is here.")
+    await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=old.uuid, reason="No, he is here."))
     assert world.fact("me WORKS_WITH Tom") == old
     assert [one.open for one in await proposals(world)] == [False]
 
@@ -81,7 +84,9 @@ async def test_another_replacement_than_the_proposed_one_gives_its_own_end() -> 
     world, _ = await unrelated()
     await told(world, {"source": "me", "relation": "WORKS_WITH", "target": "Ann", "valid_at": "2026-05-30"})
     old, ann = world.fact("me WORKS_WITH Tom"), world.fact("me WORKS_WITH Ann")
-    answer = await world.retiring.retire_fact(LOCAL, old.uuid, "Ann came.", replaced_by=ann.uuid)
+    answer = await world.retiring.retire_fact(
+        LOCAL, RetireFact(fact_uuid=old.uuid, reason="Ann came.", replaced_by=ann.uuid)
+    )
     assert "as proposed" not in answer.message
     assert world.fact("me WORKS_WITH Tom").invalid_at == at(2026, 5, 30)
     assert [one.open for one in await proposals(world)] == [False]
@@ -91,7 +96,7 @@ async def test_a_proposal_whose_newer_fact_is_gone_can_still_be_accepted() -> No
     world, _ = await unrelated()
     old, new = world.fact("me WORKS_WITH Tom"), world.fact("me WORKS_AT Acme")
     del world.graph.tables.facts[new.uuid]
-    await world.retiring.retire_fact(LOCAL, old.uuid, "He left.")
+    await world.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=old.uuid, reason="He left."))
     assert world.fact("me WORKS_WITH Tom").invalid_at == at(2026, 5, 10)
 
 
@@ -132,7 +137,7 @@ async def test_a_plan_that_came_about_shares_all_with_what_fulfils_it(policy: st
     assert [one.kind for one in answer.retired] == ([] if outcome == "planned" else ["fulfilled"])
     if outcome == "planned":
         assert attention(answer) == ["proposed_ending"]
-        accepted = await world.retiring.retire_fact(LOCAL, plan.uuid, "It came about.")
+        accepted = await world.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=plan.uuid, reason="It came about."))
         assert accepted.fact.status == "ended"
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld, line, ready_calls, the
 
+from graphiti_pkm.capabilities.history.requests import WhatChanged
 from graphiti_pkm.core.model.access import LOCAL
 
 ME_AT = {"source": "me", "relation": "WORKS_AT"}
@@ -90,7 +91,7 @@ async def test_a_settled_ending_is_caused_by_the_note_that_told_the_new_fact(
     episodes = len(world.graph.tables.episodes)
     await world.settle(the(answer, "ambiguous_replacement"))
     assert len(world.graph.tables.episodes) == episodes
-    history = await world.changes.what_changed(LOCAL, "2026-01-01", group_ids=[world.group])
+    history = await world.changes.what_changed(LOCAL, WhatChanged(since="2026-01-01", group_ids=[world.group]))
     retired = history.changes[0]
     assert (retired.change, retired.replaced_by, retired.invalid_at) == (
         "retired",

@@ -7,6 +7,7 @@ import pytest
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld, attention
 
+from graphiti_pkm.capabilities.history.requests import RetireFact, WhatChanged
 from graphiti_pkm.core.facts.statuses import status_named
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
@@ -93,7 +94,9 @@ async def test_a_new_status_ends_the_one_before(world: WritingWorld) -> None:
         "pending (in review)": (at(2026, 2, 10), at(2026, 3, 1)),
         "accepted": (at(2026, 3, 1), None),
     }
-    history = await world.changes.what_changed(LOCAL, "2026-06-01", entity_uuid=world.entity("ADR 7").uuid)
+    history = await world.changes.what_changed(
+        LOCAL, WhatChanged(since="2026-06-01", entity_uuid=world.entity("ADR 7").uuid)
+    )
     assert [one.change for one in history.changes] == ["retired", "added", "retired", "added", "added"]
 
 
@@ -220,7 +223,7 @@ async def test_the_setting_propose_leaves_the_old_status_until_it_is_accepted() 
     assert "proposed_ending" in attention(answer)
     assert len(world.lines()) == 2
     old = world.fact("ADR 7 HAS_STATUS status [proposed]")
-    await world.retiring.retire_fact(LOCAL, old.uuid, "So it is.")
+    await world.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=old.uuid, reason="So it is."))
     assert statuses(world) == {"proposed": (None, at(2026, 2, 10)), "accepted": (at(2026, 2, 10), None)}
 
 

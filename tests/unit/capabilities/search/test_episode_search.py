@@ -7,6 +7,7 @@ from tests.builders import GROUP, OTHER_GROUP, a_mention, a_name, a_passage, a_w
 from tests.requirements import requirement
 from tests.worlds.reading_world import World, all_pages
 
+from graphiti_pkm.capabilities.search.requests import SearchEpisodes
 from graphiti_pkm.core.model.answers import EpisodeSearchResponse
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.records import Episode, Record
@@ -14,7 +15,9 @@ from graphiti_pkm.errors import InvalidCursor, InvalidInput
 
 
 async def search(world: World, query: str, **given: Any) -> EpisodeSearchResponse:
-    return await world.episode_search.search_episodes(world.caller, query, **{"group_ids": GROUP, **given})
+    return await world.episode_search.search_episodes(
+        world.caller, SearchEpisodes(query=query, **{"group_ids": GROUP, **given})
+    )
 
 
 def contents(answer: EpisodeSearchResponse) -> list[str | None]:

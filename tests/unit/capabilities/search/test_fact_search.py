@@ -9,6 +9,8 @@ from tests.builders import OTHER_GROUP, a_fact, a_name, a_write, an_entity, an_e
 from tests.requirements import requirement
 from tests.worlds.reading_world import UNKNOWN, World, all_pages
 
+from graphiti_pkm.capabilities.explore.requests import GetEntityConnections, GetEntityEdge
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ConnectionsResponse, FactSearchResponse
 from graphiti_pkm.core.model.records import Entity, Fact, FactChange, Record
@@ -42,10 +44,14 @@ class Told:
         return a_fact(self.sarah, self.acme, "SLEPT", **{**values, **text, "created_at": BEGAN, **fields})
 
     async def facts(self, query: str | None = None, **given: Any) -> FactSearchResponse:
-        return await self.world.searching.search_memory_facts(self.world.caller, query, **{"group_ids": GROUP, **given})
+        return await self.world.searching.search_memory_facts(
+            self.world.caller, SearchMemoryFacts(query=query, **{"group_ids": GROUP, **given})
+        )
 
     async def connections(self, entity: Entity, **given: Any) -> ConnectionsResponse:
-        return await self.world.exploring.get_entity_connections(self.world.caller, entity.uuid, **given)
+        return await self.world.exploring.get_entity_connections(
+            self.world.caller, GetEntityConnections(entity_uuid=entity.uuid, **given)
+        )
 
 
 def ended(fact: Fact, **changed: Any) -> tuple[Record, FactChange]:
@@ -292,9 +298,9 @@ async def test_what_took_the_place_of_a_fact_is_named_wherever_it_is_listed(told
         by = {fact.fact: fact.replaced_by for fact in answer.facts}
         assert by.pop("works at Acme") == new.uuid
         assert not any(by.values())
-    edge = await told.world.exploring.get_entity_edge(told.world.caller, old.uuid)
+    edge = await told.world.exploring.get_entity_edge(told.world.caller, GetEntityEdge(uuid=old.uuid))
     assert (edge.fact.replaced_by, edge.replacement) == (new.uuid, "left Acme (from 2024-03-02)")
-    other = await told.world.exploring.get_entity_edge(told.world.caller, new.uuid)
+    other = await told.world.exploring.get_entity_edge(told.world.caller, GetEntityEdge(uuid=new.uuid))
     assert (other.fact.replaced_by, other.replacement) == (None, None)
     (before,) = (await told.facts(edge_types=["WORKS_AT"], known_at="2026-01-31")).facts
     assert before.replaced_by is None
@@ -316,7 +322,7 @@ async def test_a_measure_shows_its_newest_readings(told: Told) -> None:
         a_fact(told.sarah, sleep, "SLEPT", text=f"{n} hours", valid_at=at(2025, 5, n), **about) for n in (1, 3, 2, 4)
     ]
     await told.begin(sleep, a_name(sleep), *slept)
-    answer = await told.world.searching.search_nodes(told.world.caller, names=["sleep"], group_ids=GROUP)
+    answer = await told.world.searching.search_nodes(told.world.caller, SearchNodes(names=["sleep"], group_ids=GROUP))
     assert [node.facts for node in answer.nodes] == [[f"{n} hours (on 2025-05-0{n})" for n in (4, 3, 2)]]
     one = await told.world.exploring.get_entity(told.world.caller, sleep.uuid)
     assert one.facts == answer.nodes[0].facts

@@ -6,6 +6,9 @@ import pytest
 from tests.builders import a_fact, a_write, an_entity, an_episode, at
 from tests.worlds.reading_world import World
 
+from graphiti_pkm.capabilities.explore.requests import FindEntityPath, GetEntityConnections, GetEntitySubgraph
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
+
 ANN, ACME = an_entity("Ann"), an_entity("Acme")
 MARCH = "as_of read as 2026-03-01; for the whole of it use {before}=2026-04-01 instead."
 YEAR = "as_of read as 2026-01-01; for the whole of it use {before}=2027-01-01 instead."
@@ -41,13 +44,21 @@ async def note_of(world: World, tool: str, asked: dict[str, Any]) -> str | None:
     caller, given = world.caller, dict(asked)
     if tool == "search_memory_facts":
         before = {"valid_at_before": given.pop("valid_before")} if "valid_before" in given else {}
-        facts = await world.searching.search_memory_facts(caller, entity_uuid=ANN.uuid, **given, **before)
+        facts = await world.searching.search_memory_facts(
+            caller, SearchMemoryFacts(entity_uuid=ANN.uuid, **given, **before)
+        )
         return facts.scope.note
     if tool == "get_entity_connections":
-        return (await world.exploring.get_entity_connections(caller, ANN.uuid, **given)).scope.note
+        return (
+            await world.exploring.get_entity_connections(caller, GetEntityConnections(entity_uuid=ANN.uuid, **given))
+        ).scope.note
     if tool == "find_entity_path":
-        return (await world.paths.find_entity_path(caller, ANN.uuid, ACME.uuid, **given)).scope.note
-    return (await world.paths.get_entity_subgraph(caller, ANN.uuid, **given)).scope.note
+        return (
+            await world.paths.find_entity_path(
+                caller, FindEntityPath(source_uuid=ANN.uuid, target_uuid=ACME.uuid, **given)
+            )
+        ).scope.note
+    return (await world.paths.get_entity_subgraph(caller, GetEntitySubgraph(entity_uuid=ANN.uuid, **given))).scope.note
 
 
 def expected(note: str | None, tool: str) -> str | None:
@@ -80,7 +91,11 @@ async def test_what_began_later_in_the_month_comes_as_the_note_says(world: World
     name, day = note.split("use ")[1].split(" ")[0].split("=")
     asked: dict[str, Any] = {name: day}
     if tool == "search_memory_facts":
-        answer = await world.searching.search_memory_facts(world.caller, entity_uuid=ANN.uuid, **asked)
+        answer = await world.searching.search_memory_facts(
+            world.caller, SearchMemoryFacts(entity_uuid=ANN.uuid, **asked)
+        )
     else:
-        answer = await world.exploring.get_entity_connections(world.caller, ANN.uuid, **asked)
+        answer = await world.exploring.get_entity_connections(
+            world.caller, GetEntityConnections(entity_uuid=ANN.uuid, **asked)
+        )
     assert [fact.target_node_name for fact in answer.facts] == ["Acme"]

@@ -6,6 +6,8 @@ from tests.worlds.extraction_world import ExtractionWorld, Findings
 from tests.worlds.reading_world import World
 from tests.worlds.writing_world import WritingWorld, line
 
+from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
+from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -87,8 +89,8 @@ async def test_in_the_memory_of_another_the_local_users_name_is_anybodys() -> No
     persons = Persons(world.graph, world.settings)
     assert await persons.uuids(group) == frozenset()
     with pytest.raises(InvalidInput):
-        await world.exploring.get_entity_connections(ben, "me")
-    assert (await world.searching.search_nodes(ben, names=["me"])).total == 0
+        await world.exploring.get_entity_connections(ben, GetEntityConnections(entity_uuid="me"))
+    assert (await world.searching.search_nodes(ben, SearchNodes(names=["me"]))).total == 0
     preview = await world.forgetting.forget(ben, entity_uuid=vera.uuid)
     assert preview.confirm is not None
     answer = await world.deleting.delete_episode(ben, note.uuid)
@@ -100,4 +102,4 @@ async def test_the_local_user_is_found_by_the_setting() -> None:
     vera = an_entity(VERA, group_id="default")
     await world.given(a_write(vera, a_name(vera, is_linkable=False)))
     assert await Persons(world.graph, world.settings).uuids("default") == {vera.uuid}
-    assert (await world.searching.search_nodes(LOCAL, names=["me"])).total == 1
+    assert (await world.searching.search_nodes(LOCAL, SearchNodes(names=["me"]))).total == 1

@@ -4,6 +4,8 @@ import pytest
 from tests.builders import a_fact, a_name, a_write, an_entity
 from tests.worlds.reading_world import World
 
+from graphiti_pkm.capabilities.explore.requests import GetEntityConnections, GetEntityTimeline
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.errors import InvalidInput
 
 
@@ -13,15 +15,21 @@ async def test_a_word_for_the_user_is_taken_where_a_uuid_of_an_entity_is(word: s
     anna, other = an_entity("Anna"), an_entity("me", group_id="t2")
     write = a_write(anna, a_name(anna, "me", is_linkable=False), a_fact(anna, anna, "SLEPT"))
     await world.given(write, a_write(other, a_name(other, is_linkable=False)))
-    page = await world.exploring.get_entity_connections(world.caller, word)
+    page = await world.exploring.get_entity_connections(world.caller, GetEntityConnections(entity_uuid=word))
     assert (page.entity, page.total) == ("Anna", 1)
-    assert (await world.exploring.get_entity_timeline(world.caller, word)).entity == "Anna"
-    assert (await world.searching.search_memory_facts(world.caller, entity_uuid=word)).total == 1
-    assert (await world.searching.search_nodes(world.caller, "Anna", center_node_uuid=word)).returned == 1
-    elsewhere = await world.exploring.get_entity_connections(world.caller, word, group_ids=["t2"])
+    assert (
+        await world.exploring.get_entity_timeline(world.caller, GetEntityTimeline(entity_uuid=word))
+    ).entity == "Anna"
+    assert (await world.searching.search_memory_facts(world.caller, SearchMemoryFacts(entity_uuid=word))).total == 1
+    assert (
+        await world.searching.search_nodes(world.caller, SearchNodes(query="Anna", center_node_uuid=word))
+    ).returned == 1
+    elsewhere = await world.exploring.get_entity_connections(
+        world.caller, GetEntityConnections(entity_uuid=word, group_ids=["t2"])
+    )
     assert (elsewhere.entity, elsewhere.total) == ("me", 0)
 
 
 async def test_of_a_user_of_whom_nothing_is_known_the_tools_that_find_uuids_are_named() -> None:
     with pytest.raises(InvalidInput, match="search_nodes"):
-        await (world := World()).exploring.get_entity_connections(world.caller, "me")
+        await (world := World()).exploring.get_entity_connections(world.caller, GetEntityConnections(entity_uuid="me"))

@@ -4,6 +4,7 @@ import pytest
 from tests.builders import OTHER_GROUP, a_name, a_write, an_entity
 from tests.worlds.reading_world import World
 
+from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.model.answers import NodeSearchResponse
 from graphiti_pkm.core.model.records import Entity
 
@@ -14,7 +15,7 @@ PEOPLE = (TOBIAS, an_entity("Ida Wenger"), an_entity("Marit Sandvik", summary="K
 async def looked_up(*names: str, known: tuple[Entity, ...] = PEOPLE, **more: object) -> NodeSearchResponse:
     world = World()
     await world.given(a_write(*known, *map(a_name, known)))
-    return await world.searching.search_nodes(world.caller, names=names, group_ids="t1", **more)  # type: ignore[arg-type]
+    return await world.searching.search_nodes(world.caller, SearchNodes(names=names, group_ids="t1", **more))  # type: ignore[arg-type]
 
 
 def shown(*entities: Entity) -> list[str]:
@@ -34,7 +35,9 @@ async def test_an_alias_counts_and_a_surname_brings_all_who_have_it_in_order() -
     boat = an_entity("Vessel")
     world = World()
     await world.given(a_write(*PEOPLE, boat, *map(a_name, (*PEOPLE, boat)), a_name(boat, "Wenger boat")))
-    answer = await world.searching.search_nodes(world.caller, names=["Wenger", "Zoe", "Marit Sandvik"], group_ids="t1")
+    answer = await world.searching.search_nodes(
+        world.caller, SearchNodes(names=["Wenger", "Zoe", "Marit Sandvik"], group_ids="t1")
+    )
     assert answer.similar == {"Wenger": shown(PEOPLE[1], TOBIAS, boat)}
     assert answer.not_found == ["Wenger", "Zoe"]
 

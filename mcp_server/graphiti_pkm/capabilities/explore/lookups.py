@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from graphiti_pkm.capabilities.explore.requests import GetEntityEdge, GetEpisodeEntities, GetEpisodes
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import (
@@ -13,13 +14,10 @@ from graphiti_pkm.core.model.answers import (
 )
 from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, Window
 from graphiti_pkm.core.reading.paging import CONTENT, ENTITIES, EPISODES, budget, fit
-from graphiti_pkm.core.reading.reader import GroupIds, Reader, Start
-from graphiti_pkm.core.reading.views import item_sizes, read_on
+from graphiti_pkm.core.reading.reader import Reader, Start
+from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, item_sizes, read_on
 from graphiti_pkm.errors import InvalidInput
 
-NODE_FACTS = 3
-"""Facts shown with an entity."""
-NODE_ALIASES = 10
 _WHOLE_SUMMARY = 8_000
 _ASKED_EPISODES = 100
 
@@ -27,35 +25,27 @@ _ASKED_EPISODES = 100
 class Lookups(Reader):
     """``get_episodes``, ``get_episode_entities``, ``get_entity_edge`` and what resources read."""
 
-    async def get_episodes(
-        self,
-        caller: Caller,
-        group_ids: GroupIds = None,
-        max_episodes: int = EPISODES.default,
-        episode_uuids: Sequence[str] | None = None,
-        content_offset: int = 0,
-        max_content_chars: int = CONTENT.default,
-        cursor: str | None = None,
-    ) -> EpisodeSearchResponse:
+    async def get_episodes(self, caller: Caller, request: GetEpisodes) -> EpisodeSearchResponse:
         """The newest episodes by valid_at, newest first; or the ones asked for, to read on in long contents."""
-        limit, chars = EPISODES.check(max_episodes), CONTENT.check(max_content_chars)
-        if content_offset < 0 or (content_offset and not episode_uuids):
+        limit, chars = request.max_episodes, request.max_content_chars
+        if request.content_offset and not request.episode_uuids:
             raise InvalidInput("content_offset must be 0 or more and needs episode_uuids: whose content to read on.")
-        searched = self._groups.many(caller, group_ids)
+        searched = self._groups.many(caller, request.group_ids)
         asked: list[str] | None = None
-        if episode_uuids:
+        if request.episode_uuids:
             searched = searched or await self._groups.visible(caller)
-            asked = await self._resolved(searched, episode_uuids)
+            asked = await self._resolved(searched, request.episode_uuids)
         searched = searched or (self._groups.one(caller, None),)
-        filters = {"tool": "get_episodes", "caller": caller.sight, "groups": searched, "uuids": asked}
-        start = self._start(cursor, filters)
+        start = self._start(caller, request, request.cursor, group_ids=searched, episode_uuids=asked)
         page = (
             await self._recent(searched, limit, start) if asked is None else await self._asked(searched, asked, start)
         )
         if asked and not page.total:
             raise unknown("episode", asked[0])
         room = budget((EPISODES, limit), (CONTENT, chars))
-        views = [self._views.episode_start(item, chars, room // 2, content_offset) for item in page.episodes[:limit]]
+        views = [
+            self._views.episode_start(item, chars, room // 2, request.content_offset) for item in page.episodes[:limit]
+        ]
         kept = fit(item_sizes(views, searched), room)
         more = kept < len(page.episodes)
         shown = views[:kept]
@@ -69,26 +59,19 @@ class Lookups(Reader):
                 caller,
                 tuple(dict.fromkeys(item.group_id for item in page.episodes)) if asked else searched,
                 empty=not page.total,
-                note=read_on(shown, content_offset),
+                note=read_on(shown, request.content_offset),
             ),
             episodes=shown,
         )
 
-    async def get_episode_entities(
-        self,
-        caller: Caller,
-        episode_uuids: Sequence[str],
-        max_entities: int = ENTITIES.default,
-        cursor: str | None = None,
-    ) -> EpisodeEntitiesResponse:
+    async def get_episode_entities(self, caller: Caller, request: GetEpisodeEntities) -> EpisodeEntitiesResponse:
         """The distinct entities that these episodes mention, by name."""
-        limit = ENTITIES.check(max_entities)
-        if not episode_uuids:
+        limit = request.max_entities
+        if not request.episode_uuids:
             raise InvalidInput("episode_uuids is empty; search_episodes and get_episodes find episode uuids.")
         visible = await self._groups.visible(caller)
-        asked = await self._resolved(visible, episode_uuids)
-        filters = {"tool": "get_episode_entities", "caller": caller.sight, "uuids": asked}
-        start = self._start(cursor, filters)
+        asked = await self._resolved(visible, request.episode_uuids)
+        start = self._start(caller, request, request.cursor, episode_uuids=asked)
         known = await self._graph.get_episodes(asked, visible)
         window = Window(limit=limit + 1, after=start.after)
         found, total = await self._graph.episode_entities([item.uuid for item in known], visible, window)
@@ -108,10 +91,10 @@ class Lookups(Reader):
             unknown_episodes=[uuid for uuid in asked if uuid not in {item.uuid for item in known}] or None,
         )
 
-    async def get_entity_edge(self, caller: Caller, uuid: str) -> FactResponse:
+    async def get_entity_edge(self, caller: Caller, request: GetEntityEdge) -> FactResponse:
         """One fact. Raises NotFound."""
         visible = await self._groups.visible(caller)
-        whole = await resolve_within(self._graph, visible, "fact", uuid)
+        whole = await resolve_within(self._graph, visible, "fact", request.uuid)
         found = await self._graph.get_facts([whole], visible)
         if not found:
             raise unknown("fact", whole)

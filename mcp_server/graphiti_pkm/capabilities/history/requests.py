@@ -1,0 +1,38 @@
+"""What the tools of this capability are asked; the descriptions of fields are prompts."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+from graphiti_pkm.core.model.records import ChangeKind
+from graphiti_pkm.core.model.requests import PER_PAGE, Request, as_list
+from graphiti_pkm.core.reading import paging
+from graphiti_pkm.toolkit.parameters import Before, Cursor, OwnGroups
+
+FactUuid: TypeAlias = Annotated[str, Field(description="from search_memory_facts or what_changed")]
+Kinds: TypeAlias = Annotated[list[ChangeKind], BeforeValidator(as_list)]
+Reason: TypeAlias = Annotated[str, Field(description="why, kept in the record")]
+
+
+class WhatChanged(Request):
+    since: Annotated[str, Field(description="when recorded: ISO date, month or year")]
+    until: Before = None
+    entity_uuid: Annotated[str | None, Field(description="only its facts")] = None
+    group_ids: OwnGroups = None
+    kinds: Annotated[Kinds | None, Field(description="all if left out")] = None
+    limit: Annotated[int, Field(ge=paging.CHANGES.minimum, le=paging.CHANGES.maximum), PER_PAGE] = (
+        paging.CHANGES.default
+    )
+    cursor: Cursor = None
+
+
+class RetireFact(Request):
+    fact_uuid: FactUuid
+    reason: Reason
+    invalid_at: Annotated[str | None, Field(description="when it ended; left out: as proposed, else now")] = None
+    replaced_by: Annotated[str | None, Field(description="uuid of the fact in its place")] = None
+
+
+class RestoreFact(Request):
+    fact_uuid: FactUuid
+    reason: Reason
