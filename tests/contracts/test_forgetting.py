@@ -41,6 +41,24 @@ WORDS = f"Maria is {HIDDEN}. Tom runs."
 LEFT = "[forgotten] Tom runs."
 
 
+async def test_a_fact_with_another_relation_and_an_entity_without_its_type(graph: Graph, journal: Journal) -> None:
+    spoon, tom = an_entity("Spoon", label="ZephyrinThing"), an_entity("Tom")
+    episode = an_episode("Tom has a spoon.")
+    fact = a_fact(tom, spoon, "ASKED_ZEPHYRIN", text="Tom asked", episodes=(episode.uuid,))
+    told_by = a_write(spoon, tom, a_name(spoon), a_name(tom), episode, fact)
+    await journal.append(told_by, {}, "hash", {})
+    await graph.apply(told_by, {})
+    left = spoon.model_copy(update={"label": None}), fact.model_copy(update={"relation": "ASKED"})
+    forgetting = a_write(*left, kind=WriteKind.FORGET, forgets=Forgetting())
+    await journal.append(forgetting, {}, "hash", {})
+    await graph.apply(forgetting, {})
+    assert await graph.relations(GROUP, 9) == {"ASKED": 1}
+    assert [one.label for one in await graph.get_entities([spoon.uuid], (GROUP,))] == [None]
+    typed = EntityFilter(group_ids=(GROUP,), labels=("ZephyrinThing",))
+    assert await graph.search_entities(["spoon"], typed, 9) == {}
+    assert "zephyrin" not in str(await journal.kept_rows(GROUP, 0, 9)).casefold()
+
+
 class Story:
     """Maria's secret, told in an episode with a sentence about Tom; another fact was retired by it."""
 

@@ -289,3 +289,32 @@ async def test_copies_that_the_server_kept_go_and_a_backup_of_the_user_stays(dat
         shutil.copy(data_dir / "mine.sqlite3", data_dir / "temp-rewriteaof-bg-4194999.aof")
         await forget(memory, told)
         assert files_with(data_dir, HIDDEN) == ["mine.sqlite3"]
+
+
+async def test_a_name_in_a_relation_a_measure_and_a_type_leaves_every_file(data_dir: Path) -> None:
+    """The database lists every type that there ever was: the answer says so, and what takes it out."""
+    name = "Cunigund"
+    async with opened(data_dir) as memory:
+        uncompressed(data_dir)
+        told = await add(memory, episode_body=f"{name} came.", entities=[{"name": name, "type": "Person"}])
+        facts = [
+            {"source": "Henrik", "relation": f"ASKED_{name.upper()}", "target": "Rome", "fact": "Henrik asked in Rome"},
+            {"source": "Rome", "relation": "HAS", "measure": f"{name}'s days", "value": "3", "fact": "Rome has days"},
+        ]
+        spoon = {"name": "Spoon", "type": f"{name}Thing"}
+        await add(memory, episode_body="Henrik asked in Rome. A spoon lay there.", facts=facts, entities=[spoon])
+        forgetting, uuid = memory.services[FORGETTING], told.entities[0].uuid
+        preview = await forgetting.forget(LOCAL, entity_uuid=uuid)
+        done = await forgetting.forget(LOCAL, entity_uuid=uuid, confirm=preview.confirm)
+        assert done.removed.items() >= {"relations": 1, "types": 1}.items()
+        called, listed, *_ = done.found_afterwards or []
+        assert "1 name and 1 fact hold" in called, "the measure is an entity with a name of its own"
+        assert f"may still list the type '{name}Thing'" in listed
+        query = called.split("query=")[1].split('"')[1]
+        preview = await forgetting.forget(LOCAL, query=query)
+        await forgetting.forget(LOCAL, query=query, confirm=preview.confirm)
+        found = (await memory.services[SEARCHING].search_memory_facts(LOCAL, query="Henrik asked")).facts
+        assert [fact.name for fact in found] == ["ASKED"]
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        assert await memory.context.graph.erase()
+        assert [path for form in (name, name.upper()) for path in files_with(data_dir, form)] == []

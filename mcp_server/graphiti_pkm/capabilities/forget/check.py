@@ -1,16 +1,19 @@
 """What a search finds of what was forgotten, after it went."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from graphiti_pkm.capabilities.forget.places import Form, FormsFound, by_words, call_of
 from graphiti_pkm.capabilities.forget.plan import ForgetPlan
-from graphiti_pkm.capabilities.forget.target import words_of_fact
+from graphiti_pkm.capabilities.forget.target import Aim
 from graphiti_pkm.capabilities.forget.text import sentences_of
-from graphiti_pkm.capabilities.forget.trace import Traces, every_text_of
+from graphiti_pkm.capabilities.forget.trace import Held, Traces, words_of_claim
+from graphiti_pkm.capabilities.forget.words import Gone, words_in
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.mentions import STOP_WORDS
+from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
-from graphiti_pkm.core.ports.erasing import KeptRow
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import Unavailable
@@ -22,57 +25,53 @@ _PAGE = 500
 _NAMES = 50
 _TEXT = 200
 _UUID = 8
+_RELATIONS = 10_000
 NOTHING_FOUND = "A search for the removed words finds no sentence, fact or summary that says it."
 _HOLDS = "still holds a word that nothing else tells"
 _SAYS, _HINTS = "still says it", "may still speak of it"
 
 
 class Afterwards:
-    """Searches for the words that went, and for every word of the names of an entity by itself."""
+    """Searches for the words that went, for every word of the names of an entity by itself, and for all their forms."""
 
     def __init__(self, context: Context, traces: Traces) -> None:
         self._context = context
         self._traces = traces
         self._graph = context.graph
 
-    async def found(self, plan: ForgetPlan) -> list[str]:
-        """At most 10 places; that there is none is said, too."""
+    async def found(self, plan: ForgetPlan, caller: Caller) -> list[str]:
+        """At most 10 lines; that there is nothing is said, too."""
         aim = plan.material.aim
         words = " ".join(sentence.text for sentence in plan.removed[:_SHOWN])
         removed = await in_thread(search_terms, words, _TERMS)
         searches = [list(dict.fromkeys((*aim.words, *removed)))[:_TERMS]]
         if aim.entity:  # a rare word of the name would be lost among the many others
             searches += [[word] for word in aim.words[:_TERMS]]
+        forms = await self._forms(aim, caller)
+        covered = {uuid for form in forms for uuids in form.places.values() for uuid in uuids}
         try:
-            hits = [line for terms in searches for line in await self._with(aim.group_id, terms, plan)]
+            hits = [line for terms in searches for line in await self._with(aim.group_id, terms, plan, covered)]
         except Unavailable:
             return ["The search for the removed words could not be made now."]
         hits += await self._in_journal(plan)
-        hits = [*await self._in_other_forms(plan), *hits]
-        if not hits:
-            return [NOTHING_FOUND]
-        return list(dict.fromkeys(hits))[:_FOUND]
+        hits = [*(form.line for form in forms), *map(_listed_type, plan.types), *hits]
+        return _shown(hits) or [NOTHING_FOUND]
 
-    async def _in_other_forms(self, plan: ForgetPlan) -> list[str]:
-        """What may be its name, and the call that takes it out: nothing goes on a guess."""
-        forms, group = plan.material.aim.forms, plan.material.aim.group_id
-        if not forms:
+    async def in_other_forms(self, aim: Aim, caller: Caller) -> list[str]:
+        """What may be meant, and the call that takes it out: nothing goes on a guess."""
+        return _shown([form.line for form in await self._forms(aim, caller)])
+
+    async def _forms(self, aim: Aim, caller: Caller) -> list[Form]:
+        if not aim.forms:
             return []
-        found: dict[str, str] = {}
-
-        def look(rows: Sequence[KeptRow]) -> None:
-            for held in (one for row in rows for one in every_text_of(row)):
-                for word in forms.found(held.text):
-                    found.setdefault(word, f"{held.kind} {held.uuid[:_UUID]}")
-
+        found = FormsFound(aim.forms)
         after = 0
-        while rows := await self._context.journal.kept_rows(group, after, _PAGE):
-            await in_thread(look, rows)
+        while rows := await self._context.journal.kept_rows(aim.group_id, after, _PAGE):
+            await in_thread(found.look_at_rows, rows)
             after = rows[-1].seq
-        return [
-            f"{where} has {clipped(word, _TEXT)!r}, {_HINTS}: forget with query={clipped(word, _TEXT)!r} takes it out"
-            for word, where in list(found.items())[:_FOUND]
-        ]
+        await in_thread(found.look_at_graphs, await self._context.journal.kept_graphs(caller.principal))
+        await in_thread(found.look_at_relations, await self._graph.relations(aim.group_id, _RELATIONS))
+        return found.listed()
 
     async def _in_journal(self, plan: ForgetPlan) -> list[str]:
         """Rows that still hold a name, number or asked word among those that no text tells any more."""
@@ -81,9 +80,10 @@ class Afterwards:
         touched = {one.episode.uuid for one in plan.material.redactions}
         trace = await self._traces.read(aim.group_id, gone, touched, is_own=aim.bears)
         held = await in_thread(lambda: [one for one in trace.held if plan.says_or_tells(one.text)])
-        return [f"{one.kind} {one.uuid[:_UUID]} {_HOLDS}" for one in held]
+        return [f"{one.kind} {one.uuid[:_UUID]} {_HOLDS}: {_call_for_words(one, gone)}" for one in held]
 
-    async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan) -> list[str]:
+    async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan, covered: Collection[str]) -> list[str]:
+        """Lines on what a search gives; not again on what may speak of it and is ``covered``."""
         now = self._context.now()
         texts = await self._graph.search_episodes(terms, EpisodeFilter(group_ids=(group,)), _SHOWN)
         facts = await self._graph.search_facts(terms, FactFilter(group_ids=(group,), now=now), _SHOWN)
@@ -94,31 +94,46 @@ class Afterwards:
         entities = await self._graph.get_entities(list(nodes), [group])
 
         def look() -> list[str]:
-            return [
+            found = [
                 *(line for one in episodes for line in _of_episode(one, plan)),
                 *(line for one in held for line in _of_fact(one, plan)),
                 *(line for one in entities for line in _of_entity(one, aliases.get(one.uuid, ()), plan)),
             ]
+            return [line for uuid, how, line in found if how == _SAYS or uuid not in covered]
 
         return await in_thread(look)
 
 
-def _of_episode(episode: Episode, plan: ForgetPlan) -> list[str]:
+_Line = tuple[str, str, str]
+"""Of which record, how it speaks of it, and what is said about that."""
+
+
+def _of_episode(episode: Episode, plan: ForgetPlan) -> list[_Line]:
     texts = [episode.name, *(sentence.text for sentence in sentences_of(episode, ()))]
-    return [f"episode {episode.uuid[:_UUID]} {clipped(episode.name, _TEXT)}: {how}" for how in _how(texts, plan)]
+    place = f"episode {episode.uuid[:_UUID]} {clipped(episode.name, _TEXT)}"
+    return [(episode.uuid, how, f"{place}: {how}: {call_of('episode', episode.uuid)}") for how in _how(texts, plan)]
 
 
-def _of_fact(fact: Fact, plan: ForgetPlan) -> list[str]:
-    return [f"fact {fact.uuid[:_UUID]} {how}" for how in _how([words_of_fact(fact), fact.quote or ""], plan)]
+def _of_fact(fact: Fact, plan: ForgetPlan) -> list[_Line]:
+    texts = [words_of_claim(fact), fact.quote or ""]
+    place = f"fact {fact.uuid[:_UUID]}"
+    return [(fact.uuid, how, f"{place} {how}: {call_of('fact', fact.uuid)}") for how in _how(texts, plan)]
 
 
-def _of_entity(entity: Entity, aliases: Sequence[str], plan: ForgetPlan) -> list[str]:
+def _of_entity(entity: Entity, aliases: Sequence[str], plan: ForgetPlan) -> list[_Line]:
+    """An alias alone is taken out by its words, the name only with the entity."""
     name = clipped(entity.name, _TEXT)
+    call = call_of("name", entity.uuid)
     texts = [entity.summary, *map(str, entity.attributes.values())]
-    named = [
-        f"name or alias of {name}: {_HINTS}" for _ in _how([entity.name, *aliases], plan) if plan.material.aim.entity
-    ]
-    return [*(f"summary of {name} {how}" for how in _how(texts, plan)), *named]
+    found = [(entity.uuid, how, f"summary of {name} {how}: {call}") for how in _how(texts, plan)]
+    if plan.material.aim.entity:
+        found += [(entity.uuid, _HINTS, f"name of {name}: {_HINTS}: {call}") for _ in _how([entity.name], plan)]
+        found += [
+            (entity.uuid, _HINTS, f"alias {clipped(alias, _TEXT)!r} of {name}: {_HINTS}: {by_words(alias)}")
+            for alias in aliases
+            for _ in _how([alias], plan)
+        ]
+    return found
 
 
 def _how(texts: Sequence[str], plan: ForgetPlan) -> list[str]:
@@ -127,3 +142,25 @@ def _how(texts: Sequence[str], plan: ForgetPlan) -> list[str]:
         return [_SAYS]
     aim = plan.material.aim
     return [_HINTS] if aim.entity and any(aim.hints(text) for text in texts) else []
+
+
+def _call_for_words(held: Held, gone: Gone) -> str:
+    """The call by the most telling word of a text that none other tells."""
+    telling = words_in(held.text) & gone.words
+    first = gone.certain | gone.names
+    words = sorted(telling - STOP_WORDS, key=lambda word: (word not in first, -len(word), word))
+    return by_words(words[0]) if words else call_of(held.kind, held.uuid)
+
+
+def _listed_type(label: str) -> str:
+    """Databases never forget a type by themselves."""
+    return (
+        f"the database may still list the type {label!r}: graphiti-pkm rebuild, and the next forgetting after it, take "
+        "it out of the files of FalkorDB; Neo4j keeps it"
+    )
+
+
+def _shown(lines: Sequence[str]) -> list[str]:
+    distinct = list(dict.fromkeys(lines))
+    more = len(distinct) - _FOUND + 1
+    return distinct if len(distinct) <= _FOUND else [*distinct[: _FOUND - 1], f"and {more} more"]

@@ -14,7 +14,7 @@ class ForgetResponse(Answer):
     """pending: gone from every answer, not yet from every file."""
     removed: dict[str, int]
     """Counts by kind: sentences, titles, episodes, facts, entities, mentions, summaries, aliases, reasons,
-    saved_graphs.
+    relations and types that stay without the words, saved_graphs.
 
     journal: earlier texts and deleted facts that nothing but the journal held.
     """
@@ -36,4 +36,4 @@ class ForgetResponse(Answer):
     restorable: list[str] | None = None
     """Facts that what goes had ended; restore_fact brings them back (at most 20)."""
     found_afterwards: list[str] | None = None
-    """What a search for the removed words finds now (at most 10)."""
+    """Where the removed words, or forms that may mean the same, still stand, and the call for each (at most 10)."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.forget.derived_data import Rest, rest_of, reworded
 from graphiti_pkm.capabilities.forget.models import EpisodesMode
-from graphiti_pkm.capabilities.forget.target import Aim, words_of_fact
+from graphiti_pkm.capabilities.forget.target import Aim
 from graphiti_pkm.capabilities.forget.text import Redaction, Says, Sentence, repeats, sentences_in, without
 from graphiti_pkm.capabilities.forget.trace import Around, words_of_claim
 from graphiti_pkm.capabilities.forget.words import words_in
@@ -70,6 +70,8 @@ class ForgetPlan:
     reasons: Sequence[str]
     says: Says
     rest: Rest
+    relations: int = 0
+    """Facts that stay with another relation."""
     stays: Sequence[str] = field(default=())
     asks: Sequence[str] = field(default=())
     """What holds a word that no text tells any more, and stays."""
@@ -88,6 +90,7 @@ class ForgetPlan:
         rest = self.rest
         return not (
             (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
+            or self.relations
             or (rest.names or rest.older or rest.facts or rest.entities or rest.answers)
         )
 
@@ -106,6 +109,29 @@ class ForgetPlan:
         vanished = self.material.around.vanished
         return redaction.text(lambda text: self.says(text) or (bool(redaction.gone) and vanished.takes(text)))
 
+    def _loses_type(self, left: Entity) -> bool:
+        return left.label != self.material.entities[left.uuid].label
+
+    @property
+    def _untyped(self) -> list[Entity]:
+        """Entities that lose their type and nothing else."""
+        entities = self.material.entities
+        return [one for one in self.reworded if one == entities[one.uuid].model_copy(update={"label": one.label})]
+
+    @property
+    def summaries(self) -> list[Entity]:
+        """Entities that stay with less in their summary or attributes."""
+        lost = {one.uuid for one in self._untyped}
+        return [one for one in self.reworded if one.uuid not in lost]
+
+    @property
+    def types(self) -> list[str]:
+        """Types that no entity of the group keeps because they say it, though the database may list them still."""
+        aim, entities = self.material.aim, self.material.entities
+        labels = [entities[one.uuid].label for one in self.reworded if self._loses_type(one)]
+        labels += [one.label for one in self.entities if one.label and aim.type_left(one.label) is None]
+        return sorted({label for label in labels if label})
+
     def counts(self) -> dict[str, int]:
         """By kind, without zeros."""
         deletes = self.material.mode == "delete"
@@ -116,7 +142,9 @@ class ForgetPlan:
             "facts": len(self.gone),
             "entities": len(self.entities),
             "mentions": len(self.mentions),
-            "summaries": len(self.reworded),
+            "summaries": len(self.reworded) - len(self._untyped),
+            "types": sum(self._loses_type(one) for one in self.reworded),
+            "relations": self.relations,
             "aliases": len(self.rest.aliases),
             "reasons": len(self.reasons),
             "journal": self._in_journal,
@@ -188,10 +216,18 @@ def plan_forgetting(material: Material) -> ForgetPlan:
     near = frozenset[str]().union(*material.mentioned.values())
     vanished = material.around.vanished
     rest = rest_of(material.around, says, material.entities, near, lost)
+    rest = replace(
+        rest,
+        older=rest.older | (aim.beside.typed & material.entities.keys()) - lost,
+        facts=tuple(sorted(aim.beside.only_kept.union(rest.facts))),
+        entities=tuple(sorted((aim.beside.typed - material.entities.keys()).union(rest.entities))),
+    )
 
     def left_of(entity: Entity) -> Entity:
-        return reworded(_reworded(entity, says), says, vanished, is_near=entity.uuid in near)
+        left = reworded(_reworded(entity, says), says, vanished, is_near=entity.uuid in near)
+        return left.model_copy(update={"label": aim.type_left(entity.label)})
 
+    untyped = [one for uuid, one in material.entities.items() if uuid not in lost and left_of(one).label != one.label]
     return ForgetPlan(
         material=material,
         gone=facts.gone,
@@ -209,7 +245,12 @@ def plan_forgetting(material: Material) -> ForgetPlan:
         ),
         says=says,
         rest=rest,
-        stays=[*facts.stays, *_staying(material, mentions, lost)],
+        relations=facts.relations,
+        stays=[
+            *facts.stays,
+            *(f"{one.name} - without the type {one.label}" for one in untyped),
+            *_staying(material, mentions, lost),
+        ],
         asks=[*facts.asks, *rest.asks, *_still_holding(material, left_of, near, lost)],
     )
 
@@ -220,6 +261,8 @@ class _Facts:
     def __init__(self, material: Material, says: Says) -> None:
         self.gone: list[Fact] = []
         self.left: list[Fact] = []
+        self.relations = 0
+        """How many stay with another one."""
         self.stays: list[str] = []
         self.asks: list[str] = []
         """Facts that hold a word which nothing tells any more, and stay."""
@@ -234,11 +277,15 @@ class _Facts:
         touching = [one for one in self._material.redactions if one.episode.uuid in fact.episodes]
         lost = {one.episode.uuid for one in touching if self._loses(one, fact)}
         rest = tuple(uuid for uuid in fact.episodes if uuid not in lost)
-        is_said = fact.uuid in self._aimed or self._material.aim.says(words_of_fact(fact))
+        is_said = fact.uuid in self._aimed or self._material.aim.says(words_of_claim(fact))
         if is_said or (lost and not rest) or self._is_of_what_went(fact):
             self.gone.append(fact)
             return
-        left = fact.model_copy(update={"episodes": rest})
+        relation = self._material.aim.without(fact.relation)
+        left = fact.model_copy(update={"episodes": rest, "relation": relation})
+        if relation != fact.relation:
+            self.relations += 1
+            self.stays.append(f"{fact.text} - with the relation {relation} instead of {fact.relation}")
         if told_at := known_without(fact, lost, self._material.times):
             left = left.model_copy(update={"reference_time": told_at})
         for one in touching:

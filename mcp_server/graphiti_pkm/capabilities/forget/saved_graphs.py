@@ -55,12 +55,12 @@ async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> Sav
 
     def work() -> SavedTrace:
         write = plan.intent(now)
-        lost, doubtful = [], []
+        lost, doubtful, forms = [], [], plan.material.aim.forms
         for graph in kept:
-            texts = _texts(graph)
+            texts = texts_of_graph(graph)
             if is_lost(graph, write) or any(map(plan.says, texts)):
                 lost.append(graph)
-            elif any(map(plan.material.around.vanished.marks, texts)):
+            elif any(map(plan.material.around.vanished.marks, texts)) or any(map(forms.found, texts)):
                 doubtful.append(graph)
         return SavedTrace(lost, doubtful)
 
@@ -75,7 +75,7 @@ async def saved_told(context: Context, caller: Caller, write: WriteIntent) -> st
     return f" Saved scratch graphs that held a part of it are gone as well: {names}." if names else ""
 
 
-def _texts(graph: KeptGraph) -> set[str]:
+def texts_of_graph(graph: KeptGraph) -> set[str]:
     """Everything it says: its name, its texts, and each edge as a whole."""
     content = json.loads(graph.content)
     edges = {f"{source} {relation} {target}" for source, target, relation, _ in content["edges"]}

@@ -48,6 +48,10 @@ _ERASED_BUT = (
     "What was removed is gone from the database's and the journal's files. Words of it may still stand in texts that "
     "stay: found_afterwards says where and what takes them out. Backups that you made are not touched."
 )
+_ONLY_DOUBTFUL = (
+    "Nothing says this for sure, so nothing would go. It may be meant in other forms: found_afterwards says where they "
+    "stand and what takes them out."
+)
 _CHAT = "This chat's own log and the client's history still hold what was said here."
 _OPEN_GRAPHS = " So do open scratch graphs, in the server's memory only, until delete_graph or their expiry."
 
@@ -98,7 +102,7 @@ class Forgetting:
         if confirm is None:
             plan = await self._plan(what, episodes)
             saved = await saved_trace(self._context, caller, plan)
-            return await self._preview(plan, saved, await self._token(caller, what, plan, saved))
+            return await self._preview(caller, plan, saved, await self._token(caller, what, plan, saved))
         async with self._context.locks.hold(what[2]):
             await self._committer.catch_up(what[2])
             plan = await self._plan(what, episodes)
@@ -115,7 +119,7 @@ class Forgetting:
             write = await close_sagas(self._graph, intent, says=plan.says_or_tells)
             await self._committer.commit(saved.taken(write), {})
         is_erased = await self._erasing.erase_now()
-        found = await self._afterwards.found(plan)
+        found = await self._afterwards.found(plan, caller)
         erased = self._erasing.told(is_erased=is_erased, but=None if found == [NOTHING_FOUND] else _ERASED_BUT)
         return ForgetResponse(
             message=f"Forgotten. {erased} {self._elsewhere}",
@@ -256,7 +260,8 @@ class Forgetting:
             entities |= {entity.uuid: entity for entity in found}
             mentioned[uuid] = frozenset(entity.uuid for entity in found)
         others = {uuid for fact in facts.values() for uuid in (fact.source_uuid, fact.target_uuid)} - entities.keys()
-        others |= trace.entities
+        facts = {fact.uuid: fact for fact in aim.beside.related} | facts
+        others |= trace.entities | aim.beside.typed
         if aim.words:
             wanted = EntityFilter(group_ids=(aim.group_id,))
             others |= set(await self._graph.search_entities(aim.words[:_TERMS], wanted, _MOST_ENTITIES // 10))
@@ -301,14 +306,16 @@ class Forgetting:
 
         return await in_thread(work)
 
-    async def _preview(self, plan: ForgetPlan, saved: SavedTrace, token: str) -> ForgetResponse:
+    async def _preview(self, caller: Caller, plan: ForgetPlan, saved: SavedTrace, token: str) -> ForgetResponse:
         hints = [*await in_thread(hints_of, plan), *saved.hints]
         if plan.is_nothing and not saved.lost:
+            found = await self._afterwards.in_other_forms(plan.material.aim, caller)
             return ForgetResponse(
-                message="Nothing says this: there is nothing to forget.",
+                message=_ONLY_DOUBTFUL if found else "Nothing says this: there is nothing to forget.",
                 status="nothing",
                 removed={},
                 ask_user=hints or None,
+                found_afterwards=found or None,
             )
         return ForgetResponse(
             message="Nothing was forgotten yet. Show the user what would go, for good, and ask about ask_user; only if "
@@ -338,7 +345,7 @@ class Forgetting:
         """And other names that go."""
         entities = plan.material.entities
         lines = [
-            *(f"{one.name}: {'a part' if one.summary else 'all of it'}" for one in plan.reworded),
+            *(f"{one.name}: {'a part' if one.summary else 'all of it'}" for one in plan.summaries),
             *(f"{entities[uuid].name}, also called {name}" for uuid, name in plan.rest.aliases),
         ]
         return [clipped(line, _TEXT) for line in lines[:_SHOWN]]

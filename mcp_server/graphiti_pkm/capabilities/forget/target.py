@@ -1,16 +1,17 @@
 """What a call wants forgotten: the episodes that may say it, which of their sentences do, and what else says it."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from graphiti_pkm.capabilities.forget.text import Says, Sentence
+from graphiti_pkm.capabilities.forget.trace import words_of_claim
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.mentions import STOP_WORDS, MentionFinder
-from graphiti_pkm.core.identity.name_parts import name_parts
+from graphiti_pkm.core.identity.name_parts import PERSON, is_date_word, name_parts
 from graphiti_pkm.core.identity.persons import Persons
-from graphiti_pkm.core.model.name_forms import NameForms, folded_words
+from graphiti_pkm.core.model.name_forms import NameForms, folded_words, identifier_words, left_of_identifier
 from graphiti_pkm.core.model.names import fold, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
@@ -42,6 +43,22 @@ Picks = Callable[[Episode, Sequence[Sentence], Sequence[frozenset[str]]], Iterab
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What says it elsewhere than in a sentence, wherever the group's rows hold it."""
+
+    episodes: Mapping[str, Episode] = field(default_factory=dict)
+    """That hold it in a spelling of which full text knows nothing."""
+    claims: Sequence[Fact] = ()
+    """Facts of which a value, measure, unit or attribute says it."""
+    related: Sequence[Fact] = ()
+    """Facts of which the relation does, and of which nothing else need go."""
+    typed: frozenset[str] = frozenset()
+    """Entities of which a type does, now or formerly."""
+    only_kept: frozenset[str] = frozenset()
+    """Such facts that the graph has no more."""
+
+
+@dataclass(frozen=True)
 class Aim:
     """What to look for."""
 
@@ -65,6 +82,13 @@ class Aim:
     """Words that the caller gave."""
     forms: NameForms = field(default_factory=lambda: NameForms(()))
     """In which it may stand elsewhere; what has one stays and is reported."""
+    without: Callable[[str], str] = lambda identifier: identifier
+    """A relation or type without the words that say it."""
+    beside: Beside = field(default_factory=Beside)
+
+    def type_left(self, label: str | None) -> str | None:
+        """The type that an entity keeps: all of it or none, as half a type is another one."""
+        return label if label is None or label == PERSON or self.without(label) == label else None
 
     def bears(self, name: str) -> bool:
         """Whether the name of something else is made of one of its names."""
@@ -104,7 +128,8 @@ class Aims:
         def says(text: str) -> bool:
             return entity.uuid in finder.find(text)
 
-        forms = NameForms((*names, *parts.own))
+        certain = [*names, *(parts.own if entity.label == PERSON else ())]
+        forms = NameForms((*names, *parts.own), [name for name in certain if not _is_ordinary(name)])
 
         def hints(text: str) -> bool:
             form = f" {fold(text)} "
@@ -128,7 +153,8 @@ class Aims:
         for name in (*names, *parts.doubtful):
             listed = await self._graph.episodes_naming(group, name, _EVER, None, _ASKED_EACH)
             found |= {episode.uuid: episode for episode in await _that(hints, listed, _content)}
-        found |= await self._written(group, lambda text: says(text) or bool(forms.found(text)), found.keys())
+        beside = await self._beside(group, says, forms, forms.without, found.keys())
+        found |= beside.episodes
         _bounded(len(found))
         return Aim(
             group_id=group,
@@ -137,10 +163,16 @@ class Aims:
             hints=hints,
             words=tuple(search_terms(" ".join(names))),
             episodes=list(found.values()),
-            facts=[*await self._facts(entity), *await self._naming(group, (*names, *parts.own), says)],
+            facts=[
+                *await self._facts(entity),
+                *await self._naming(group, (*names, *parts.own), says),
+                *beside.claims,
+            ],
             entity=entity,
             names=(*names, *parts.own),
             forms=forms,
+            without=forms.without,
+            beside=beside,
             unnamed=await _that(lambda text: not (says(text) or hints(text)), mentioning, _content),
         )
 
@@ -223,6 +255,16 @@ class Aims:
         facts = await self._graph.search_facts(sorted(telling), FactFilter(group_ids=(group_id,), now=now), _FOUND)
         held = await self._graph.get_facts(list(facts), [group_id])
         of_named = await self._facts_of_named(group_id, sorted(telling), says)
+
+        def left(identifier: str) -> str:
+            words = identifier_words(identifier)
+            if not (says(identifier) or says(" ".join(words))):
+                return identifier
+            rest = [word for word in words if telling.isdisjoint(folded_words(word))]
+            return left_of_identifier(identifier, rest if len(rest) < len(words) else [])
+
+        forms = NameForms([query] if len(telling) <= _NAME_WORDS else ())
+        beside = await self._beside(group_id, says, NameForms(()), left, found)
         return Aim(
             group_id=group_id,
             picks=lambda _, sentences, __: [place for place, one in enumerate(sentences) if says(one.text)],
@@ -230,28 +272,49 @@ class Aims:
             hints=lambda text: len(telling & folded_words(text)) * 2 > len(telling),
             words=tuple(sorted(telling)),
             asked=tuple(sorted(telling)),
-            forms=NameForms([query] if len(telling) <= _NAME_WORDS else ()),
-            episodes=[
-                *await self._graph.get_episodes(list(found), [group_id]),
-                *(await self._written(group_id, says, found)).values(),
-            ],
-            facts=[*await _that(says, held, words_of_fact), *of_named],
+            forms=forms,
+            without=left,
+            beside=beside,
+            episodes=[*await self._graph.get_episodes(list(found), [group_id]), *beside.episodes.values()],
+            facts=[*await _that(says, held, words_of_claim), *of_named, *beside.claims],
         )
 
-    async def _written(self, group_id: str, says: Says, known: Collection[str]) -> dict[str, Episode]:
-        """Other episodes that hold it in a spelling of which full text knows nothing: every text is looked through."""
-        found: dict[str, None] = {}
+    async def _beside(
+        self, group_id: str, says: Says, forms: NameForms, without: Callable[[str], str], known: Collection[str]
+    ) -> Beside:
+        """Looks through every text, claim, relation and type of the group's rows, as full text has not all of them."""
+        episodes: dict[str, None] = {}
+        claims: dict[str, None] = {}
+        related: dict[str, None] = {}
+        typed: set[str] = set()
 
         def look(rows: Sequence[KeptRow]) -> None:
-            for episode in (one for row in rows for one in row.intent.episodes):
-                if episode.uuid not in known and (says(episode.content) or says(episode.name)):
-                    found[episode.uuid] = None
+            for intent in (row.intent for row in rows):
+                for episode in intent.episodes:
+                    texts = (episode.content, episode.name)
+                    if episode.uuid not in known and any(says(text) or forms.found(text) for text in texts):
+                        episodes[episode.uuid] = None
+                for fact in intent.facts:
+                    if says(words_of_claim(fact)):
+                        claims[fact.uuid] = None
+                    elif without(fact.relation) != fact.relation:
+                        related[fact.uuid] = None
+                typed.update(one.uuid for one in intent.entities if one.label and without(one.label) != one.label)
 
         after = 0
         while rows := await self._journal.kept_rows(group_id, after, _PAGE):
             await in_thread(look, rows)
             after = rows[-1].seq
-        return {one.uuid: one for one in await self._graph.get_episodes(list(found), [group_id])}
+        if len(claims) + len(related) > MOST_FACTS or len(typed) > MOST_FACTS:
+            raise _too_much(f"{len(claims) + len(related):,} facts and {len(typed):,} entities")
+        held = await self._graph.get_facts([*claims, *related], [group_id])
+        return Beside(
+            episodes={one.uuid: one for one in await self._graph.get_episodes(list(episodes), [group_id])},
+            claims=[one for one in held if one.uuid in claims],
+            related=[one for one in held if one.uuid in related],
+            typed=frozenset(typed),
+            only_kept=frozenset((*claims, *related)) - {one.uuid for one in held},
+        )
 
     async def _facts_of_named(self, group_id: str, terms: Sequence[str], says: Says) -> list[Fact]:
         """Facts of the entities whose name says it: with a fact the name would stay. Not of the person."""
@@ -318,6 +381,12 @@ class Aims:
                 "Nothing was forgotten: this is the person the memory belongs to. Forget facts, episodes or words of "
                 "a query instead."
             )
+
+
+def _is_ordinary(name: str) -> bool:
+    """Whether a name may be any word where everything has capitals, or nothing has: MAY_VISIT, DRINKS_COFFEE."""
+    words = fold(name).split()
+    return name == name.lower() != name.upper() or all(word in STOP_WORDS or is_date_word(word) for word in words)
 
 
 def _meaning(entity: Entity, *texts: str) -> Name:

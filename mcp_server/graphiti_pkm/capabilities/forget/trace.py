@@ -18,7 +18,9 @@ _VERIFIED = 300
 """Words that are looked for in the texts of the graph; others count as told."""
 _MORE = 20
 
-HeldKind = Literal["episode", "summary", "name", "title", "fact", "reason", "answer", "note", "saga", "community"]
+HeldKind = Literal[
+    "episode", "summary", "type", "name", "title", "fact", "relation", "reason", "answer", "note", "saga", "community"
+]
 
 
 @dataclass(frozen=True)
@@ -241,8 +243,10 @@ def every_text_of(row: KeptRow) -> Iterator[Held]:
         yield Held("episode", episode.uuid, episode.content)
     for entity in row.intent.entities:
         yield Held("name", entity.uuid, entity.name)
+        yield Held("type", entity.uuid, entity.label or "")
     for fact in row.intent.facts:
         yield Held("fact", fact.uuid, fact.quote or "")
+        yield Held("relation", fact.uuid, fact.relation.replace("_", " "))
     yield from _texts_of(row.intent)
 
 

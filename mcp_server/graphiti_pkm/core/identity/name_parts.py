@@ -8,7 +8,7 @@ from graphiti_pkm.core.identity.spelling import close_spelling, contains_name
 from graphiti_pkm.core.model.names import normalise_name, words_of
 from graphiti_pkm.core.model.records import Entity, Name
 
-_PERSON = "Person"
+PERSON = "Person"
 _TITLES = words_of("mrs miss sir dame doctor prof professor herr frau madame monsieur señor señora von van der den")
 _CALENDAR = words_of(
     """january february march april june july august september october november december monday tuesday wednesday
@@ -41,7 +41,7 @@ def may_stand_alone(entity: Entity) -> bool:
     Not "Café" a café, nor "Morning" the "Morning run".
     """
     if entity.label is not None:
-        return entity.label == _PERSON
+        return entity.label == PERSON
     words = {form for form in word_forms(entity.name) if len(form) >= SHORTEST_PART}
     return words - STOP_WORDS - _TITLES <= capitalised_words(entity.name).keys()
 
@@ -55,7 +55,7 @@ def may_be_one(new: Entity, known: Entity | None) -> bool:
         return True
     if close_spelling(normalise_name(new.name), normalise_name(known.name)):
         return True
-    return known.label == _PERSON and contains_name(known.name, new.name)
+    return known.label == PERSON and contains_name(known.name, new.name)
 
 
 def is_date_word(form: str) -> bool:

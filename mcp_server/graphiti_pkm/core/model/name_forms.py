@@ -1,21 +1,35 @@
-"""Where a name may stand in another form: in any case, inflected, inside an address. To be reported, never to act on.
+"""The forms in which a name may stand: both what forgetting removes and what it looks for afterwards ask here.
 
-A name is found as whole words, whatever their case, composition or accents, also where an address or an identifier
-holds them, or with an ending that languages put on names: "Annas", "Анне", "anna@example.org". Other words that begin
-alike are not: Al is no part of "also".
+Surely the name, to be acted on: its words as whole words of an identifier, "Bertrada" in ASKED_BERTRADA. In sentences
+the rules of mentions decide.
+
+Perhaps the name, to be reported and never acted on:
+
+- in any case, with other accents or their transliteration ("Uenal" for "Ünal"), or with an ending that languages put on
+  names ("Annas", "Анне");
+- its words joined, divided or in another order ("WangXiaoming", "hild-burg", "Xiaoming Wang");
+- inside an address or an identifier, beside digits or a capital ("anna@example.org", "Anna1987", "askedAnna");
+- inside any other word, if it has at least five letters ("xHildburgx"): Al is no part of "also";
+- the given or the family name alone of a name in Chinese characters or Hangul.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, permutations
 
-from graphiti_pkm.core.model.names import fold, visible, words_of
+from graphiti_pkm.core.model.names import SHORTEST_PART, fold, visible, words_of
 
 _CHUNK = re.compile(r"\S+")
 _WORD = re.compile(r"[^\W_]+")
 _EDGES = ".,;:!?\"'()[]{}<>«»„“”‚‘’…–—*"
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_OF_CHARACTERS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{3,6}")
+"""A name of which a part may stand alone: one character is no part, as it stands in many words."""
+_WITH_LONG_FAMILY_NAME = 4
 _SURE = words_of("s es ns ens")
 """Endings that a name of any length may have."""
 _ENDINGS = words_of(
@@ -28,66 +42,218 @@ _LONG = 4
 _STEM = 3
 _MOST_LETTERS = 200
 """A longer run of letters is no name."""
+_MOST_ORDERED = 3
+"""Words of a name that are looked for in every order; of more only as given, and the last one first."""
+_PLAIN = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŋ": "n"}
+)
+"""Letters that do not decompose into one without its accent."""
+_SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "ð": "dh", "đ": "dj"})
+_SPELT = frozenset("äöüøåðđ")
+_FOLDS = (False, True)
+NEUTRAL_RELATION = "RELATES_TO"
+"""What is left of a relation that is nothing but a name."""
 
 
 class NameForms:
-    """All forms of the names of one thing."""
+    """All forms of the names of one thing; ``certain`` are those that an identifier names surely, in whatever case."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], certain: Iterable[str] = ()) -> None:
         given = [visible(name) for name in names]
-        words = {tuple(_words(name)) for name in given}
-        self._names = {form for form in words if form} | {("".join(form),) for form in words if form}
+        forms = (tuple(_words(name, is_spelt=is_spelt)) for name in given for is_spelt in _FOLDS)
+        self._names = {form for form in forms if form}
         self._firsts = tuple({form[0][:_STEM] for form in self._names})
+        parts = {tuple(_parts(name, is_spelt=is_spelt)) for name in given for is_spelt in _FOLDS}
+        orders = (order for form in parts for order in _orders(form))
+        self._joined = {name: len(order) for order in orders if len(name := "".join(order)) > 1}
+        self._stems = {_stem(form[0]) for form in self._names} | self._joined.keys()
         self._unspaced = [name for name in given if _UNSPACED.search(name)]
+        self._alone = {part for name in given if _OF_CHARACTERS.fullmatch(name) for part in _characters(name)}
+        self._certain = sorted({form for name in certain if (form := tuple(_parts(visible(name))))}, key=len)[::-1]
 
     def __bool__(self) -> bool:
         return bool(self._names)
 
     def found(self, text: str) -> list[str]:
-        """As they are written, each with whatever stands around it without a space; in order, each once."""
+        """As they are written, each with whatever stands around it without a space; each once."""
         text = visible(text)
-        chunks = [chunk.group() for chunk in _CHUNK.finditer(text)]
-        listed = [(word, place) for place, chunk in enumerate(chunks) for word in _WORD.findall(chunk)]
         found = dict.fromkeys(name for name in self._unspaced if name in text)
-        for at, (word, place) in enumerate(listed):
-            if len(word) <= _MOST_LETTERS and _folded(word).startswith(self._firsts):
-                for form in self._names:
-                    if self._is_at(form, listed, at):
-                        last = listed[at + len(form) - 1][1]
-                        found[" ".join(chunks[place : last + 1]).strip(_EDGES)] = None
+        if self._alone:
+            rest = _without(text, self._unspaced)
+            found |= dict.fromkeys(part for part in self._alone if part in rest)
+        chunks: list[str] | None = None
+        for is_spelt in _FOLDS if not _SPELT.isdisjoint(text.casefold()) else _FOLDS[:1]:
+            compact = "".join(_words(text, is_spelt=is_spelt))
+            if any(stem in compact for stem in self._stems):
+                chunks = chunks or [chunk.group() for chunk in _CHUNK.finditer(text)]
+                glued = self._glued(_Letters.of(chunks, is_spelt=is_spelt))
+                places = dict.fromkeys(chain(self._inflected(chunks, is_spelt=is_spelt), glued))
+                found |= {" ".join(chunks[first : last + 1]).strip(_EDGES): None for first, last in places}
         return list(found)
 
-    @staticmethod
-    def _is_at(form: tuple[str, ...], listed: list[tuple[str, int]], at: int) -> bool:
-        words = [word for word, _ in listed[at : at + len(form)]]
-        return len(words) == len(form) and all(_is_form(word, own) for word, own in zip(words, form, strict=True))
+    def without(self, identifier: str) -> str:
+        """A relation or a type without the words that surely are a name; the same if there are none."""
+        words = identifier_words(identifier)
+        folded = [_folded(word) for word in words]
+        gone: set[int] = set()
+        for at in range(len(words)):
+            for form in self._certain:
+                if tuple(folded[at : at + len(form)]) == form:
+                    gone.update(range(at, at + len(form)))
+        return left_of_identifier(identifier, [word for at, word in enumerate(words) if at not in gone])
+
+    def _inflected(self, chunks: Sequence[str], *, is_spelt: bool) -> Iterator[tuple[int, int]]:
+        """First and last chunk of each name whose words may have endings."""
+        listed = [(word, place) for place, chunk in enumerate(chunks) for word in _WORD.findall(chunk)]
+        for at, (word, place) in enumerate(listed):
+            if len(word) <= _MOST_LETTERS and _folded(word, is_spelt=is_spelt).startswith(self._firsts):
+                for form in self._names:
+                    if _is_at(form, listed, at, is_spelt=is_spelt):
+                        yield place, listed[at + len(form) - 1][1]
+
+    def _glued(self, text: "_Letters") -> Iterator[tuple[int, int]]:
+        """Likewise, of each name that stands in the text once everything between its letters is left out."""
+        for name, words in self._joined.items():
+            at = text.letters.find(name)
+            while at >= 0:
+                end = at + len(name)
+                if not _goes_on(text.letters, at, end) and text.stands_out(at, end, words):
+                    yield text.chunk(at), text.chunk(end - 1)
+                at = text.letters.find(name, end)
 
 
-def _is_form(word: str, own: str) -> bool:
+@dataclass(frozen=True)
+class _Letters:
+    """Letters and digits of a text in a row, as they are compared, and what they belong to."""
+
+    letters: str
+    chunks: Sequence[int]
+    """Where each run without a space begins."""
+    words: Sequence[int]
+    edges: frozenset[int]
+    """Where words, or parts of them that a capital or a digit sets off, begin and end."""
+
+    @classmethod
+    def of(cls, chunks: Iterable[str], *, is_spelt: bool) -> "_Letters":
+        parts: list[str] = []
+        of_chunks, of_words, edges, at = [], [], {0}, 0
+        for chunk in chunks:
+            of_chunks.append(at)
+            for word in _WORD.findall(chunk):
+                of_words.append(at)
+                for part in _set_off(word, by_digits=True):
+                    parts.append(_folded(part, is_spelt=is_spelt))
+                    at += len(parts[-1])
+                    edges.add(at)
+        return cls("".join(parts), of_chunks, of_words, frozenset(edges))
+
+    def chunk(self, at: int) -> int:
+        return bisect_right(self.chunks, at) - 1
+
+    def stands_out(self, at: int, end: int, words: int) -> bool:
+        """Whether letters in a row are rather a name of so many words than part of something else."""
+        is_long = end - at >= SHORTEST_PART
+        if is_long and self.chunk(at) == self.chunk(end - 1) and not _UNSPACED.search(self.letters, at, end):
+            return True
+        is_one_word = bisect_right(self.words, at) == bisect_right(self.words, end - 1)
+        return self.edges.issuperset((at, end)) and (is_long or is_one_word or words > 1)
+
+
+def identifier_words(identifier: str) -> list[str]:
+    """Of a relation or a type: what ``_``, a space or a capital sets off."""
+    return [part for word in _WORD.findall(identifier) for part in _set_off(word)]
+
+
+def left_of_identifier(identifier: str, words: Sequence[str]) -> str:
+    """With these of its words alone; as it is if they are all."""
+    if len(words) == len(identifier_words(identifier)):
+        return identifier
+    return "_".join(words).upper() or NEUTRAL_RELATION
+
+
+def _set_off(word: str, *, by_digits: bool = False) -> Iterator[str]:
+    """The parts of a word that a capital begins beside a small letter, and those that a digit begins or ends."""
+    start = 0
+    for at in range(1, len(word)):
+        before, here, after = word[at - 1], word[at], word[at + 1 : at + 2]
+        is_capital = here.isupper() and (before.islower() or (before.isupper() and after.islower()))
+        if is_capital or (by_digits and before.isdigit() != here.isdigit()):
+            yield word[start:at]
+            start = at
+    yield word[start:]
+
+
+def _orders(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if not words:
+        return iter(())
+    if len(words) <= _MOST_ORDERED:
+        return iter(permutations(words))
+    return iter((words, (words[-1], *words[:-1])))
+
+
+def _characters(name: str) -> Iterator[str]:
+    """The given name behind a family name of one character or two, and a family name of two."""
+    for start in range(1, len(name) - 1):
+        yield name[start:]
+    if len(name) >= _WITH_LONG_FAMILY_NAME:
+        yield name[:2]
+
+
+def _goes_on(letters: str, at: int, end: int) -> bool:
+    """Whether a number at the edge of a name has more digits in the text: it is another one."""
+    before, after = letters[at - 1 : at], letters[end : end + 1]
+    return (before.isdigit() and letters[at].isdigit()) or (after.isdigit() and letters[end - 1].isdigit())
+
+
+def _without(text: str, names: Iterable[str]) -> str:
+    for name in names:
+        text = text.replace(name, " ")
+    return text
+
+
+def _is_at(form: tuple[str, ...], listed: Sequence[tuple[str, int]], at: int, *, is_spelt: bool) -> bool:
+    words = [word for word, _ in listed[at : at + len(form)]]
+    return len(words) == len(form) and all(
+        _is_form(word, own, is_spelt=is_spelt) for word, own in zip(words, form, strict=True)
+    )
+
+
+def _is_form(word: str, own: str, *, is_spelt: bool) -> bool:
     """Whether a word is a word of a name, or that with an ending."""
-    folded = _folded(word)
+    folded = _folded(word, is_spelt=is_spelt)
     if folded == own:
         return True
     ending = folded.removeprefix(own)
     is_long = len(own) >= _LONG
     if folded.startswith(own) and (is_long or word[:1].isupper()):
         return ending in _SURE or (is_long and ending in _ENDINGS)
-    stem = own[:-1]
-    if is_long and own[-1] in _ENDING_VOWELS and folded.startswith(stem):
+    stem = _stem(own)
+    if stem != own and folded.startswith(stem):
         return folded.removeprefix(stem) in _ENDINGS
     return False
 
 
-def _words(name: str) -> list[str]:
-    return [_folded(word) for word in _WORD.findall(name)]
+def _stem(word: str) -> str:
+    """What every form of it begins with."""
+    return word[:-1] if len(word) >= _LONG and word[-1] in _ENDING_VOWELS else word
+
+
+def _words(text: str, *, is_spelt: bool = False) -> list[str]:
+    return [_folded(word, is_spelt=is_spelt) for word in _WORD.findall(text)]
+
+
+def _parts(name: str, *, is_spelt: bool = False) -> list[str]:
+    return [_folded(part, is_spelt=is_spelt) for part in identifier_words(name)]
 
 
 @lru_cache(maxsize=10_000)
-def _folded(word: str) -> str:
-    """As ``names.fold``, of one word."""
+def _folded(word: str, *, is_spelt: bool = False) -> str:
+    """As ``names.fold``, of one word; ``is_spelt``: accents as they are spelt out, "ue" for "ü"."""
     if word.isascii():
         return word.lower()
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    low = unicodedata.normalize("NFC", word.casefold())
+    plain = (low.translate(_SPELT_OUT) if is_spelt else low).translate(_PLAIN)
+    decomposed = unicodedata.normalize("NFKD", plain)
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 

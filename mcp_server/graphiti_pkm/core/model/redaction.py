@@ -27,7 +27,7 @@ FORGOTTEN = "[forgotten]"
 """What stands in the place of words that were forgotten."""
 
 _QUOTE = ("quote", "quote_start", "quote_end", "quote_episode_uuid")
-_WORDS = ("text", "value", "attributes", *_QUOTE)
+_WORDS = ("relation", "text", "measure", "value", "unit", "attributes", *_QUOTE)
 _SHELL: Mapping[str, object] = MappingProxyType(
     {
         **dict.fromkeys((*_QUOTE, "value", "measure", "unit")),
@@ -215,9 +215,9 @@ class _Redaction:
             nothing = {"name": FORGOTTEN, "summary": "", "attributes": {}}
             return entity.model_copy(update=nothing) if self._keeps_shells else None
         now = self._entities.get(entity.uuid)
-        return (
-            entity if now is None else entity.model_copy(update={"summary": now.summary, "attributes": now.attributes})
-        )
+        if now is None:
+            return entity
+        return entity.model_copy(update={name: getattr(now, name) for name in ("label", "summary", "attributes")})
 
     def _keeps_name(self, name: Name) -> bool:
         keys = self._names.get(name.entity_uuid)

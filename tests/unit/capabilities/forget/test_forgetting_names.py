@@ -92,7 +92,8 @@ async def test_a_name_shared_with_others_is_asked_about_and_found_afterwards() -
     assert notes.content(asked) == "Tobias was late. Henrik cooked."
     assert notes.content(other) == "Tobias Keller sang."
     assert notes.content(gone) == "[forgotten]"
-    assert done.found_afterwards == [f"episode {asked.uuid[:8]} {asked.name}: may still speak of it"]
+    call = f"forget with episode_uuid={asked.uuid[:8]} takes out the whole episode"
+    assert done.found_afterwards == [f"episode {asked.uuid[:8]} {asked.name}: may still speak of it: {call}"]
 
 
 async def test_facts_summaries_and_attributes_with_a_part_of_the_name_go() -> None:
@@ -144,7 +145,8 @@ async def test_an_alias_of_another_that_no_text_tells_goes_and_one_that_a_text_t
         assert (preview.summaries is None) == is_told
         done = await notes.forget()
         if is_told:
-            assert "name or alias of Corner shop: may still speak of it" in (done.found_afterwards or [])
+            places = "1 episode and 1 name hold 'Tobias Wenger', which may be meant"
+            assert done.found_afterwards == [f"{places}: forget with query='Tobias Wenger' takes it out"]
         else:
             assert preview.summaries == ["Corner shop, also called Tobias Wenger Bakery"]
             assert done.found_afterwards == left
@@ -167,7 +169,8 @@ async def test_texts_that_are_kept_are_told_afterwards() -> None:
     kept = await notes.note("Tobias was late.")
     preview = await notes.preview(episodes="keep")
     done = await notes.preview(episodes="keep", confirm=preview.confirm)
-    assert f"episode {kept.uuid[:8]} {kept.name}: still says it" in (done.found_afterwards or [])
+    call = f"forget with episode_uuid={kept.uuid[:8]} takes out the whole episode"
+    assert f"episode {kept.uuid[:8]} {kept.name}: still says it: {call}" in (done.found_afterwards or [])
 
 
 async def test_a_name_that_only_graphiti_knows_is_shared_as_well() -> None:

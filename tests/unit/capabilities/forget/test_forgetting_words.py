@@ -13,6 +13,7 @@ WHO = "Wilhelmina Ostrander"
 BODY = f"{WHO} whispered {HIDDEN} to Tobias. Later Tobias slept well."
 NOTHING = ["A search for the removed words finds no sentence, fact or summary that says it."]
 GONE = "Its words are gone from the database's and the journal's files."
+CALL = "forget with query='zephyrin4711' takes it out"
 
 
 class Notes(World):
@@ -113,7 +114,8 @@ async def test_a_fact_that_another_note_tells_too_stays_and_is_asked_about() -> 
     assert fact.uuid in notes.graph.tables.facts
     assert done.ask_user == [f"[{fact.uuid[:8]}] Tobias heard {HIDDEN}"]
     assert GONE not in done.message
-    assert f"fact {fact.uuid[:8]} still holds a word that nothing else tells" in (done.found_afterwards or [])
+    assert done.found_afterwards is not None
+    assert f"fact {fact.uuid[:8]} still holds a word that nothing else tells: {CALL}" in done.found_afterwards
 
 
 @pytest.mark.parametrize(
@@ -403,7 +405,7 @@ async def test_what_a_saga_holds_that_stays_is_told_afterwards() -> None:
     saga = Saga(uuid=UNKNOWN, group_id="t1", name=f"About {HIDDEN}", created_at=at(2025))
     await notes.keep(saga)
     done = await notes.forget()
-    assert done.found_afterwards == [f"saga {UNKNOWN[:8]} still holds a word that nothing else tells"]
+    assert done.found_afterwards == [f"saga {UNKNOWN[:8]} still holds a word that nothing else tells: {CALL}"]
     assert GONE not in done.message
 
 
