@@ -1,1 +1,1 @@
-"""Scratch graphs: transient graphs to think with, apart from memory. Only ``memory_bridge`` reads or writes memory."""
+"""Scratch graphs: temporary graphs for reasoning. Only ``memory_bridge`` and ``saving.py`` touch memory."""

@@ -1,4 +1,4 @@
-"""Scratch graphs: transient graphs to think with, apart from memory, addressed by labels."""
+"""Declares the tools over scratch graphs."""
 
 from graphiti_pkm.capabilities.scratch.tools.edges import (
     add_edge,
@@ -33,7 +33,7 @@ CAPABILITY = Capability(
     assembly="graphiti_pkm.capabilities.scratch.assembly",
     only_with="reasoning",
     tools={
-        # What only a scratch graph loses was the caller's own and of this hour: a contributor may remove it as well.
+        # Scratch graphs are temporary and belong to the caller, so that a contributor may also remove things from them.
         "reasoning": (
             ToolSpec(list_graphs, "List Graphs", shown_by="list_graphs"),
             ToolSpec(delete_graph, "Delete Graph", DELETES, permitted_to="contributor", shown_by="list_graphs"),

@@ -1,7 +1,7 @@
-"""What two scratch graphs of a caller differ in, e.g. a part of memory as of two dates.
+"""Compares two scratch graphs of a caller, such as a part of memory at two dates.
 
-Each is held only while its content is taken, one after the other: two locks at once, taken in both orders by two calls,
-would wait for each other for ever.
+The graphs are locked one after the other while their contents are copied. Two calls that each held two locks, taken in
+opposite order, would deadlock.
 """
 
 import json
@@ -32,7 +32,7 @@ from graphiti_pkm.errors import InvalidInput
 _LONGEST_VALUE = 160
 _LONGEST_NAME = 80
 _MOST_DIFFERENCES = 20
-"""Of one node or edge."""
+"""Differences listed for one node or edge."""
 
 _EdgeKey: TypeAlias = tuple[str, str, str]
 _Key = TypeVar("_Key")
@@ -49,11 +49,11 @@ class ScratchComparing:
     async def compare_graphs(
         self, caller: Caller, other: str, graph: str = DEFAULT_GRAPH, limit: int = ITEMS.default
     ) -> CompareGraphsResponse:
-        """What is only in one of two graphs, and what is in both and differs.
+        """Nodes and edges that are in only one of two graphs, or in both with differences.
 
         Raises:
-            NotFound: there is no graph of one of these names.
-            InvalidInput: both are the same graph.
+            NotFound: one of the graphs does not exist.
+            InvalidInput: both names mean the same graph.
         """
         most = ITEMS.check(limit)
         if checked_name(graph) == checked_name(other, "other"):
@@ -68,7 +68,7 @@ class ScratchComparing:
 
 
 class _Split(NamedTuple):
-    """What there is of a kind in two graphs, in their orders."""
+    """The nodes, or the edges, of two graphs, divided by where they are; each part in order of insertion."""
 
     in_both: int
     only_here: list[Any]
@@ -136,7 +136,7 @@ def _nodes(content: Content) -> dict[str, ScratchNode]:
 
 
 def _edges(content: Content) -> dict[_EdgeKey, ScratchEdge]:
-    """As graphs tell edges apart: by ends and relation, whatever their case."""
+    """Edges by the key that identifies them in a graph: ends and relation, without regard to case."""
     keys = {node.label: same_key(node.label) for node in content.nodes}
     return {(keys[edge.source], keys[edge.target], edge.relation.casefold()): edge for edge in content.edges}
 
@@ -151,12 +151,12 @@ def _of_nodes(one: ScratchNode, other: ScratchNode) -> list[Difference]:
 
 
 def _of_edges(one: ScratchEdge, other: ScratchEdge) -> list[Difference]:
-    # the mark of the bridge differs whenever anything else does, and says nothing of its own
+    # LOADED_AS is a digest of the other properties and tells nothing more
     return [_difference(*found) for found in _unlike(one.properties, other.properties) if found[0] != LOADED_AS]
 
 
 def _unlike(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
-    """Properties with other values; null counts as not there."""
+    """Properties with different values; null counts as missing."""
     for name in dict.fromkeys((*one, *other)):
         value, other_value = one.get(name), other.get(name)
         if value != other_value or isinstance(value, bool) is not isinstance(other_value, bool):
@@ -187,7 +187,7 @@ def _ends(edge: ScratchEdge) -> EdgeEnds:
 
 
 def _shared(parts: Sequence[list[_View]]) -> list[list[_View]]:
-    """What fits of several lists; what short ones leave is for the long ones."""
+    """Cuts several lists to the room of one answer; what short lists leave is available to long ones."""
     shown = list(parts)
     room = ROOM
     for left, at in zip(

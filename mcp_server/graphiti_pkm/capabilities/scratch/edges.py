@@ -1,4 +1,4 @@
-"""The edges of scratch graphs: added between nodes as they are called, found, removed."""
+"""Adding and removing edges of scratch graphs; the ends are named by labels."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _MOST_MATCHED = 50
 _FAILURES_ROOM = 12_000
-"""Characters for what failed."""
+"""Characters for the failed items of a batch."""
 _MOST_RELATIONS = 20
 
 
@@ -58,11 +58,11 @@ class ScratchEdges:
         create_missing: bool = False,
         graph: str = DEFAULT_GRAPH,
     ) -> AddEdgeResponse:
-        """Add one edge; nothing is added while an end may mean several nodes.
+        """Add one edge, unless an end is ambiguous.
 
         Raises:
-            NotFound: an end is no node, and missing ones are not to be created.
-            AmbiguousLabel: two different texts are taken for one node.
+            NotFound: an end matches no node, and ``create_missing`` is not set.
+            AmbiguousLabel: two different texts match the same node.
         """
         wanted = ScratchEdge(
             checked_label(source), checked_label(target), checked_relation(relation), checked_properties(properties)
@@ -95,7 +95,7 @@ class ScratchEdges:
         create_missing: bool = False,
         graph: str = DEFAULT_GRAPH,
     ) -> AddEdgesResponse:
-        """Add those whose ends are clear, all ends embedded in one call; the others are told with their reason."""
+        """Add the edges whose ends are clear; the others are returned with reasons. Ends are embedded in one batch."""
         wanted, failed = await in_thread(_checked, edges)
         texts = [end for edge in wanted for end in (edge.source, edge.target)]
         async with self._matcher.writing(caller, graph, texts) as found:
@@ -123,7 +123,7 @@ class ScratchEdges:
         relation: str | None = None,
         graph: str = DEFAULT_GRAPH,
     ) -> RemoveEdgeResponse:
-        """Remove the edge of a relation from one node to another, or all of them; never the other way round."""
+        """Remove the edge of one relation, or of all relations, from one node to another; never the reverse edges."""
         async with self._matcher.writing(caller, graph, [source, target], create=False) as found:
             start, end = found.certain(source), found.certain(target)
             removed = found.graph.remove_edges(start.index, end.index, relation and checked_relation(relation))
@@ -137,7 +137,7 @@ class ScratchEdges:
 
 
 def matched(found: Found, texts: Iterable[str]) -> list[MatchedLabel]:
-    """Texts that found a node which is called otherwise, the least similar first."""
+    """The texts that matched a node with another label, the least similar first."""
     meanings = ((text, found.meanings[text]) for text in dict.fromkeys(texts))
     matches = [(text, one) for text, one in meanings if isinstance(one, Match) and one.label != text]
     matches.sort(key=lambda match: match[1].similarity)
@@ -147,7 +147,7 @@ def matched(found: Found, texts: Iterable[str]) -> list[MatchedLabel]:
 def _put(
     found: Found, wanted: Sequence[ScratchEdge], failed: list[FailedEdge], *, create_missing: bool
 ) -> tuple[list[ScratchEdge], list[str], "Applied"]:
-    """Add the edges whose ends are clear; gives them with the new labels, and puts the others to ``failed``."""
+    """Add the edges whose ends are clear; returns them and the new labels, and appends the others to ``failed``."""
     good: list[ScratchEdge] = []
     for edge in wanted:
         reasons = [] if create_missing else list(_problems(found, edge))
@@ -184,7 +184,7 @@ def _ends(edge: ScratchEdge | EdgeInput) -> EdgeEnds:
 
 
 def _between(found: Found, edge: ScratchEdge, *, create_missing: bool) -> ScratchEdge:
-    """The edge between nodes as they are called; where missing ones are created, similar ones are not taken instead."""
+    """The edge with the labels of the matched nodes; with ``create_missing`` similar nodes are not used."""
     if create_missing:
         return edge
     source, target = (found.match(end).label for end in (edge.source, edge.target))
@@ -192,17 +192,17 @@ def _between(found: Found, edge: ScratchEdge, *, create_missing: bool) -> Scratc
 
 
 def _new(found: Found, edges: Iterable[ScratchEdge]) -> list[str]:
-    """Ends that are no nodes yet."""
+    """The ends for which there is no node yet."""
     ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
     return [end for end in ends if found.graph.find(end) is None]
 
 
 def _unclear(found: Found, edge: ScratchEdge) -> AddEdgeResponse | None:
-    """What to answer if an end may mean several nodes.
+    """The answer if an end is ambiguous; None if both ends are clear.
 
     Raises:
-        NotFound: an end means none.
-        AmbiguousLabel: two different texts are taken for one.
+        NotFound: an end matches no node.
+        AmbiguousLabel: two different texts match the same node.
     """
     meanings = {end: found.meanings[text] for end, text in (("source", edge.source), ("target", edge.target))}
     if any(isinstance(meaning, Missing) for meaning in meanings.values()):
@@ -225,7 +225,7 @@ def _unclear(found: Found, edge: ScratchEdge) -> AddEdgeResponse | None:
 
 
 def _problems(found: Found, edge: ScratchEdge) -> Iterator[str]:
-    """Why an edge cannot be added, for each end."""
+    """The reasons why an edge cannot be added."""
     for end, text in (("source", edge.source), ("target", edge.target)):
         meaning = found.meanings[text]
         if isinstance(meaning, Missing):
@@ -242,19 +242,19 @@ def _problems(found: Found, edge: ScratchEdge) -> Iterator[str]:
 
 
 def _is_doubtful(edge: ScratchEdge, source: Match, target: Match) -> bool:
-    """Whether two texts that differ are taken for one node, and one of them only by likeness."""
+    """Whether two different texts match the same node, at least one of them only by similarity."""
     differ = same_key(edge.source) != same_key(edge.target)
     return differ and source.index == target.index and "similar" in {source.how, target.how}
 
 
 def _similarity(found: Found, text: str, label: str) -> float | None:
-    """How similar an end is to the label it found; None if it is that label."""
+    """The similarity of an end to the matched label; None if they are equal."""
     meaning = found.meanings[text]
     return meaning.told if isinstance(meaning, Match) and text != label == meaning.label else None
 
 
 def _spelled(graph: "ScratchGraph", ends: Sequence[str], relation: str) -> str:
-    """A relation as the graph spells it."""
+    """The graph's spelling of a relation."""
     source, target = (graph.find(end) for end in ends)
     return next((edge.relation for edge in graph.edges(source, target, relation)), relation)
 

@@ -1,4 +1,4 @@
-"""Scratch graphs from texts, and as texts and pictures. A text is read completely before a graph is touched."""
+"""Imports scratch graphs from texts and exports them as texts and pictures."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,19 +16,19 @@ from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
-if TYPE_CHECKING:  # readers, writers and NumPy are loaded when a text is first read or written
+if TYPE_CHECKING:  # formats and NumPy are loaded on first use
     from graphiti_pkm.capabilities.scratch.formats.registry import ReadFormat, WriteFormat
     from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 
 DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
-"""Characters of the content."""
+"""Default and maximum number of characters of an export."""
 _SHORT = ("csv", "tsv", "text", "mermaid")
 _MOST_TOLD = 5
 _LONGEST_TOLD = 60
 
 
 class ScratchExchange:
-    """Between graphs and texts of any format."""
+    """``import_graph`` and ``export_graph``."""
 
     def __init__(self, graphs: ScratchGraphs, matcher: Matcher, pictures: Pictures) -> None:
         self._graphs = graphs
@@ -38,7 +38,7 @@ class ScratchExchange:
     async def import_graph(
         self, caller: Caller, graph: str, text_format: "ReadFormat", content: str
     ) -> ImportGraphResponse:
-        """Merge what a text says into a graph: all of it, or nothing if anything is wrong with it."""
+        """Merge the content of a text into a graph; if any part of it is invalid, nothing is changed."""
         said = await asyncio.to_thread(_read, content, text_format, self._graphs.limits)
         async with self._graphs.writing(caller, graph) as opened:
             applied, other_types = await in_thread(_applied, opened.graph, said)
@@ -54,7 +54,7 @@ class ScratchExchange:
     async def export_graph(
         self, caller: Caller, graph: str, text_format: "WriteFormat", nodes: Sequence[str] | None, max_chars: int
     ) -> ExportGraphResponse:
-        """A graph, or some of its nodes with the edges among them, as a text: whole or not at all."""
+        """A graph, or some of its nodes with the edges between them, as a text, which is never truncated."""
         labels = [label.strip() for label in nodes or ()]
         async with self._matcher.reading(caller, graph, labels) as found:
             chosen = {found.match(label).index for label in labels} or None
@@ -84,7 +84,7 @@ def _applied(graph: "ScratchGraph", said: Content) -> "tuple[Applied, list[str]]
 
 
 def _other_types(graph: "ScratchGraph", said: Content) -> list[str]:
-    """That the graph has nodes of a text with another type, if it has; the first of them by name."""
+    """A warning that names the first nodes which keep a type other than the one in the text."""
     told = []
     for node in said.nodes:
         index = None if node.type is None else graph.find(node.label)
@@ -107,12 +107,12 @@ def _way_out(characters: int, text_format: str) -> str:
 
 
 def _read(text: str, text_format: "ReadFormat", limits: ScratchLimits) -> Content:
-    from graphiti_pkm.capabilities.scratch.formats.registry import parse  # noqa: PLC0415  (see above)
+    from graphiti_pkm.capabilities.scratch.formats.registry import parse  # noqa: PLC0415  (loaded on first use)
 
     return parse(text, text_format, limits)
 
 
 def _written(content: Content, text_format: "WriteFormat") -> tuple[str, list[str]]:
-    from graphiti_pkm.capabilities.scratch.formats.registry import left_out, write  # noqa: PLC0415  (see above)
+    from graphiti_pkm.capabilities.scratch.formats.registry import left_out, write  # noqa: PLC0415  (loaded on first use)
 
     return write(content, text_format), left_out(content, text_format)

@@ -1,6 +1,6 @@
-"""Scratch graphs: transient graphs to reason with, apart from memory. What one holds, and how much it may.
+"""The values that a scratch graph consists of, and their limits.
 
-Plain dataclasses: there may be tens of thousands, and the process that computes on them starts without pydantic.
+They are plain dataclasses: there can be tens of thousands, and the worker process starts without pydantic.
 """
 
 from collections.abc import Mapping
@@ -13,20 +13,20 @@ Properties: TypeAlias = Mapping[str, Any]
 
 DEFAULT_GRAPH = "default"
 DEFAULT_RELATION = "related_to"
-"""Of an edge that was imported without one (E-78)."""
+"""The relation of imported edges that have none."""
 
 LONGEST_NAME = 100
 LONGEST_LABEL = 500
 LONGEST_RELATION = 200
 LARGEST_PROPERTIES = 10_000
-"""Characters of the properties of one node or edge, as JSON."""
+"""Characters of JSON, for the properties of one node or edge."""
 
 NONE: Properties = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class ScratchNode:
-    """A node; its label is how it is found and what no other node of the graph has."""
+    """A node, identified by its label."""
 
     label: str
     type: str | None = None
@@ -35,7 +35,7 @@ class ScratchNode:
 
 @dataclass(frozen=True, slots=True)
 class ScratchEdge:
-    """A directed edge between two labels; the only one of its relation between them."""
+    """A directed edge, identified by the labels of its ends and its relation."""
 
     source: str
     target: str
@@ -45,9 +45,9 @@ class ScratchEdge:
 
 @dataclass(frozen=True)
 class Content:
-    """What a text of some format says, or what one is written from; an edge may name nodes that are not listed."""
+    """Nodes and edges to add to a graph, or taken from one; edges may name nodes that are not listed."""
 
     nodes: tuple[ScratchNode, ...] = ()
     edges: tuple[ScratchEdge, ...] = ()
     warnings: tuple[str, ...] = ()
-    """What could not be taken over as it stood, e.g. that the edges had no direction."""
+    """What could not be read as written, e.g. that edges had no direction."""

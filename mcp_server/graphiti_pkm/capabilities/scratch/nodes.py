@@ -1,4 +1,4 @@
-"""The nodes of scratch graphs: added by label, found by what they are called, listed, removed."""
+"""Adding, finding, listing and removing nodes of scratch graphs by label."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 
 _MOST_TOLD = 20
-"""Conflicts of one batch."""
+"""Conflicts listed for one batch."""
 _FAILURES_ROOM = 12_000
-"""Characters for what failed."""
+"""Characters for the failed items of a batch."""
 
 
 class ScratchNodes:
@@ -50,7 +50,7 @@ class ScratchNodes:
         properties: dict[str, Any] | None = None,
         graph: str = DEFAULT_GRAPH,
     ) -> AddNodeResponse:
-        """Add a node, or merge into the one of this label; what is only similar is told and never used instead."""
+        """Add a node, or merge into the one with this label. Similar nodes are reported but never used instead."""
         node = ScratchNode(checked_label(label), checked_type(type), checked_properties(properties))
         async with self._matcher.writing(caller, graph, [node.label]) as found:
             applied = found.graph.apply(Content(nodes=(node,)))
@@ -67,7 +67,7 @@ class ScratchNodes:
     async def add_nodes(
         self, caller: Caller, nodes: Sequence[NodeInput], graph: str = DEFAULT_GRAPH
     ) -> AddNodesResponse:
-        """Add those that are in order, with one call of the embedding model; the others are told with their reason."""
+        """Add the valid nodes, embedded in one batch; the others are returned with reasons."""
         good, failed = await in_thread(_checked, nodes)
         async with self._matcher.writing(caller, graph, [node.label for node in good]) as found:
             good, new, applied = await in_thread(_put, found, good, failed)
@@ -84,7 +84,7 @@ class ScratchNodes:
             )
 
     async def find_node(self, caller: Caller, query: str, graph: str = DEFAULT_GRAPH) -> FindNodeResponse:
-        """The nodes that a text may mean, likeliest first; without vectors those whose letters and words are alike."""
+        """The nodes that match a text, the best first; without an embedding model, by letters and words only."""
         async with self._matcher.reading(caller, graph, [query]) as found:
             meaning = found.meanings[query.strip()]
             candidates = found.candidates(query)
@@ -102,7 +102,7 @@ class ScratchNodes:
             )
 
     async def remove_node(self, caller: Caller, label: str, graph: str = DEFAULT_GRAPH) -> RemoveNodeResponse:
-        """Remove the node of this label and its edges; one that is only similar stays, and is named."""
+        """Remove the node with this label and its edges. A node that is only similar is not removed, but suggested."""
         async with self._matcher.writing(caller, graph, [label], create=False) as found:
             match = found.certain(label)
             removed = found.graph.remove_node(match.index)
@@ -119,10 +119,10 @@ class ScratchNodes:
         cursor: str | None = None,
         graph: str = DEFAULT_GRAPH,
     ) -> ListNodesResponse:
-        """Nodes in the order they were added, perhaps of one type or with few edges, of one relation or of any.
+        """Nodes in order of insertion, optionally of one type or with a maximum degree.
 
         Raises:
-            InvalidInput: a relation without a degree that its edges count for.
+            InvalidInput: ``relation`` is given without a maximum degree.
         """
         rows = ROWS.check(limit)
         if relation is not None and max_in_degree is max_out_degree is None:
@@ -158,12 +158,12 @@ class ScratchNodes:
             return ListNodesResponse(nodes=page.items, note=note, **page.counts)
 
     def _similar(self, found: Found, label: str) -> list[LabelCandidate]:
-        """What was there before a node was added and is so similar that it may be the same."""
+        """Existing nodes so similar to a new one that they may be the same."""
         return [one.view for one in found.candidates(label) if one.similarity >= self._matcher.threshold]
 
 
 def settled(found: Found, label: str) -> int:
-    """The number of a node that was just added, which gets the vector that its label has by now."""
+    """The index of a node that was just added, after its label's vector has been stored."""
     index = found.graph.find(label)
     assert index is not None  # noqa: S101  (it was added under the same hold)
     vector = found.vectors.get(label)
@@ -173,7 +173,7 @@ def settled(found: Found, label: str) -> int:
 
 
 def _conflicts(graph: "ScratchGraph", nodes: Sequence[ScratchNode]) -> list[str]:
-    """Types that were not taken because the nodes had others."""
+    """Reports types that were not set because the nodes already had others."""
     kept = ((node, graph.node(index)) for node in nodes if (index := graph.find(node.label)) is not None)
     return [
         f"{shown(had.label)} stays of type {had.type!r}, not {node.type!r}"
@@ -185,7 +185,7 @@ def _conflicts(graph: "ScratchGraph", nodes: Sequence[ScratchNode]) -> list[str]
 def _put(
     found: Found, nodes: Sequence[ScratchNode], failed: list[FailedNode]
 ) -> tuple[list[ScratchNode], list[str], "Applied"]:
-    """Add the nodes; gives them with the new labels, and puts those with too many properties to ``failed``."""
+    """Add the nodes; returns them and the new labels, and appends those with too large properties to ``failed``."""
     grown, _ = found.graph.overgrown(Content(nodes=tuple(nodes)))
     failed += [FailedNode(node=shown(nodes[at].label), reason=OVERGROWN) for at in grown]
     good = [node for at, node in enumerate(nodes) if at not in grown]

@@ -1,4 +1,4 @@
-"""Pages of what a scratch graph lists: bounded in rows and characters, in the order in which things were added."""
+"""Pages of the lists of a scratch graph, limited in rows and characters, and notes on filters without a match."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROOM = DEFAULT_CHARS - 1_500
 """Characters for the items of an answer."""
 UNTYPED = "untyped"
-"""What nodes without a type are counted as, and asked for by."""
+"""The name under which nodes without a type are counted and found."""
 
 _MOST_NAMES = 20
 
@@ -29,7 +29,7 @@ _View = TypeVar("_View", bound=Answer)
 
 @dataclass(frozen=True)
 class Place:
-    """Which list of which graph is read, and from where on."""
+    """The list that is read, with its filters, and where the page starts."""
 
     filters: Mapping[str, object]
     after: Key | None
@@ -39,7 +39,7 @@ class Place:
     def of(
         cls, tool: str, graphs: ScratchGraphs, opened: OpenGraph, caller: Caller, cursor: str | None, **filters: object
     ) -> "Place":
-        """Raises InvalidCursor for one of another tool, of another graph or of other filters."""
+        """Raises InvalidCursor if the cursor belongs to another tool, graph or set of filters."""
         graph = {"tool": tool, "sight": caller.sight, "graph": opened.name, "made": opened.created_at}
         whole = {**graph, "given": filters}
         after = None if cursor is None else decode_cursor(graphs.signer, cursor, whole).key
@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Listed(Generic[_View]):
-    """One page of views."""
+    """One page of a list."""
 
     items: list[_View]
     total: int
@@ -57,7 +57,7 @@ class Listed(Generic[_View]):
 
     @property
     def counts(self) -> dict[str, Any]:
-        """The fields of every page beside its items."""
+        """The fields that every page has besides its items."""
         return {
             "total": self.total,
             "returned": len(self.items),
@@ -75,7 +75,7 @@ def listed(
     place: Place,
     opened: OpenGraph,
 ) -> Listed[_View]:
-    """The first of ``rows``, which begin where the place is."""
+    """One page of ``rows``, which must start after ``place``."""
     taken = list(islice(rows, limit + 1))
     views = [view(row) for row in taken[:limit]]
     kept = fitting(views)
@@ -87,19 +87,19 @@ def listed(
 
 
 def fitting(views: Sequence[Answer], room: int = ROOM) -> int:
-    """How many of them fit into an answer."""
+    """The number of items that fit into an answer."""
     return fit((text_size(view.model_dump(mode="json")) + 1 for view in views), room)
 
 
 def relation_note(graph: "ScratchGraph", relation: str | None) -> str | None:
-    """That no edge has a relation that was asked for, and which there are."""
+    """A note with the existing relations if no edge has the requested one."""
     if relation is None or graph.count_edges(relation=relation):
         return None
     return f"no edge has the relation {shown(relation)}; there are: {_listed(graph.relations)}"
 
 
 def type_note(graph: "ScratchGraph", kind: str) -> str:
-    """That no node is of a type that was asked for, and which there are."""
+    """A note that no node has the requested type, with the existing types."""
     types = dict.fromkeys(graph.node(index).type or UNTYPED for index in graph.order())
     return f"no node is of type {shown(kind)}; there are: {_listed(types)}"
 

@@ -1,4 +1,4 @@
-"""Scratch graphs that are to outlive the server: saved when asked, opened when asked, never by themselves."""
+"""Saves scratch graphs and opens saved ones, only on request."""
 
 import asyncio
 import json
@@ -18,13 +18,13 @@ from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import NotAllowed, NotFound
 
 MOST_CHARACTERS = 20_000_000
-"""Of all saved graphs of one caller, as JSON: each backup holds them again."""
+"""Characters of JSON, for all saved graphs of one caller together; every backup contains them."""
 _NAMES = 20
 _SHOWN = 60
 
 
 class ScratchSaving:
-    """``save_graph``, ``open_graph``, and what lists and deletes saved ones."""
+    """``save_graph``, ``open_graph``, and ``list_graphs`` and ``delete_graph``, which also cover saved graphs."""
 
     def __init__(self, context: Context, groups: Groups, graphs: ScratchGraphs, saved: SavedGraphs) -> None:
         self._context = context
@@ -36,11 +36,11 @@ class ScratchSaving:
     async def save_graph(
         self, caller: Caller, graph: str = DEFAULT_GRAPH, name: str | None = None
     ) -> SaveGraphResponse:
-        """Keep a copy in the data directory; durable when it returns, in the place of an earlier one of its name.
+        """Save a copy in the data directory, replacing an earlier one of the same name. Durable on return.
 
         Raises:
-            NotFound: there is no such graph.
-            TooLarge: the caller has saved too much; nothing was saved.
+            NotFound: the graph does not exist.
+            TooLarge: the caller's saved graphs would be too large; nothing was saved.
             NotAllowed: the caller may only read.
         """
         if caller.read_only:
@@ -80,11 +80,11 @@ class ScratchSaving:
     async def open_graph(
         self, caller: Caller, name: str = DEFAULT_GRAPH, graph: str | None = None
     ) -> OpenGraphResponse:
-        """Bring a saved graph into a scratch graph, of the same name unless told otherwise; what is there is merged.
+        """Merge a saved graph into a scratch graph, by default one of the same name.
 
         Raises:
-            NotFound: nothing was saved under this name; lists what was.
-            TooLarge: the scratch graph would be; nothing was added.
+            NotFound: no graph was saved under this name; the message lists the saved ones.
+            TooLarge: the scratch graph would become too large; nothing was added.
         """
         called = checked_name(name, "name")
         into = called if graph is None else checked_name(graph)
@@ -107,7 +107,7 @@ class ScratchSaving:
         )
 
     async def list_graphs(self, caller: Caller) -> ListGraphsResponse:
-        """The caller's scratch graphs, last used first, and saved ones by name."""
+        """The caller's scratch graphs, the most recently used first, and the saved graphs by name."""
         saved = [
             SavedGraphView(name=one.name, node_count=one.nodes, edge_count=one.edges, saved_at=iso(one.saved_at))
             for one in await self._saved.listed(caller.sight)
@@ -117,7 +117,7 @@ class ScratchSaving:
     async def delete_graph(
         self, caller: Caller, graph: str = DEFAULT_GRAPH, saved: bool = False
     ) -> DeleteGraphResponse:
-        """Let go of a scratch graph; or of the saved copy of this name, and then the scratch graph stays."""
+        """Delete a scratch graph, or with ``saved`` only the saved copy of this name."""
         if not saved:
             return await self._graphs.delete_graph(caller, graph)
         called = checked_name(graph)
@@ -138,7 +138,7 @@ class ScratchSaving:
         return (", ".join(names[:_NAMES]) + more) or "none"
 
     async def _without_gone(self, caller: Caller, content: Content) -> tuple[Content, tuple[str, ...], int]:
-        """As memory tells now what came from it, without what is gone; the stored groups; how many changed."""
+        """The content updated from memory, without forgotten parts; its groups; the number of updated items."""
         visible = await self._groups.visible(caller)
         found = await held(self._graph, visible, content.nodes, content.edges)
         gone = {node.label for node in content.nodes if found.lacks_node(node)}

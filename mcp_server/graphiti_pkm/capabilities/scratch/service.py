@@ -1,4 +1,4 @@
-"""The use cases of scratch graphs as one value; built only where the toolset ``reasoning`` is switched on."""
+"""The services of scratch graphs, built only if the toolset ``reasoning`` is enabled."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ from graphiti_pkm.core.ports.saved_graphs import SavedGraphs
 
 
 class Reasoning:
-    """One object per group of use cases, over the same graphs."""
+    """One service for each group of tools, all over the same graphs."""
 
     def __init__(self, context: Context, groups: Groups, writing: Writing, saved: SavedGraphs) -> None:
         settings = context.settings
@@ -38,5 +38,5 @@ class Reasoning:
         self.saving = ScratchSaving(context, groups, self.graphs, saved)
 
     async def close(self) -> None:
-        """End what runs beside the server."""
+        """Stop the worker processes."""
         await self.analysis.close()

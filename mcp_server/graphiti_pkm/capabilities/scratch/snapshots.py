@@ -1,6 +1,6 @@
-"""A scratch graph as it was at a moment, and what is computed on it without holding it.
+"""Snapshots of scratch graphs, on which analyses run without holding the graph's lock.
 
-What takes time in proportion to a graph runs in a thread, what may explode in a process of its own.
+Linear work runs in a thread, work without a useful time bound in a worker process.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
-if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
+if TYPE_CHECKING:  # rustworkx and NumPy are loaded with the first graph
     from graphiti_pkm.capabilities.scratch.algorithms.view import Gathered, View
     from graphiti_pkm.capabilities.scratch.algorithms.worker import Outcome, Workers
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
@@ -24,21 +24,21 @@ _MOST_RELATIONS = 10
 _JOBS = "graphiti_pkm.capabilities.scratch.algorithms.analyses"
 _DRAWING = "graphiti_pkm.capabilities.scratch.drawing.svg:drawn"
 _MOST_CHARACTERS = 16_000
-"""Of the labels of one list of lists."""
+"""For the labels of a list of lists."""
 _MOST_IN_A_ROW = 6_000
-"""Of the labels of one plain list."""
+"""For the labels of a plain list."""
 _WHOLE = 500
-"""Labels up to which every part is listed whole."""
+"""Up to this number of labels all parts are listed completely."""
 _OF_A_PART = 20
-"""Labels of each part otherwise."""
+"""Labels listed of each part if there are more."""
 _BETWEEN = 3
-"""Characters around a label."""
+"""Characters between two labels."""
 _TIES = 12
-"""Decimals of a score; what differs less is equal."""
+"""Decimals of a score; scores that differ less are equal."""
 
 
 class Labels:
-    """The labels of a view's nodes."""
+    """Converts node numbers of a view to labels, within the room of an answer."""
 
     def __init__(self, labels: Sequence[str]) -> None:
         self._labels = labels
@@ -51,21 +51,21 @@ class Labels:
         return [self._labels[node] for node in nodes]
 
     def along(self, path: Sequence[int]) -> list[str]:
-        """The labels of a path, or of as many of its first nodes as there is room for."""
+        """The labels of a path, as far as there is room."""
         return self._fitting(path, _MOST_CHARACTERS)
 
     def some_of(self, nodes: Sequence[int], most: int, room: int = _MOST_IN_A_ROW) -> list[str]:
-        """The labels of the first ones; fewer than ``most`` if they are long."""
+        """The labels of at most ``most`` nodes, as far as there is room."""
         return self._fitting(nodes[:most], room)
 
     def ranked(self, scores: Sequence[float], most: int) -> list[Ranking]:
-        """Highest score first, then by label."""
+        """Sorted by descending score, then by label."""
         rounded = [round(score, _TIES) for score in scores]
         order = sorted(range(len(rounded)), key=lambda node: (-rounded[node], self._labels[node]))
         return [Ranking(label=self._labels[node], score=rounded[node]) for node in order[:most]]
 
     def groups(self, groups: Iterable[Sequence[int]]) -> tuple[list[list[str]], bool]:
-        """Each group whole, as many as there is room for; whether that is all of them."""
+        """Complete groups, as far as there is room; and whether these are all."""
         shown: list[list[str]] = []
         room = _MOST_CHARACTERS
         for group in groups:
@@ -77,7 +77,7 @@ class Labels:
         return shown, True
 
     def parts(self, parts: Sequence[Sequence[int]], room: int = _MOST_CHARACTERS) -> tuple[list[list[str]], bool]:
-        """The first labels of each part, as many as there is room for; whether that is every label."""
+        """The first labels of each part, as far as there is room; and whether these are all."""
         most = _WHOLE if sum(map(len, parts)) <= _WHOLE else _OF_A_PART
         shown: list[list[str]] = []
         for part in parts:
@@ -89,7 +89,7 @@ class Labels:
         return shown, sum(map(len, shown)) == sum(map(len, parts))
 
     def _fitting(self, nodes: Iterable[int], room: int) -> list[str]:
-        """Labels up to so many characters."""
+        """As many labels as fit into ``room`` characters."""
         labels: list[str] = []
         for node in nodes:
             room -= len(self._labels[node]) + _BETWEEN
@@ -101,7 +101,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Picture:
-    """A graph when it was held, and the nodes that were asked for."""
+    """A graph at one moment, and the requested nodes."""
 
     graph: "ScratchGraph"
     version: int
@@ -111,12 +111,12 @@ class Picture:
 
     @property
     def nodes(self) -> list[int]:
-        """The numbers of ``matches`` in the view."""
+        """The numbers of the matched nodes in the view."""
         return [self.view.node(match.index) for match in self.matches]
 
 
 class Pictures:
-    """Takes them, and runs what may explode."""
+    """Takes snapshots and runs jobs in worker processes."""
 
     def __init__(self, matcher: Matcher, seconds: float) -> None:
         """``seconds``: the time limit of one analysis."""
@@ -125,7 +125,7 @@ class Pictures:
         self._workers: Workers | None = None
 
     async def close(self) -> None:
-        """End the processes."""
+        """Stop the worker processes."""
         if self._workers is not None:
             await self._workers.close()
 
@@ -140,11 +140,12 @@ class Pictures:
         *,
         undirected: bool = False,
     ) -> Picture:
-        """The graph, of all relations or one, and the nodes that ``texts`` mean.
+        """A snapshot of the graph, of all relations or one, with the nodes that match ``texts``.
 
         Raises:
-            NotFound, AmbiguousLabel: there is no such graph or node, or several nodes.
-            InvalidInput: no edge has this relation, or a weight is no number.
+            NotFound: the graph or a node does not exist.
+            AmbiguousLabel: a text matches several nodes.
+            InvalidInput: no edge has this relation, or a weight is not a number.
         """
         async with self._matcher.reading(caller, graph, texts) as found:
             must_have(found.graph, relation)
@@ -156,15 +157,15 @@ class Pictures:
     async def run(
         self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any
     ) -> "Outcome":
-        """Run a generator of ``algorithms/analyses.py`` in a process, up to the time limit or so many finds."""
+        """Run a job of ``algorithms/analyses.py`` in a worker process, up to the time limit or ``most`` results."""
         return await self._processes.run(caller.sight, f"{_JOBS}:{job}", view, most=most, **arguments)
 
     async def drawn(self, caller: Caller, content: Content) -> str:
-        """A content as SVG, drawn in a process.
+        """A content as SVG, drawn in a worker process.
 
         Raises:
-            InvalidInput: it is more than a picture shows.
-            Unavailable: it was not drawn within the time limit.
+            InvalidInput: the content is too large for a picture.
+            Unavailable: the time limit was reached.
         """
         nodes = [(node.label, node.type) for node in content.nodes]
         edges = [(edge.source, edge.target, edge.relation) for edge in content.edges]
@@ -177,7 +178,7 @@ class Pictures:
         )
 
     def best(self, outcome: "Outcome") -> dict[str, Any]:
-        """The last find. Raises Unavailable if there is none."""
+        """The last result. Raises Unavailable if there is none."""
         if outcome.finds:
             best: dict[str, Any] = outcome.finds[-1]
             return best
@@ -188,7 +189,7 @@ class Pictures:
         )
 
     def why(self, outcome: "Outcome", what: str, limit: int, *, all_shown: bool) -> str | None:
-        """Why there may be more than was found, None if there is not."""
+        """Why there may be more than was found; None if there is not."""
         match outcome.ending:
             case "most":
                 return f"There are more than {limit} {what}; these are the shortest."
@@ -202,7 +203,7 @@ class Pictures:
     @property
     def _processes(self) -> "Workers":
         if self._workers is None:
-            from graphiti_pkm.capabilities.scratch.algorithms.worker import Workers  # noqa: PLC0415  (for those who ask)
+            from graphiti_pkm.capabilities.scratch.algorithms.worker import Workers  # noqa: PLC0415  (loads NumPy)
 
             self._workers = Workers(self._seconds)
         return self._workers

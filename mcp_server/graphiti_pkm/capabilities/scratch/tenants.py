@@ -1,7 +1,8 @@
-"""Scratch graphs by tenant and name: who has which, for how long, and how many.
+"""Scratch graphs by tenant and name: ownership, expiry, limits and locks.
 
-A tenant is what a caller may see (``Caller.sight``), never a session: whoever reconnects finds their graphs, and nobody
-else does. One lock a graph, held for reading too: an analysis may run in a thread. Nothing slow happens under it.
+A tenant is what a caller may see (``Caller.sight``), not a session: a caller who reconnects finds the same graphs, and
+nobody else does. Each graph has one lock, which readers hold too, since work on a graph can run in a thread. Nothing
+slow happens under the lock.
 """
 
 import asyncio
@@ -25,13 +26,13 @@ from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import InvalidInput, NotFound, TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
-if TYPE_CHECKING:  # rustworkx and NumPy are loaded when the first graph is made
+if TYPE_CHECKING:  # rustworkx and NumPy are loaded with the first graph
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 _Tenant: TypeAlias = tuple[str, ...]
 
 _MOST_NAMES = 20
-"""Of graphs, in one message."""
+"""Names of graphs listed in one message."""
 _SHOWN = 60
 _TURN_SECONDS = 60.0
 _ENGINE = "graphiti_pkm.capabilities.scratch.graphs.graph"
@@ -47,22 +48,22 @@ class OpenGraph:
     created_at: datetime
     last_accessed: datetime
     similar: list[str] = field(default_factory=list)
-    """Names of graphs that were there and are called so but for case, spaces, - and _."""
+    """Names of earlier graphs that differ only in case, spaces, hyphens and underscores."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     used_at: float = 0.0
-    """When it was used last, by a clock that nobody sets."""
+    """When it was last used, on a monotonic clock."""
     version_before: int = 0
-    """Of the graph, before whoever holds it changed it."""
+    """The version of the graph when its lock was taken."""
 
     @property
     def told_if_made(self) -> dict[str, Any]:
-        """What to answer if whoever holds the graph has made it."""
+        """Fields of the answer if the holder of the lock has just made the graph."""
         is_made = not self.version_before and self.graph.version
         return {"graph_created": True, "similar_graphs": self.similar or None} if is_made else {}
 
 
 class ScratchGraphs:
-    """All scratch graphs of this process; nothing of them outlives it."""
+    """All scratch graphs of this process; they end with it."""
 
     def __init__(
         self,
@@ -72,9 +73,9 @@ class ScratchGraphs:
         signer: Signer | None = None,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``idle``: how long a graph stays that nobody uses; zero: for ever. ``signer``: of cursors.
+        """``idle``: how long an unused graph stays; zero means forever. ``signer`` signs cursors.
 
-        ``elapsed``: seconds by a clock that nobody sets.
+        ``elapsed`` is a monotonic clock, in seconds.
         """
         self._elapsed = elapsed
         self.limits = limits
@@ -85,26 +86,27 @@ class ScratchGraphs:
         self._dropped = False
 
     def reading(self, caller: Caller, name: str = DEFAULT_GRAPH) -> AbstractAsyncContextManager[OpenGraph]:
-        """Hold a graph that there is.
+        """Lock an existing graph.
 
         Raises:
-            NotFound: there is none of this name; lists those that there are.
+            NotFound: there is no graph of this name; the message lists those that exist.
         """
         return self._holding(caller, name, creates=False)
 
     def writing(
         self, caller: Caller, name: str = DEFAULT_GRAPH, *, create: bool = True
     ) -> AbstractAsyncContextManager[OpenGraph]:
-        """Hold a graph, made now if there is none and ``create``; one that then was never changed is not kept.
+        """Lock a graph to change it; with ``create`` a missing graph is made, and kept only if it is then changed.
 
         Raises:
-            NotFound: there is none and ``create`` is False.
-            InvalidInput: the name does not do, or the tenant has all it may have.
+            NotFound: there is no such graph and ``create`` is False.
+            InvalidInput: the name is invalid.
+            TooLarge: the tenant has as many graphs as allowed.
         """
         return self._holding(caller, name, creates=create)
 
     def list_graphs(self, caller: Caller) -> ListGraphsResponse:
-        """The caller's graphs, last used first."""
+        """The caller's graphs, the most recently used first."""
         self.sweep()
         graphs = sorted(self._of(caller.sight), key=lambda one: one.name)
         graphs.sort(key=lambda one: one.last_accessed, reverse=True)
@@ -115,7 +117,7 @@ class ScratchGraphs:
         )
 
     async def delete_graph(self, caller: Caller, graph: str = DEFAULT_GRAPH) -> DeleteGraphResponse:
-        """Let go of a graph, and tell what it held."""
+        """Delete a graph; the answer says how much it contained."""
         name = checked_name(graph)
         self.sweep()
         if name not in self._tenants.get(caller.sight, {}):
@@ -135,7 +137,7 @@ class ScratchGraphs:
             )
 
     def sweep(self) -> int:
-        """Let go of what nobody used for the idle time; a graph in use stays. Returns how many went."""
+        """Drop graphs that were unused for the idle time, except locked ones; returns their number."""
         if not self._idle:
             return 0
         now = self._elapsed()
@@ -150,7 +152,7 @@ class ScratchGraphs:
         return len(gone)
 
     async def keep_swept(self, stop: asyncio.Event) -> None:
-        """Give memory back also while nobody calls."""
+        """Drop expired graphs and return their memory to the system even while there are no calls."""
         while not stop.is_set():
             await wait_for_any(stop, seconds=_TURN_SECONDS)
             self.sweep()
@@ -172,7 +174,7 @@ class ScratchGraphs:
                 opened = self._made(tenant, key)
             async with opened.lock:
                 if self._tenants.get(tenant, {}).get(key) is not opened:
-                    continue  # deleted while we waited
+                    continue  # deleted while we waited for the lock
                 self._use(opened)
                 opened.version_before = opened.graph.version
                 try:
@@ -187,7 +189,7 @@ class ScratchGraphs:
         opened.last_accessed, opened.used_at = self._now(), self._elapsed()
 
     def _made(self, tenant: _Tenant, name: str) -> OpenGraph:
-        from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph  # noqa: PLC0415  (see above)
+        from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph  # noqa: PLC0415  (loaded with the first graph)
 
         graphs = self._tenants.setdefault(tenant, {})
         if len(graphs) >= self.limits.graphs:
@@ -234,7 +236,7 @@ class ScratchGraphs:
         return f"; one that nobody uses for {self._idle} is gone" if self._idle else ""
 
     def view(self, one: OpenGraph) -> ScratchGraphView:
-        """A graph as it is listed."""
+        """A graph as ``list_graphs`` shows it."""
         expires = one.last_accessed + self._idle if self._idle else None
         return ScratchGraphView(
             name=one.name,
@@ -247,7 +249,7 @@ class ScratchGraphs:
 
 
 def checked_name(name: str, parameter: str = "graph") -> str:
-    """A graph's name, trimmed. Raises InvalidInput, which names the parameter, if it does not do."""
+    """The trimmed name of a graph. Raises InvalidInput, naming the parameter, if it is invalid."""
     trimmed = unicodedata.normalize("NFC", name.strip())
     kinds = {unicodedata.category(character) for character in trimmed}
     if not trimmed or len(trimmed) > LONGEST_NAME or any(kind[0] == "C" or kind in _LINE_ENDS for kind in kinds):

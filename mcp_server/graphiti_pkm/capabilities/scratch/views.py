@@ -1,4 +1,4 @@
-"""Looking at scratch graphs: edges by their ends, what is next to a node, what is among some, the whole in figures."""
+"""Reading scratch graphs: edges, neighbours, subgraphs and statistics."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Direction: TypeAlias = Literal["in", "out", "both"]
 
 _MOST_KINDS = 100
-"""Types, and relations, that are counted one by one."""
+"""The most types, and relations, that are listed with their counts."""
 
 
 class ScratchLooking:
@@ -49,7 +49,7 @@ class ScratchLooking:
         cursor: str | None = None,
         graph: str = DEFAULT_GRAPH,
     ) -> FindEdgesResponse:
-        """Edges in the order they were added, of these ends and this relation."""
+        """Edges in order of insertion, optionally of one source, target or relation."""
         rows = ROWS.check(limit)
         ends = [end for end in (source, target) if end is not None]
         async with self._matcher.reading(caller, graph, ends) as found:
@@ -84,7 +84,7 @@ class ScratchLooking:
         cursor: str | None = None,
         graph: str = DEFAULT_GRAPH,
     ) -> GetNeighborsResponse:
-        """What edges join to a node, one row for each edge and direction."""
+        """The neighbours of a node, one row for each edge and direction."""
         rows = ROWS.check(limit)
         async with self._matcher.reading(caller, graph, [node]) as found:
             held, match = found.graph, found.match(node)
@@ -119,14 +119,14 @@ class ScratchLooking:
     async def subgraph(
         self, caller: Caller, nodes: Sequence[str], include_edges: bool = True, graph: str = DEFAULT_GRAPH
     ) -> ScratchSubgraphResponse:
-        """Some nodes and the edges among them; texts that mean no node, or several, are told apart."""
+        """Some nodes and the edges between them; texts without a match and ambiguous texts are listed separately."""
         named = [text for text in nodes if text.strip()]
         async with self._matcher.reading(caller, graph, named) as found:
             return await in_thread(_part, found, named, include_edges=include_edges)
 
     async def get_graph_info(self, caller: Caller, graph: str = DEFAULT_GRAPH) -> GraphInfoResponse:
-        """A graph in figures."""
-        from graphiti_pkm.capabilities.scratch.algorithms import structure  # noqa: PLC0415  (there is a graph, so NumPy is loaded)
+        """Statistics of a graph."""
+        from graphiti_pkm.capabilities.scratch.algorithms import structure  # noqa: PLC0415  (NumPy is loaded with the first graph)
 
         async with self._graphs.reading(caller, graph) as opened:
             held, view = opened.graph, opened.graph.view()
@@ -155,7 +155,7 @@ class ScratchLooking:
 
 
 _Row: TypeAlias = tuple[int, Literal["in", "out"], int, str]
-"""Sequence of an edge, its direction as seen from the node, the other end, the relation."""
+"""The sequence of an edge, its direction as seen from the node, the other end and the relation."""
 
 
 def _part(found: Found, named: Sequence[str], *, include_edges: bool) -> ScratchSubgraphResponse:
@@ -205,5 +205,5 @@ def _edge_view(graph: "ScratchGraph", edge: "Edge") -> ScratchEdgeView:
 
 
 def _most(counts: Mapping[str, int]) -> dict[str, int]:
-    """The most frequent ones, most first."""
+    """The highest counts, in descending order."""
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:_MOST_KINDS])

@@ -1,7 +1,7 @@
-"""What a text means among the labels of a scratch graph: exact, the same, the same but for punctuation, or similar.
+"""Matches texts with the labels of a scratch graph: exact, normalised, without punctuation, or by similarity.
 
-Looked up in two holds of the graph: first which texts are not simply there, then, once those are embedded in one call
-outside any lock, what they are nearest to.
+The graph is locked twice: first to find the texts that match no label by their form, then, after these were embedded in
+one batch without the lock, to find the most similar labels.
 """
 
 import math
@@ -33,19 +33,19 @@ NO_VECTORS = "labels were compared by letters and words only: there is no embedd
 STILL_EMBEDDING = "the labels of this graph are still being embedded: {} of {} are compared by letters and words only"
 
 COMPARED = 20
-"""Nearest labels of a text whose words and letters are looked at as well."""
+"""Nearest labels of a text that are also compared by words and letters."""
 _MOST_PENDING = 1_000
-"""Labels of an import that one call embeds: about a second."""
+"""Pending labels that one call embeds, in about one second."""
 _MOST_BY_LETTERS = 10
-"""Texts of a call that are compared with every label that has no vector: a tenth of a second each at 10,000."""
+"""Texts per call that are compared with all labels without a vector: 0.1 s each for 10,000 labels."""
 _NEAR = 0.4
-"""Least similarity of what is suggested where nothing matches."""
+"""The minimum similarity of suggestions where nothing matches."""
 _SHOWN_PARTS = 1_000
 _DECIMALS = 6
-"""Cosines come from 32-bit floats: beyond that they are noise, and 0.75 would not be 0.75."""
+"""Cosines come from 32-bit floats; further decimals are noise, and 0.75 must be 0.75."""
 _TOLERANCE = 1e-9
 _ROUNDING = 1e-6
-"""0.29 times 100 is 28.999999999999996."""
+"""Corrects floating-point errors: 0.29 * 100 is 28.999999999999996."""
 _CHUNK = 250
 _SHOWN = 60
 _NUMBERS = re.compile(r"\d+")
@@ -53,7 +53,7 @@ _NUMBERS = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A node that a text may mean."""
+    """A node that a text may refer to."""
 
     index: int
     label: str
@@ -61,32 +61,32 @@ class Candidate:
 
     @property
     def told(self) -> float:
-        """Its similarity with three places, rounded down: what misses the threshold is never shown as reaching it."""
+        """The similarity rounded down to three places, so that it never appears to reach a threshold that it misses."""
         return math.floor(self.similarity * _SHOWN_PARTS + _ROUNDING) / _SHOWN_PARTS
 
     @property
     def view(self) -> LabelCandidate:
-        """As it is answered."""
+        """The form in answers."""
         return LabelCandidate(label=self.label, similarity=self.told)
 
 
 @dataclass(frozen=True)
 class Match(Candidate):
-    """The node that a text means."""
+    """The node that a text refers to."""
 
     how: How
 
 
 @dataclass(frozen=True)
 class Ambiguous:
-    """Several nodes that it may mean, likeliest first; none leads by enough."""
+    """Several candidates, the best first, none of them with a sufficient lead."""
 
     candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True)
 class Missing:
-    """No node; ``near`` are the likeliest there are, if any."""
+    """No match; ``near`` holds the most similar nodes, if any."""
 
     near: tuple[Candidate, ...] = ()
 
@@ -96,25 +96,25 @@ Meaning: TypeAlias = Match | Ambiguous | Missing
 
 @dataclass(frozen=True)
 class Found:
-    """A graph in hand, and what each text means in it."""
+    """A locked graph, and the meaning of each text in it."""
 
     opened: OpenGraph
     meanings: Mapping[str, Meaning]
     vectors: Mapping[str, Vector]
-    """Of texts that are no labels yet, for those that are added now."""
+    """Vectors of texts that are not labels yet, for nodes that are added now."""
     note: str | None = None
-    """How what was similar was compared, if not by meaning."""
+    """Says so if labels were not compared by meaning."""
 
     @property
     def graph(self) -> "ScratchGraph":
         return self.opened.graph
 
     def match(self, text: str) -> Match:
-        """The one node that a text means.
+        """The one node that a text refers to.
 
         Raises:
-            AmbiguousLabel: several fit; names them.
-            NotFound: none does; names those that come near.
+            AmbiguousLabel: several nodes match; the message lists them.
+            NotFound: none matches; the message lists similar ones.
         """
         meaning = self.meanings[text.strip()]
         if isinstance(meaning, Match):
@@ -126,11 +126,11 @@ class Found:
         )
 
     def certain(self, text: str) -> Match:
-        """The one node that has this label, for what cannot be undone: similar is not enough.
+        """The one node with exactly this label, for removals: similarity is not enough.
 
         Raises:
-            InvalidInput: only similar ones, or several; names them.
-            NotFound: none that even comes near.
+            AmbiguousLabel: there are only similar nodes; the message lists them.
+            NotFound: there is not even a similar node.
         """
         meaning = self.meanings[text.strip()]
         if isinstance(meaning, Match) and self.graph.find(text) == meaning.index:
@@ -144,7 +144,7 @@ class Found:
         )
 
     def candidates(self, text: str) -> tuple[Candidate, ...]:
-        """What a text may mean, likeliest first."""
+        """The candidates for a text, the best first."""
         meaning = self.meanings[text.strip()]
         if isinstance(meaning, Match):
             return (meaning,)
@@ -156,18 +156,18 @@ class Found:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """What was found in the first hold of a graph, and made after it."""
+    """The result of the first lookup, and the vectors made after it."""
 
     opened: OpenGraph
     version: int
     known: Mapping[str, int]
-    """Nodes of the texts that are labels."""
+    """The nodes of texts that are labels."""
     vectors: dict[str, Vector] | None
-    """By words; None if there is no model now."""
+    """By words; None if the embedding model is unavailable."""
 
 
 class Matcher:
-    """Finds nodes by what a caller calls them."""
+    """Finds the nodes that callers name."""
 
     def __init__(self, graphs: ScratchGraphs, embedder: Embedder, settings: "Settings") -> None:
         self._graphs = graphs
@@ -178,17 +178,17 @@ class Matcher:
 
     @property
     def threshold(self) -> float:
-        """From which similarity on a label is what was meant."""
+        """The similarity from which a label matches."""
         return self._threshold
 
     @property
     def most(self) -> int:
-        """How many candidates are told of a text."""
+        """The number of candidates returned for a text."""
         return self._most
 
     @asynccontextmanager
     async def reading(self, caller: Caller, graph: str, texts: Iterable[str]) -> AsyncIterator[Found]:
-        """Hold a graph that there is, knowing what ``texts`` mean in it. Raises as ``ScratchGraphs.reading``."""
+        """Lock an existing graph and match ``texts`` in it. Raises as ``ScratchGraphs.reading``."""
         sought = _sought(texts)
         prepared = await self._prepare(self._graphs.reading(caller, graph), sought)
         async with self._graphs.reading(caller, graph) as opened:
@@ -198,14 +198,14 @@ class Matcher:
     async def writing(
         self, caller: Caller, graph: str, texts: Iterable[str], *, create: bool = True
     ) -> AsyncIterator[Found]:
-        """Hold a graph to change it, knowing what ``texts`` mean in it. Raises as ``ScratchGraphs.writing``."""
+        """Lock a graph to change it and match ``texts`` in it. Raises as ``ScratchGraphs.writing``."""
         sought = _sought(texts)
         prepared = await self._prepare(self._graphs.writing(caller, graph, create=create), sought)
         async with self._graphs.writing(caller, graph, create=create) as opened:
             yield await in_thread(self._found, opened, sought, prepared)
 
     async def _prepare(self, holding: AbstractAsyncContextManager[OpenGraph], texts: Sequence[str]) -> "_Prepared":
-        """Vectors of the texts that are no labels and, for these, of labels that have none yet."""
+        """Embeds the texts that are not labels and, if there are any, pending labels to compare them with."""
         async with holding as opened:
             graph, version = opened.graph, opened.graph.version
 
@@ -220,7 +220,7 @@ class Matcher:
         return _Prepared(opened, version, known, await embed_by_text(self._embedder, wanted) if wanted else {})
 
     def _found(self, opened: OpenGraph, texts: Sequence[str], prepared: "_Prepared") -> Found:
-        """What the texts mean. Runs in a thread, while the graph is held."""
+        """Matches the texts. Runs in a thread while the graph is locked."""
         graph, vectors = opened.graph, prepared.vectors or {}
         for index in list(graph.vectors.pending) if vectors else ():
             if (vector := vectors.get(words(graph.label(index)))) is not None:
@@ -237,7 +237,7 @@ class Matcher:
     def _similar(
         self, graph: "ScratchGraph", texts: Sequence[str], vectors: Mapping[str, Vector] | None
     ) -> dict[str, Meaning]:
-        """What texts mean that are no labels."""
+        """Matches texts that are not labels by similarity."""
         nearest: dict[str, list[tuple[int, float]]] = {}
         known = [text for text in texts if words(text) in (vectors or {})]
         for start in range(0, len(known), _CHUNK):
@@ -255,7 +255,7 @@ class Matcher:
         return meanings
 
     def _ranked(self, graph: "ScratchGraph", text: str, near: Iterable[tuple[int, float | None]]) -> list[Candidate]:
-        """Best first; of a label without a vector only letters and words are known."""
+        """Candidates, the best first; labels without a vector are compared by letters and words only."""
         likeness = Likeness(text)
         ranked = []
         for index, cosine in near:
@@ -265,9 +265,9 @@ class Matcher:
         return [one for one in ranked if one.similarity >= min(_NEAR, self._threshold)]
 
     def _meant(self, text: str, ranked: Sequence[Candidate], seen: Collection[int]) -> Meaning:
-        """The best one if it is similar enough and leads by more than the margin; none by its letters alone.
+        """A match if the best candidate reaches the threshold, leads by the margin and was compared by meaning.
 
-        ``seen``: nodes that were compared by meaning.
+        ``seen``: the nodes that were compared by meaning.
         """
         able = [one for one in ranked if one.similarity >= self._threshold and names_agree(text, one.label)]
         if not seen or not able:
@@ -281,9 +281,9 @@ class Matcher:
 
 
 def _by_form(graph: "ScratchGraph", text: str, known: int | None) -> Meaning | None:
-    """By the label's form alone; without punctuation only if that leaves something, and one.
+    """Matches a text by its form; without punctuation only if that is unambiguous.
 
-    ``known``: the node it was found to be, and still is.
+    ``known``: the node that the first lookup found, if it is still valid.
     """
     index = graph.find(text) if known is None else known
     if index is not None:
@@ -296,12 +296,12 @@ def _by_form(graph: "ScratchGraph", text: str, known: int | None) -> Meaning | N
 
 
 def similarity_of(cosine: float | None, alike: float) -> float:
-    """Of two labels, by the meaning of their words, if it is known, and their letters and words."""
+    """The similarity of two labels from the cosine of their vectors, if known, and their lexical similarity."""
     return round(alike if cosine is None else max(cosine, (cosine + alike) / 2), _DECIMALS)
 
 
 def names_agree(text: str, label: str) -> bool:
-    """Whether a label has every number and single letter of a text: order 12 is not order 11, nor hypothesis A B."""
+    """Whether a label has every number and single letter of a text, as "order 12" does not match "order 11"."""
     return _apart(text) <= _apart(label)
 
 
@@ -327,7 +327,7 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 
 
 def shown(text: str) -> str:
-    """A label in a message, cut short."""
+    """A label for a message, shortened if necessary."""
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
@@ -337,12 +337,12 @@ def candidates_told(candidates: Sequence[Candidate]) -> str:
 
 
 def ambiguous_told(text: str, meaning: Ambiguous) -> str:
-    """That a text may mean several nodes, and what to do."""
+    """Says that a text is ambiguous, and what to do."""
     told = candidates_told(meaning.candidates)
     return f"{shown(text)} may mean {told}; be more specific and repeat with one of these labels"
 
 
 def missing_told(text: str, meaning: Missing, graph: str) -> str:
-    """That a text means no node, with those that come near."""
+    """Says that no node matches a text, with the most similar ones."""
     near = f"; nearest: {candidates_told(meaning.near)}" if meaning.near else ""
     return f"No node {shown(text)} in scratch graph {shown(graph)}{near}"

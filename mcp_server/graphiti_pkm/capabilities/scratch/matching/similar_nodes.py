@@ -1,4 +1,4 @@
-"""What nodes that were just added may be the same as: one that was there before, or one of the same call."""
+"""Reports added nodes that may duplicate an existing node or another one of the same call."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -16,11 +16,11 @@ from graphiti_pkm.capabilities.scratch.models.answers import SimilarLabels
 from graphiti_pkm.core.waiting import in_thread
 
 _MOST_TOLD = 20
-"""Nodes of one call."""
+"""Nodes reported for one call."""
 
 
 async def similar_told(found: Found, labels: Iterable[str], matcher: Matcher) -> list[SimilarLabels]:
-    """Of added nodes those that are similar to others, with these; they have their vectors, and the graph is held."""
+    """Added nodes with the nodes that they are similar to. Their vectors are stored and the graph is locked."""
 
     def work() -> list[SimilarLabels]:
         added = _by_node(found, labels)
@@ -33,7 +33,7 @@ async def similar_told(found: Found, labels: Iterable[str], matcher: Matcher) ->
 
 
 def _by_node(found: Found, labels: Iterable[str]) -> dict[int, str]:
-    """What each node was first called."""
+    """The first label given for each node."""
     added: dict[int, str] = {}
     for label in labels:
         node = found.graph.find(label)
@@ -48,8 +48,8 @@ def _most_similar(found: Found, label: str, within: Sequence[Candidate], matcher
 
 
 def _within(found: Found, added: dict[int, str], threshold: float) -> dict[int, list[Candidate]]:
-    """Of each node those before it in the same call: all by one product. Numbered ones are no doubles."""
-    from graphiti_pkm.capabilities.scratch.graphs.label_vectors import LabelVectors  # noqa: PLC0415  (there is a graph: NumPy is loaded)
+    """For each node the similar ones before it in the same call. Nodes of a numbered series are not duplicates."""
+    from graphiti_pkm.capabilities.scratch.graphs.label_vectors import LabelVectors  # noqa: PLC0415  (NumPy is loaded with the first graph)
 
     vectors = {node: found.vectors[label] for node, label in added.items() if label in found.vectors}
     batch = LabelVectors()
@@ -58,7 +58,7 @@ def _within(found: Found, added: dict[int, str], threshold: float) -> dict[int, 
     nearest = batch.nearest_of(list(vectors.values()), COMPARED) if vectors else []
     place = {node: at for at, node in enumerate(added)}
     alike: dict[int, list[Candidate]] = {}
-    least = 2 * threshold - 1  # of a cosine: less, and no likeness makes up for it
+    least = 2 * threshold - 1  # below this cosine no lexical similarity reaches the threshold
     for node, near in zip(vectors, nearest, strict=True):
         if len(alike) == _MOST_TOLD:
             break

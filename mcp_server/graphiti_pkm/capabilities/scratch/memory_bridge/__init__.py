@@ -1,1 +1,4 @@
-"""From memory into a scratch graph and back, never by itself. Everything is written by one call of ``remember``."""
+"""Loads parts of memory into scratch graphs, and writes parts of scratch graphs to memory, both only on request.
+
+A commit is written by a single call of ``remember``.
+"""

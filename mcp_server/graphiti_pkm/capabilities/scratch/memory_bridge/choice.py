@@ -1,4 +1,4 @@
-"""What of a scratch graph is to be committed: chosen by labels, without what memory knows. Pure."""
+"""Selects the nodes and edges of a scratch graph that a commit writes. Pure functions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 _SHOWN = 60
 _CANDIDATES = 5
 _NEAR = 0.5
-"""Similarity of a label that is named where another was meant."""
+"""The minimum similarity of labels that an error suggests."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A part of a graph, as it was when it was chosen."""
+    """A part of a graph at the moment of its selection."""
 
     nodes: tuple[ScratchNode, ...]
-    """Chosen, or ends of chosen edges, that did not come from the group: entities to declare."""
+    """Selected nodes, and ends of selected edges, that did not come from the group: entities to declare."""
     edges: tuple[ScratchEdge, ...]
-    """Without those that the group knows as they are."""
+    """Selected edges that the group does not know, or knows differently."""
     ends: Mapping[str, ScratchNode]
-    """Every node above and every end of an edge above, by label; of those from the group only such ends."""
+    """By label, all of ``nodes`` and the ends of all ``edges``, also those that came from the group."""
     known: tuple[ScratchEdge, ...]
-    """Chosen edges that the group knows as they are."""
+    """Selected edges that the group already knows unchanged."""
 
 
 def choose(
     graph: "ScratchGraph", edges: Sequence[EdgeChoice] | None, nodes: Sequence[str] | None, group: str
 ) -> Chosen:
-    """The edges and nodes named; with neither, everything. ``group``: which is to know them, by its public name.
+    """The given edges and nodes, or everything if neither is given. ``group``: the public name of the target group.
 
     Raises:
-        NotFound: a label or an edge is not there.
-        AmbiguousLabel: a label may mean several nodes.
+        NotFound: a node or an edge does not exist.
+        AmbiguousLabel: a label matches several nodes.
     """
     if edges is None and nodes is None:
         found = graph.content()
@@ -55,7 +55,7 @@ def choose(
 
 
 def named(graph: "ScratchGraph", label: str) -> int:
-    """The one node with this label, or with the same but for punctuation. Raises NotFound, AmbiguousLabel."""
+    """The node with this label, which may differ in punctuation. Raises NotFound or AmbiguousLabel."""
     index = graph.find(label)
     if index is not None:
         return index
@@ -73,7 +73,7 @@ def named(graph: "ScratchGraph", label: str) -> int:
 
 
 def _near(graph: "ScratchGraph", label: str) -> list[str]:
-    """Labels that share words with one that is not there, likeliest first."""
+    """Labels similar to a missing one, the best first."""
     sought = Likeness(label)
     scored = ((sought.to(other), other) for index in graph.order() if (other := graph.label(index)))
     return [other for score, other in nlargest(_CANDIDATES, scored) if score >= _NEAR]

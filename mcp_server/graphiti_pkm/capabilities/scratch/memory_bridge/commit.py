@@ -1,4 +1,4 @@
-"""From a scratch graph into memory: never by itself, first as a preview, then as one add_memory with its episode."""
+"""Writes a part of a scratch graph to memory: first as a preview, then as one add_memory call with its episode."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
 
 MOST_COMMITTED = 500
-"""Nodes, and edges, of one commit: as many as one add_memory takes."""
+"""The most nodes, and the most edges, of one commit, as for one add_memory call."""
 _GONE = "it came from memory and is not there any more, forgotten or deleted; add_node anew if it is meant to return"
 _EDGE_GONE = (
     "it came from memory and is not there any more, forgotten or deleted; draw it anew if it is meant to return"
@@ -62,13 +62,14 @@ class ScratchCommit:
         dry_run: bool = True,
         group_id: str | None = None,
     ) -> CommitGraphResponse:
-        """Write chosen nodes and edges to memory, all without a choice, as entities and facts of one episode.
+        """Write the selected nodes and edges, or all, to memory as entities and facts of one episode.
 
-        What memory knows already is not written again; with nothing new there is no episode either.
+        What memory already knows is not written again. If nothing is new, no episode is written.
 
         Raises:
-            NotFound, InvalidInput: the graph, a label or an edge is not there, or it is too much for one call.
-            NotAllowed: the caller may only read, or not into this group.
+            NotFound: the graph, a label or an edge does not exist.
+            InvalidInput: there are too many nodes or edges for one call.
+            NotAllowed: the caller may only read, or may not write to this group.
             NotKept, KeptButPending: as ``add_memory``.
         """
         if caller.read_only:
@@ -95,12 +96,12 @@ class ScratchCommit:
             return answer(call, drafted, outcome, None)
         reduced = drafted.request(name, call.public, outcome.labels, outcome.facts)
         stored = await self._writing.add_memory(caller, reduced)
-        with contextlib.suppress(PkmError):  # it is committed whether or not the graph can be told
+        with contextlib.suppress(PkmError):  # the commit succeeded, even if the graph cannot be marked
             await self._mark(call, outcome, stored)
         return answer(call, drafted, outcome, stored)
 
     async def _draft(self, call: Call) -> tuple[Call, Draft]:
-        """What memory can take; the call without what memory has forgotten."""
+        """The draft of what memory can store, and the call without forgotten nodes and edges."""
         chosen = call.chosen
         visible = await self._groups.visible(call.caller)
         found = await held(self._graph, visible, chosen.ends.values(), (*chosen.edges, *chosen.known))
@@ -128,7 +129,7 @@ class ScratchCommit:
     async def _held_by_others(
         self, call: Call, keys: Mapping[str, str], origins: Mapping[str, Entity]
     ) -> dict[str, str]:
-        """By label why its name cannot be written: another entity of the group, or one of another type, has it."""
+        """By label, why a name cannot be written: it belongs to another entity, or to one of another type."""
         names = await self._graph.get_names(sorted(set(keys.values()))) if keys else {}
         uuids = {label: names[key].entity_uuid for label, key in keys.items() if key in names}
         others = {label: uuid for label, uuid in uuids.items() if uuid != origins[label].uuid}
@@ -161,7 +162,7 @@ class ScratchCommit:
         return is_me(label, self._persons.called(caller))
 
     async def _mark(self, call: Call, outcome: Outcome, stored: AddMemoryResponse) -> None:
-        """Let the graph know what memory knows by now, as far as it is still what was committed."""
+        """Mark the committed nodes and edges as known to memory, unless they were changed meanwhile."""
         keys = {label: name_key(call.group, one.name) for label, one in outcome.draft.entities.items()}
         holders = await self._graph.get_names(sorted(set(keys.values())))
         written = iter(stored.facts)
@@ -175,7 +176,7 @@ class ScratchCommit:
                 index = graph.find(label)
                 if index is None or key not in holders or graph.label(index) != label:
                     continue
-                if memory_uuid(graph.node(index)) is None:  # one of another group stays that
+                if memory_uuid(graph.node(index)) is None:  # the mark of another group is kept
                     known = {MEMORY_UUID: holders[key].entity_uuid, MEMORY_GROUP: call.public}
                     graph.merge_node(index, None, known)
             for fact, result, uuid in facts:
@@ -184,9 +185,9 @@ class ScratchCommit:
                 if source is None or target is None or not any(graph.edges(source, target, edge.relation)):
                     continue
                 if outcome.note(fact, result, call.zone) is not None:
-                    continue  # it says something else
+                    continue  # memory stores different dates
                 said: dict[str, Any] = {}
-                if edge.properties.get(SENTENCE) is not None:  # perhaps not the one it was loaded with
+                if edge.properties.get(SENTENCE) is not None:  # it may differ from the loaded one
                     said = {SENTENCE: fact.given.fact or fact.told.text}
                 known = marked(edge.relation, {**edge.properties, **said}, [uuid], call.public)
                 graph.add_edge(source, target, edge.relation, {**said, **known})

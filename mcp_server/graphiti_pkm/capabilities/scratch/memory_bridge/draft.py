@@ -1,4 +1,4 @@
-"""A part of a scratch graph as one add_memory: entities, facts, and the text that says where they came from. Pure."""
+"""Turns a part of a scratch graph into one add_memory call: entities, facts and text. Pure functions."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -39,13 +39,13 @@ class DraftFact:
 
     @property
     def sentence(self) -> str:
-        """As the text says it."""
+        """The sentence in the text of the episode."""
         return str(self.given.quote)
 
 
 @dataclass
 class Draft:
-    """What memory can take, and what not."""
+    """What memory can store, and what is left out."""
 
     entities: dict[str, EntityInput] = field(default_factory=dict)
     """By label."""
@@ -55,9 +55,9 @@ class Draft:
     def request(
         self, graph: str, group: str, labels: Collection[str], facts: Collection[DraftFact], *, is_quoted: bool = True
     ) -> AddMemory:
-        """One call with these entities and facts; its text says each fact, and names what has none.
+        """One call with these entities and facts; its text states each fact and names the entities without facts.
 
-        Not ``is_quoted``: to see what memory would gain but for words to quote.
+        Without ``is_quoted`` facts have no quotes, as a preview needs it.
         """
         entities = {label: self.entities[label] for label in self.entities if label in labels}
         joined = {end for fact in facts for end in (fact.edge.source, fact.edge.target)}
@@ -76,7 +76,7 @@ class Draft:
 
 
 def draft(chosen: Chosen, names: Mapping[str, str], refused: Mapping[str, str], person: str, zone: tzinfo) -> Draft:
-    """``names``: what memory calls nodes that came from it, ``refused``: why others cannot be named; both by label."""
+    """By label, ``names`` are names in memory of nodes that came from it, ``refused`` why others are not written."""
     drafted = Draft()
     refused = dict(refused)
     for node in chosen.nodes:
@@ -118,14 +118,14 @@ def _unfit(name: str) -> str | None:
 
 
 def _entity(node: ScratchNode, name: str) -> EntityInput:
-    """One that came from another group is only named."""
+    """The entity of a node; one that came from another group is given without a summary."""
     summary = node.properties.get("summary")
     said = clipped(summary, _SUMMARY) if isinstance(summary, str) and memory_uuid(node) is None else None
     return EntityInput(name=name, type=node.type, summary=said)
 
 
 def _fact(edge: ScratchEdge, source: str, target: str, person: str, zone: tzinfo) -> DraftFact:
-    """A sentence of its own is told as the fact's; without one memory makes it, and knows it again however told."""
+    """The fact of an edge. Memory makes the text of an edge without a sentence, and recognises it later."""
     said = {name: edge.properties[name] for name in SAID if edge.properties.get(name) is not None}
     if is_outdated(edge):
         said.pop(SENTENCE, None)
@@ -142,7 +142,7 @@ def _fact(edge: ScratchEdge, source: str, target: str, person: str, zone: tzinfo
 
 
 def _why(error: InvalidInput | ValidationError) -> str:
-    """Without the path of a call that nobody made."""
+    """The reason without the path of the field, as the caller did not make this call."""
     if isinstance(error, ValidationError):
         fields = ", ".join(dict.fromkeys(str(part) for one in error.errors() for part in one["loc"][:1]))
         return f"its properties {fields} are not as add_memory takes them"
@@ -150,7 +150,10 @@ def _why(error: InvalidInput | ValidationError) -> str:
 
 
 def sentence_of(told: ToldFact, source: str, target: str, zone: tzinfo) -> str:
-    """What is told, as one sentence; what its own words do not say stands in brackets behind them."""
+    """The sentence by which an episode states a committed edge; what its own words lack follows in parentheses.
+
+    It must contain value, unit and dates, or it would state a different fact.
+    """
     said = told.text.removesuffix(".")
     amount = amount_of(told)
     times = _times(told, zone)
@@ -160,7 +163,7 @@ def sentence_of(told: ToldFact, source: str, target: str, zone: tzinfo) -> str:
         left = ", ".join(filter(None, missing))
         return f"{said} ({left})." if left else _ended(said)
     is_of_measure = normalise_name(told.measure or "") == normalise_name(target)
-    if told.kind == "reading" and not is_of_measure:  # its text names only what was measured
+    if told.kind == "reading" and not is_of_measure:  # its text names only the measure
         said += f" ({source} {relation_words(told.relation)} {target})"
     return " ".join([said, *(words for words, _ in times)]) + "."
 
@@ -171,10 +174,10 @@ def amount_of(told: ToldFact) -> str:
 
 
 def _times(told: ToldFact, zone: tzinfo) -> list[tuple[str, str | None]]:
-    """Start and end in words, each with the day that it names."""
+    """Start and end in words, each with the date that it names."""
     start, end = told.valid_at, told.invalid_at
     if start is not None and end is not None and end <= start:
-        end = None  # memory keeps such a fact without its end
+        end = None  # memory stores such a fact without its end
     before = {"plan": "planned for", "event": "on", "reading": "on"}.get(told.kind, "from")
     if before == "on" and end is not None:
         before = "from"

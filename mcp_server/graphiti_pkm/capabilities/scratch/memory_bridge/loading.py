@@ -1,4 +1,4 @@
-"""From memory into a scratch graph: a bounded part of it, as it is or as it was at a moment. Memory is only read."""
+"""Loads a limited part of memory into a scratch graph, as it is now or as it was at a moment. Memory is only read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,13 +27,13 @@ from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
 
 MIN_COSINE = 0.4
-"""Of a start without a word of the query. With MiniLM, names tried by hand had at most 0.32 with queries that nothing
-fits ("zzzz quux", "penguin migration"), and from 0.42 on what was meant ("jogging" and Berlin Marathon)."""
+"""The minimum cosine of a start entity that contains no word of the query. With MiniLM, unrelated queries ("zzzz quux",
+"penguin migration") reached at most 0.32, related ones ("jogging" and Berlin Marathon) at least 0.42."""
 
 
 @dataclass(frozen=True)
 class Starts:
-    """Entities to walk from, and the groups in which that is done."""
+    """The entities from which a load starts, and the groups that it reads."""
 
     entities: Sequence[Entity]
     group_ids: tuple[str, ...]
@@ -41,10 +41,10 @@ class Starts:
 
 
 class StartSearch(Searching):
-    """The ranking of ``search_nodes``, cut where nothing fits any more."""
+    """The ranking of ``search_nodes`` without results that are merely the nearest."""
 
     async def starts(self, caller: Caller, query: str, group_ids: GroupIds, most: int) -> Starts:
-        """At most so many, best first. Raises InvalidInput if the query has no word."""
+        """At most ``most`` entities, the best first. Raises InvalidInput if the query has no word."""
         groups = self._groups.searched(caller, group_ids)
         wanted = EntityFilter(group_ids=groups)
         scores, _, note = await self._node_scores(checked_text("query", query), wanted, None)
@@ -56,7 +56,7 @@ class StartSearch(Searching):
         return Starts([found[uuid] for uuid in uuids[:most] if uuid in found], groups, note)
 
     async def _fitting(self, query: str, wanted: EntityFilter) -> set[str]:
-        """Those that have the name, a word of the query, or nearly its meaning."""
+        """Entities with the query as name, with a word of it, or with a similar meaning."""
         named = await self._candidates.named([query], wanted)
         words = await self._candidates.query(query)
         hits = await self._graph.search_entities(words.terms, wanted, POOL)
@@ -66,7 +66,7 @@ class StartSearch(Searching):
 
 MOST_STARTS = 50
 _FOUND = 10
-"""Entities that a query starts from."""
+"""The most entities from which a query starts."""
 _FACTS_A_NODE = 10
 _TOLD = 20
 _NAME = 200
@@ -74,7 +74,7 @@ _NAME = 200
 
 @dataclass(frozen=True)
 class _Loaded:
-    """What one load brought into a graph."""
+    """The result of one load."""
 
     labels: dict[str, str]
     renamed: list[str]
@@ -104,15 +104,15 @@ class ScratchBridge(Reader):
         group_ids: GroupIds = None,
         include_invalidated: bool = True,
     ) -> LoadMemoryResponse:
-        """Copy the entities around some, with the facts among them, into a scratch graph; what is there is merged.
+        """Merge the entities around the start entities, with the facts between them, into a scratch graph.
 
-        ``as_of``: only states that held then. Without ``group_ids`` the entities' own groups are read, for a query the
-        default one.
+        With ``as_of`` only states that were valid at that time are loaded. Without ``group_ids`` the groups of the
+        given entities are read, or the default group for a query.
 
         Raises:
             InvalidInput: not exactly one of entity_uuids and query is given, or a limit is exceeded.
-            NotFound: a uuid names no entity that the caller may see; nothing was loaded.
-            TooLarge: the graph would be; nothing was loaded.
+            NotFound: the caller can see no entity with a given uuid; nothing was loaded.
+            TooLarge: the graph would become too large; nothing was loaded.
         """
         name, hops, limit = checked_name(graph), LOADED_HOPS.check(hops), LOADED_NODES.check(limit)
         now, instant = self._context.now(), self._instant("as_of", as_of)
@@ -191,7 +191,7 @@ class ScratchBridge(Reader):
         now: datetime,
         as_of: datetime | None,
     ) -> _Loaded:
-        """All or nothing, as the graph applies it; runs in a thread while the graph is held."""
+        """Adds all or nothing; runs in a thread while the graph is locked."""
 
         def status(fact: Fact) -> str:
             return status_of(fact, now, as_of)
@@ -206,7 +206,7 @@ class ScratchBridge(Reader):
 
 
 def _held_then(starts: Starts, found: Neighbourhood, zone: tzinfo, instant: datetime) -> Starts:
-    """Without those of which nothing held then, unless that is so of all."""
+    """The starts for which a fact was valid at that time, or all if there are none."""
     joined = {end for fact in found.facts for end in (fact.source_uuid, fact.target_uuid)}
     kept = [one for one in starts.entities if one.uuid in joined]
     if kept or not starts.entities:

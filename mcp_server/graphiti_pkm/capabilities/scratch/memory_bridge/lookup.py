@@ -1,4 +1,4 @@
-"""What memory still holds of the nodes and edges that came from it, and what it tells of them by now."""
+"""Looks up nodes and edges that came from memory: whether they still exist, and how memory states them now."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,35 +14,35 @@ _SUMMARY = "summary"
 
 @dataclass
 class Held:
-    """Records by uuid."""
+    """The existing records, by uuid."""
 
     entities: dict[str, Entity] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
 
     @property
     def groups(self) -> set[str]:
-        """Stored groups that they are of."""
+        """The stored groups of these records."""
         entities, facts = self.entities.values(), self.facts.values()
         return {*(one.group_id for one in entities), *(one.group_id for one in facts)}
 
     def lacks_node(self, node: ScratchNode) -> bool:
-        """Whether it came from memory and is not there any more."""
+        """Whether the node came from memory and its entity no longer exists."""
         uuid = memory_uuid(node)
         return uuid is not None and uuid not in self.entities
 
     def lacks_edge(self, edge: ScratchEdge) -> bool:
-        """Whether the fact whose sentence it has is not there any more."""
+        """Whether the edge has the sentence of a fact that no longer exists."""
         uuids = first_facts(edge.properties)
         return bool(uuids) and uuids[0] not in self.facts
 
     def edge_now(self, edge: ScratchEdge) -> ScratchEdge:
-        """The edge with the words that memory has for it by now: some may be forgotten."""
+        """The edge with the current words of its fact, some of which may have been forgotten."""
         uuids = first_facts(edge.properties)
         fact = self.facts.get(uuids[0]) if uuids else None
         return edge if fact is None else as_told_now(edge, fact)
 
     def node_now(self, node: ScratchNode) -> ScratchNode:
-        """The node without a summary that memory does not have, or not any more: a part of it may be forgotten."""
+        """The node without a summary that memory does not contain, since a part of it may have been forgotten."""
         uuid, summary = memory_uuid(node), node.properties.get(_SUMMARY)
         entity = None if uuid is None else self.entities.get(uuid)
         if entity is None or not isinstance(summary, str) or summary.strip() in entity.summary:
@@ -54,7 +54,7 @@ class Held:
 async def held(
     graph: GraphReader, visible: Sequence[str], nodes: Iterable[ScratchNode], edges: Iterable[ScratchEdge]
 ) -> Held:
-    """Look up all that came from memory, in the groups that the caller may see."""
+    """Look up everything that came from memory, in the groups that the caller may see."""
     found = Held()
     uuids = {uuid for node in nodes if (uuid := memory_uuid(node)) is not None}
     told = {first for edge in edges for first in first_facts(edge.properties)[:1]}

@@ -1,8 +1,8 @@
-"""What a scratch graph is given of memory, and how it is known again there. Pure.
+"""Represents records of memory as nodes and edges, and recognises them later. Pure functions.
 
-An entity is a node labelled with its name, the facts of one relation between two entities are one edge; properties say
-which records they are. ``loaded_as`` holds, for each group, a digest of what an edge said when memory and it agreed: as
-long as it fits, there is nothing of the edge that this group does not know.
+An entity becomes a node labelled with its name. All facts with the same relation between two entities become one edge.
+Properties hold the uuids of the records. ``loaded_as`` holds a digest per group of the edge at the time when it agreed
+with memory: while the digest matches, the group already knows everything about the edge.
 """
 
 import hashlib
@@ -29,45 +29,45 @@ if TYPE_CHECKING:
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 SAID = (SENTENCE, "kind", "measure", VALUE, "unit", "valid_at", "invalid_at")
-"""Properties of an edge that memory takes, named as in add_memory."""
+"""Properties of an edge that memory stores, named as in add_memory."""
 
 _OF_AN_EDGE = (*SAID, "status", "facts", FACT_UUIDS, LOADED_AS)
 _ABOUT = ("kind", "measure", VALUE, "unit", "valid_at")
-"""What a sentence tells: once one of them was changed, a sentence that was not is of the past."""
+"""Properties that the sentence states: if one was changed and the sentence was not, the sentence is outdated."""
 _TEXT = 2_000
 _MOST_UUIDS = 20
 _DIGEST = 8
 _ROOM = 60
-"""Characters of a label for what makes it distinct."""
+"""Characters of a label reserved for a suffix that makes it unique."""
 _NAMELESS = "unnamed"
 
 
 def memory_uuid(node: ScratchNode) -> str | None:
-    """Of the entity that a node was loaded from, or committed as."""
+    """The uuid of the entity that a node was loaded from or committed as."""
     uuid = node.properties.get(MEMORY_UUID)
     return uuid if isinstance(uuid, str) else None
 
 
 def is_known(edge: ScratchEdge, group: str) -> bool:
-    """Whether it is as this group has, or had it: loaded or committed, and not changed since."""
+    """Whether the edge was loaded from or committed to this group and not changed since."""
     return _marks(edge.properties).get(group) == _said(edge.relation, edge.properties)
 
 
 def is_of_memory(edge: ScratchEdge) -> bool:
-    """Whether its sentence came from memory, or is there by now, as it stands."""
+    """Whether its sentence, unchanged, is one of memory."""
     sentence, _, _ = _said(edge.relation, edge.properties).split(".")
     return any(mark.startswith(f"{sentence}.") for mark in _marks(edge.properties).values())
 
 
 def is_outdated(edge: ScratchEdge) -> bool:
-    """Whether its sentence is as memory told it, while value, kind or start were changed since."""
+    """Whether its sentence is one of memory, but value, kind or start were changed since."""
     sentence, about, _ = _said(edge.relation, edge.properties).split(".")
     alike = [mark for mark in _marks(edge.properties).values() if mark.startswith(f"{sentence}.")]
     return bool(alike) and not any(mark.startswith(f"{sentence}.{about}.") for mark in alike)
 
 
 def marked(relation: str, properties: Properties, fact_uuids: Sequence[str], group: str) -> dict[str, Any]:
-    """Properties that say that a group knows an edge by these facts; what others know of it stays."""
+    """Properties that mark an edge as known to a group by these facts; marks of other groups are kept."""
     others = {other: mark for other, mark in _marks(properties).items() if other != group}
     before = first_facts(properties) if others else []
     known = {**others, group: _said(relation, properties)}
@@ -78,13 +78,13 @@ def marked(relation: str, properties: Properties, fact_uuids: Sequence[str], gro
 
 
 def first_facts(properties: Properties) -> list[str]:
-    """Uuids of the facts that an edge was loaded from or committed as; the first one has its sentence."""
+    """The uuids of the facts of an edge; the sentence is that of the first one."""
     uuids = properties.get(FACT_UUIDS)
     return [uuid for uuid in uuids if isinstance(uuid, str)] if isinstance(uuids, list) else []
 
 
 def as_told_now(edge: ScratchEdge, fact: Fact) -> ScratchEdge:
-    """The edge with the words that its fact has by now, where it has them from memory: some may be forgotten."""
+    """The edge with the current words of its fact if its words came from memory; some may have been forgotten."""
     sentence = edge.properties.get(SENTENCE)
     if not isinstance(sentence, str) or is_start(sentence, fact.text) or not is_of_memory(edge):
         return edge
@@ -101,9 +101,10 @@ def as_told_now(edge: ScratchEdge, fact: Fact) -> ScratchEdge:
 
 
 def labels_for(entities: Iterable[Entity], graph: "ScratchGraph") -> tuple[dict[str, str], list[str]]:
-    """A label for each entity by its uuid, and those that had to differ from its name.
+    """Labels for entities by uuid, and the labels that had to differ from the names.
 
-    An entity that is in the graph keeps its label; a node of its name that came from nowhere is taken for it.
+    An entity that is already in the graph keeps its label. A node with its name that did not come from memory is taken
+    for the entity.
     """
     nodes = [graph.node(index) for index in graph.order()]
     labels = {uuid: node.label for node in nodes if (uuid := memory_uuid(node)) is not None}
@@ -129,9 +130,9 @@ def content_of(
     public: Callable[[str], str],
     status: Callable[[Fact], str],
 ) -> Content:
-    """Nodes and edges for a graph, in which what an earlier load said of a fact is no more.
+    """Nodes and edges for a graph; they also reset outdated properties of an earlier load.
 
-    ``facts``: of those that make one edge the first one speaks.
+    ``facts``: the first of several facts that become one edge determines its properties.
     """
     nodes = [
         ScratchNode(label=labels[entity.uuid], type=entity.label, properties=_of_entity(entity, public))
@@ -167,7 +168,7 @@ def _forms(name: str, kind: str | None) -> Iterable[str]:
 
 
 def _of_entity(entity: Entity, public: Callable[[str], str]) -> dict[str, Any]:
-    """No summary: a part of it may be forgotten, of which a copy would know nothing."""
+    """Without the summary, since a copy would not notice if a part of it is forgotten."""
     return {MEMORY_UUID: entity.uuid, MEMORY_GROUP: public(entity.group_id)}
 
 
@@ -189,7 +190,7 @@ def _of_facts(facts: Sequence[Fact], status: Callable[[Fact], str], group: str) 
 
 
 def _renewed_edge(edge: ScratchEdge, graph: "ScratchGraph") -> ScratchEdge:
-    """Merging keeps what is not said anew: what an earlier load said and this one does not becomes null."""
+    """Sets properties of an earlier load that are missing now to null, since merging would keep them."""
     source, target = graph.find(edge.source), graph.find(edge.target)
     if source is None or target is None:
         return edge
@@ -200,14 +201,14 @@ def _renewed_edge(edge: ScratchEdge, graph: "ScratchGraph") -> ScratchEdge:
 
 
 def _marks(properties: Properties) -> dict[str, str]:
-    """What each group knows an edge as."""
+    """The digest of the edge for each group."""
     told = properties.get(LOADED_AS)
     pairs = [part.rpartition(":") for part in told.split()] if isinstance(told, str) else []
     return {group: mark for group, _, mark in pairs if group}
 
 
 def _said(relation: str, properties: Properties) -> str:
-    """Digests of the sentence, of what it tells, and of the rest."""
+    """Digests of the sentence, of the properties that it states, and of relation and end."""
     end = [relation.casefold(), properties.get("invalid_at")]
     return ".".join(map(_digest, (properties.get(SENTENCE), [properties.get(name) for name in _ABOUT], end)))
 

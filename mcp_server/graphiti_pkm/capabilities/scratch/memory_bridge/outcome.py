@@ -1,4 +1,4 @@
-"""What a commit of a scratch graph comes to, and how that is told. Pure."""
+"""The outcome of committing a scratch graph, and the answer about it. Pure functions."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ _ONLY_A_PREVIEW = "none yet, this is a preview: change the graph first, or settl
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a commit would do."""
+    """What a commit would write."""
 
     draft: Draft
     planned: Planned
@@ -36,12 +36,12 @@ class Outcome:
 
     @property
     def labels(self) -> list[str]:
-        """Of the nodes that something is written of."""
+        """The labels of nodes whose entities are new or changed."""
         return [label for label, one in self.nodes.items() if one.is_new or one.is_changed or one.new_names]
 
     @property
     def facts(self) -> list[DraftFact]:
-        """Those that are written."""
+        """The facts that are written."""
         return [fact for fact, result in self.results if result.outcome != "duplicate"]
 
     @cached_property
@@ -49,7 +49,7 @@ class Outcome:
         return {one.uuid: one for one in self.planned.plan.world.known}
 
     def note(self, fact: DraftFact, result: FactResult, zone: tzinfo) -> str | None:
-        """What memory keeps otherwise of a fact that it has."""
+        """Says so if memory has the fact with other dates."""
         after = self._known.get(result.uuid)
         if result.outcome == "created" or after is None:
             return None
@@ -61,7 +61,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Call:
-    """One call, and what it came to so far."""
+    """One call of ``commit_graph``."""
 
     caller: Caller
     name: str
@@ -69,16 +69,16 @@ class Call:
     public: str
     chosen: Chosen
     me: Collection[str]
-    """Labels that stand for the person whose memory it is."""
+    """Labels that stand for the person whose memory this is."""
     zone: tzinfo
     is_empty: bool
-    """It chooses nothing at all."""
+    """Whether the call selects nothing."""
 
 
 def answer(
     call: Call, drafted: Draft, outcome: Outcome | None, stored: AddMemoryResponse | None
 ) -> CommitGraphResponse:
-    """What was, or would be, written."""
+    """The answer: what was written, or would be written."""
     is_new = outcome is not None and bool(outcome.labels or outcome.facts)
     nodes = [] if outcome is None else [_node(label, one) for label, one in outcome.nodes.items()]
     edges = (

@@ -1,1 +1,1 @@
-"""What the tools over scratch graphs take and answer. The values inside a graph stand in ``limits.py``."""
+"""Requests and answers of the tools over scratch graphs. The values inside a graph are in ``limits.py``."""

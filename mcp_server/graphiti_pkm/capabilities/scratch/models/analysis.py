@@ -1,4 +1,4 @@
-"""What the tools that analyse scratch graphs answer: labels, never ids."""
+"""Answers of the tools that analyse scratch graphs; nodes are named by labels."""
 
 from graphiti_pkm.core.model.answers import Answer
 
@@ -30,20 +30,20 @@ class MatchedEnds(Answer):
     source_matched: str
     target_matched: str
     source_similarity: float | None = None
-    """Only where the label is another than was asked for."""
+    """Only if the label differs from the requested one."""
     target_similarity: float | None = None
 
 
 class ShortestPathResponse(MatchedEnds):
     path: list[str] | None
-    """Its first nodes if it is very long, and truncated."""
+    """A very long path is truncated to its first nodes."""
     relations: list[list[str]] | None = None
-    """Of each step, at most five."""
+    """At most five for each step."""
     truncated: bool = False
     length: int | None = None
-    """Edges."""
+    """The number of edges."""
     weight: float | None = None
-    """The sum of the weights, if there are any."""
+    """The sum of the weights, if a weight was requested."""
     reason: str | None = None
 
 
@@ -57,13 +57,13 @@ class AllPathsResponse(MatchedEnds):
 class RankingsResponse(Answer):
     rankings: list[Ranking]
     total: int
-    """Nodes of the graph."""
+    """The number of nodes of the graph."""
     truncated: bool
 
 
 class BetweennessResponse(RankingsResponse):
     note: str | None = None
-    """That and how the scores are estimates."""
+    """Says so if the scores are estimates."""
 
 
 class DegreesResponse(Answer):
@@ -75,7 +75,7 @@ class DegreesResponse(Answer):
 class ComponentsResponse(Answer):
     components: list[list[str]]
     sizes: list[int]
-    """Of the components listed; of a large one not every label is."""
+    """The complete sizes; of large components not all labels are listed."""
     count: int
     truncated: bool
 
@@ -108,11 +108,11 @@ class ImpactResponse(Answer):
     node_similarity: float | None = None
     newly_unreachable: list[LostNodes]
     newly_unreachable_total: int
-    """Dependents that lose something, of those that were looked at."""
+    """Among the dependents that were examined."""
     components_before: int
     components_after: int
     parts: list[list[str]]
-    """What is left of the node's component."""
+    """The parts into which the component of the node would fall."""
     parts_sizes: list[int]
     dependents: list[str]
     dependents_total: int

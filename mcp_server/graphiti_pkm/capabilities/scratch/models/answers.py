@@ -1,4 +1,4 @@
-"""What the tools that make and edit scratch graphs answer: labels, never ids."""
+"""Answers of the tools that make, edit, compare, import and export scratch graphs; nodes are named by labels."""
 
 from typing import ClassVar, Literal
 
@@ -14,7 +14,7 @@ class ScratchGraphView(Answer):
     created_at: str
     last_accessed: str
     expires_at: str | None = None
-    """When it goes if nobody uses it until then."""
+    """When it expires if it is not used before."""
 
 
 class SavedGraphView(Answer):
@@ -30,7 +30,7 @@ class ListGraphsResponse(Answer):
     truncated: bool = False
     graphs: list[ScratchGraphView]
     saved: list[SavedGraphView] | None = None
-    """What open_graph brings back."""
+    """Saved graphs, which open_graph opens."""
 
 
 class DeleteGraphResponse(Answer):
@@ -40,16 +40,16 @@ class DeleteGraphResponse(Answer):
     edges_deleted: int | None = None
     reason: str | None = None
     existing: list[str] | None = None
-    """Names of the graphs that there are, if there is none of this name."""
+    """The names of existing graphs, if there is none of this name."""
 
 
 class MadeGraph(Answer):
     """Of a write that may be the first one into its graph."""
 
     graph_created: bool | None = None
-    """True if there was no graph of this name."""
+    """True if the call made the graph."""
     similar_graphs: list[str] | None = None
-    """Those called so but for case, spaces, - and _: perhaps one of them was meant."""
+    """Existing graphs whose names differ only in case, spaces, hyphens and underscores."""
 
 
 class LabelCandidate(Answer):
@@ -67,9 +67,9 @@ class AddNodeResponse(MadeGraph):
     node: ScratchNodeView
     created: bool
     conflicts: list[str] | None = None
-    """What the node had otherwise and kept."""
+    """Values that differ from those of the node and were not applied."""
     similar_existing: list[LabelCandidate] = Field(default_factory=list)
-    """Other nodes that may be what was meant; none was used instead."""
+    """Other nodes that may be the same; none was used instead."""
     note: str | None = None
 
 
@@ -88,10 +88,10 @@ class AddNodesResponse(MadeGraph):
     existing: int
     failed: list[FailedNode] = Field(default_factory=list)
     failed_total: int | None = None
-    """Only if more failed than are listed."""
+    """Set if not all failed items are listed."""
     conflicts: list[str] | None = None
     similar_existing: list[SimilarLabels] = Field(default_factory=list)
-    """At most 20 of the added nodes, each with what was there before and may be the same."""
+    """At most 20 added nodes, each with existing nodes that may be the same."""
     note: str | None = None
 
 
@@ -134,9 +134,9 @@ class GraphInfoResponse(Answer):
     edge_count: int
     is_directed: bool = True
     density: float
-    """Of the edges that could be between two nodes in a direction, how many are; 0 to 1."""
+    """The share of possible directed edges that exist, 0 to 1."""
     is_connected: bool
-    """Whichever way edges point."""
+    """Ignoring the direction of edges."""
     is_dag: bool
     node_types: dict[str, int]
     relation_types: dict[str, int]
@@ -155,20 +155,20 @@ class EdgeEnds(Answer):
 
 class AddEdgeResponse(MadeGraph):
     status: Literal["ambiguous"] | None = None
-    """Set if nothing was added because an end may mean several nodes."""
+    """Set if nothing was added because an end is ambiguous."""
     message: str | None = None
     edge: EdgeEnds | None = None
     created: bool | None = None
     source_matched: str | None = None
     target_matched: str | None = None
     source_similarity: float | None = None
-    """Only if it is not the label that was given."""
+    """Only if the label differs from the given one."""
     target_similarity: float | None = None
     source_candidates: list[LabelCandidate] | None = None
     target_candidates: list[LabelCandidate] | None = None
     nodes_created: list[str] | None = None
     similar_existing: list[SimilarLabels] | None = None
-    """Of nodes that were created: what was there before and may be the same."""
+    """Existing nodes that may be the same as created ones."""
     note: str | None = None
 
 
@@ -188,10 +188,10 @@ class AddEdgesResponse(MadeGraph):
     existing: int
     failed: list[FailedEdge] = Field(default_factory=list)
     failed_total: int | None = None
-    """Only if more failed than are listed."""
+    """Set if not all failed items are listed."""
     nodes_created: int | None = None
     matched: list[MatchedLabel] = Field(default_factory=list)
-    """Ends that are called otherwise than they were given, by more than case, spaces, - and _; at most 50."""
+    """Ends that matched a label which differs in more than case, spaces, hyphens and underscores; at most 50."""
     similar_existing: list[SimilarLabels] = Field(default_factory=list)
     note: str | None = None
 
@@ -227,7 +227,7 @@ class NeighborView(Answer):
 class GetNeighborsResponse(ScratchPage):
     matched: str
     similarity: float | None = None
-    """Only if it is not the label that was given."""
+    """Only if the label differs from the given one."""
     neighbors: list[NeighborView]
     note: str | None = None
 
@@ -251,12 +251,12 @@ class ScratchSubgraphResponse(Answer):
 class ImportGraphResponse(MadeGraph):
     nodes_added: int
     edges_added: int
-    """What the text holds and the graph had already is not counted."""
+    """Nodes and edges that the graph already had are not counted."""
     node_count: int
-    """Of the graph now."""
+    """Of the graph after the import."""
     edge_count: int
     warnings: list[str] = Field(default_factory=list)
-    """What could not be taken over as it stands."""
+    """What could not be read as written."""
 
 
 class ExportGraphResponse(Answer):
@@ -266,13 +266,13 @@ class ExportGraphResponse(Answer):
 
     format: str
     node_count: int
-    """In the content."""
+    """In the exported content."""
     edge_count: int
     matched: list[MatchedLabel] = Field(default_factory=list)
-    """Labels of ``nodes`` that found a node which is called otherwise."""
+    """Items of ``nodes`` that matched a node with another label."""
     content: str
     warnings: list[str] = Field(default_factory=list)
-    """What of these nodes and edges the format does not hold."""
+    """What the format cannot represent."""
 
 
 class ComparedNode(Answer):
@@ -282,9 +282,9 @@ class ComparedNode(Answer):
 
 class Difference(Answer):
     name: str
-    """Of the property; ``type`` is the type of a node, ``properties.type`` a property of that name."""
+    """The name of the property; ``type`` is the type of a node, ``properties.type`` a property of that name."""
     value: object = None
-    """In ``graph``; null if it is not there, a cut text if it is long."""
+    """The value in ``graph``: null if missing, shortened if long."""
     other_value: object = None
 
 
@@ -304,7 +304,7 @@ class ComparisonCounts(Answer):
     only_in_graph: int
     only_in_other: int
     changed: int
-    """Of those in both: how many have another type or other properties."""
+    """Those in both graphs with different types or properties."""
 
 
 class CompareGraphsResponse(Answer):
@@ -312,7 +312,7 @@ class CompareGraphsResponse(Answer):
     other: str
     equal: bool
     truncated: bool
-    """Whether a list is shorter than its count."""
+    """Whether any list is incomplete."""
     node_counts: ComparisonCounts
     edge_counts: ComparisonCounts
     nodes_only_in_graph: list[ComparedNode]

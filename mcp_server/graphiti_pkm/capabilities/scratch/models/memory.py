@@ -1,4 +1,4 @@
-"""What is answered about the bridge between scratch graphs and memory, and about saved graphs."""
+"""Answers of the tools that load, commit, save and open scratch graphs."""
 
 from typing import Literal
 
@@ -10,22 +10,22 @@ class LoadMemoryResponse(Answer):
     message: str
     graph: str
     nodes_added: int
-    """Of the entities loaded, those that the graph did not have."""
+    """Loaded entities that the graph did not have."""
     edges_added: int
     entities_loaded: int
     facts_loaded: int
-    """Facts of one relation between the same two are one edge."""
+    """Facts with the same entities and relation are one edge."""
     node_count: int
-    """Of the graph now."""
+    """Of the graph after the load."""
     edge_count: int
     starts: list[str]
-    """Labels of the entities that the walk began with (at most 50)."""
+    """Labels of the entities from which the load started (at most 50)."""
     truncated: bool
     nodes_left_out: int | None = None
-    """Of the last ring that was looked at; what lies beyond was not looked for."""
+    """In the last ring that was searched; farther nodes were not counted."""
     facts_left_out: int | None = None
     renamed: list[str] | None = None
-    """Labels that differ from the name, as another entity has it (at most 20)."""
+    """Labels that differ from the entity's name because another entity has the same (at most 20)."""
     scope: Scope
 
 
@@ -33,25 +33,25 @@ class CommittedNode(Answer):
     label: str
     outcome: Literal["created", "matched"]
     name: str | None = None
-    """As memory calls it, if not so."""
+    """The entity's name in memory, if it differs."""
 
 
 class CommittedEdge(Answer):
     source: str
     relation: str
-    """As memory spells it."""
+    """In the spelling of memory."""
     target: str
     outcome: Literal["created", "updated", "known"]
-    """known: memory holds it already, and nothing is written."""
+    """known: memory already has it, and nothing is written."""
     interval: str | None = None
     sentence: str | None = None
-    """As the episode is to say it; a known one is not said again."""
+    """The sentence for the episode; None for a known edge."""
     kind: FactKind | None = None
-    """If it is no state."""
+    """None for a state."""
     value: str | None = None
     """With its unit."""
     note: str | None = None
-    """What of it memory does not take."""
+    """Which part of it memory does not store."""
 
 
 class LeftOut(Answer):
@@ -71,16 +71,16 @@ class CommitGraphResponse(Answer):
     facts_updated: int
     facts_known: int
     unchanged: int
-    """Edges that came from memory and say what they said then; they are not looked at again."""
+    """Edges that came from memory and are unchanged since; they are not considered."""
     nodes: list[CommittedNode]
     edges: list[CommittedEdge]
     left_out: list[LeftOut]
-    """What memory cannot take, and why."""
+    """What memory cannot store, with reasons."""
     needs_attention: list[Attention]
     ends: list[str] | None = None
-    """Facts of memory that what is written ends, e.g. another status (at most 20)."""
+    """Existing facts that the new ones end, e.g. an earlier status (at most 20)."""
     episode: str | None = None
-    """Name of the episode that says where they came from."""
+    """The name of the episode that is their source."""
     episode_uuid: str | None = None
 
 
@@ -90,7 +90,7 @@ class SaveGraphResponse(Answer):
     node_count: int
     edge_count: int
     replaced: bool
-    """An earlier one of this name is gone."""
+    """Whether an earlier graph of this name was replaced."""
 
 
 class OpenGraphResponse(Answer):

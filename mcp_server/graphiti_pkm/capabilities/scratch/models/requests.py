@@ -1,4 +1,4 @@
-"""Nodes and edges as a caller sends them. Field descriptions are prompt text: they go into tool schemas."""
+"""Nodes and edges as callers send them. Docstrings and descriptions of fields become part of tool schemas."""
 
 from typing import Annotated, Any, TypeAlias
 
@@ -9,12 +9,12 @@ from graphiti_pkm.core.model.requests import Request
 
 
 def _as_text(value: object) -> object:
-    """A number as its digits: models send them as labels."""
+    """Converts numbers to text, since models send numbers as labels."""
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 Label: TypeAlias = Annotated[str, BeforeValidator(_as_text)]
-"""Its length is checked where it is used, so that one wrong item of a batch is told as such."""
+"""Its length is checked later, so that one invalid item does not reject a whole batch."""
 
 
 class NodeInput(Request):
