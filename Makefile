@@ -1,4 +1,6 @@
 # The two commands a newcomer needs: `make demo` and `make test`. `make check` is the only gate.
+# tests/conftest.py puts each test in a tier: `make test` runs those that need Python alone (at most five minutes on two idle
+# cores), `make test-all` also those that need database servers, Node and the like, `make storm` those of many minutes each.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,15 +10,20 @@ PYTEST := $(BIN)/python -m pytest -rs
 # NEO4J_URI has one database, which tests empty.
 WORKERS ?= $(if $(NEO4J_URI),0,2)
 
-.PHONY: demo test check lint storm bench mutants docker-check docs snapshots clean
+SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests --ignore=tests/benchmarks
+
+.PHONY: demo test test-all check lint storm bench mutants docker-check docs snapshots clean
 
 demo: $(VENV)/runtime
 	$(BIN)/graphiti-pkm demo
 
 test: $(VENV)/dev
-	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests -m "not storm" --ignore=tests/benchmarks
+	$(SIDE_BY_SIDE) -m quick
 
-check: lint test
+test-all: $(VENV)/dev
+	$(SIDE_BY_SIDE) -m "not storm"
+
+check: lint test-all
 
 lint: $(VENV)/dev
 	$(BIN)/ruff format --check mcp_server tests

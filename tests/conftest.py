@@ -1,4 +1,8 @@
-"""What several suites need: a real FalkorDB for the whole run, and an empty graph in it for each test."""
+"""What several suites share: the tier of each test, the databases of a run, and an empty graph in one for each test.
+
+Every test is in exactly one tier. Its place and what it asks for decide which, here and nowhere else but for single
+tests that are marked ``storm``: `make test` runs quick, `make test-all` quick and full, `make storm` storm.
+"""
 
 import functools
 import logging
@@ -25,6 +29,18 @@ from graphiti_pkm.storage.graph.opening import OpenFalkor, opening
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.store import GraphStore
 
+TIERS = {
+    "quick": "needs Python alone; all of them take at most five minutes",
+    "full": "the other tests of the gate: databases that are servers, Node, whole processes",
+    "storm": "series of kills and the largest sweeps, of minutes each: before a release",
+}
+QUICK = ("unit", "protocol", "contracts", "temporal", "e2e/test_cli_demo.py")
+STORM = ("storm",)
+SERVERS = frozenset({"falkor_server", "falkor_server_graph", "neo4j", "neo4j_graph", "neo4j_server"})
+"""Fixtures that start a database server, and the parameters by which other fixtures ask for one of them."""
+WITH_DATABASE_PARAMETERS = ("contracts", "temporal")
+"""Where a parameter of these names starts a server; elsewhere it is a text like any other."""
+
 # Every HTTP client loads the certificates of the system: 40 ms of a processor for each time that a test looks whether a
 # server listens. Here they share them.
 httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
@@ -33,14 +49,36 @@ httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 _GIVEN_NEO4J = given_address()
 
 
+def tier_of(item: pytest.Item) -> str:
+    """The tier of a test, by its folder, the fixtures it asks for and its parameters."""
+    if item.get_closest_marker("storm") is not None or _is_in(item.path, STORM):
+        return "storm"
+    asked = set(getattr(item, "fixturenames", ()))
+    if _is_in(item.path, WITH_DATABASE_PARAMETERS) and (callspec := getattr(item, "callspec", None)):
+        asked |= {value for value in callspec.params.values() if isinstance(value, str)}
+    return "quick" if _is_in(item.path, QUICK) and not asked & SERVERS else "full"
+
+
+def _is_in(path: Path, places: tuple[str, ...]) -> bool:
+    return any(path.is_relative_to(Path(__file__).parent / place) for place in places)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Tests empty the one database of a Neo4j before they use it: two processes would for each other."""
+    """Declares the tiers. Tests empty the one database of a Neo4j before they use it: two processes would collide."""
+    for tier, tests in TIERS.items():
+        config.addinivalue_line("markers", f"{tier}: {tests}")
     if _GIVEN_NEO4J is not None and (getattr(config.option, "numprocesses", None) or 0) > 1:
         raise pytest.UsageError("NEO4J_URI names one database for all tests: run them in one process, with -n 0.")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Folders whose files take long come first: what is left for the end is small enough to be shared out evenly."""
+    """Marks each test with its tier, before ``-m`` selects, and puts first the folders whose files take long.
+
+    What is left for the end is then small enough to be shared out evenly.
+    """
+    for item in items:
+        item.add_marker(tier_of(item))
     folders = ["e2e", "integration", "temporal", "acceptance", "contracts", "protocol"]
     root = Path(__file__).parent
     items.sort(key=lambda item: next((i for i, one in enumerate(folders) if item.path.is_relative_to(root / one)), 9))
@@ -85,6 +123,12 @@ def falkor_socket() -> Iterator[Path]:
         server.kill()
 
 
+def _not_quick(request: pytest.FixtureRequest) -> None:
+    """A server that a test starts by a way unknown to ``tier_of`` is seen where quick tests run alone."""
+    if request.config.getoption("markexpr") == "quick":
+        pytest.fail(f"A test of the tier quick starts {request.fixturename}: name its fixture or parameter in SERVERS.")
+
+
 def _is_uuid(text: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) is not None
 
@@ -111,8 +155,9 @@ async def falkor_graph(falkor_socket: Path) -> AsyncIterator[GraphStore]:
 
 
 @pytest.fixture(scope="session")
-def falkor_server() -> Iterator[RemoteFalkor]:
+def falkor_server(request: pytest.FixtureRequest) -> Iterator[RemoteFalkor]:
     """The run's FalkorDB that is reached as somebody else's."""
+    _not_quick(request)
     with _short_directory() as directory:
         server = RemoteFalkor(Path(directory))
         server.start()
@@ -133,8 +178,9 @@ async def falkor_server_graph(falkor_server: RemoteFalkor, tmp_path: Path) -> As
 
 
 @pytest.fixture(scope="session")
-def neo4j_server() -> Iterator[Neo4jAddress]:
+def neo4j_server(request: pytest.FixtureRequest) -> Iterator[Neo4jAddress]:
     """The run's Neo4j, of the environment or its own. Who uses it empties it first: it has one database."""
+    _not_quick(request)
     if _GIVEN_NEO4J is not None:
         yield _GIVEN_NEO4J
         return

@@ -16,7 +16,7 @@ from tests.integration.embedded_support import end_database
 KILLS = 20
 NOTES = 40
 
-pytestmark = [pytest.mark.storm, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture

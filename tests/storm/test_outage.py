@@ -9,7 +9,7 @@ from tests.storm.outage import Way, running, storm
 
 SECONDS = 30
 
-pytestmark = [pytest.mark.storm, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.timeout(400)
 
 
 @pytest.mark.parametrize("way", ["killed", "frozen", "lost"])

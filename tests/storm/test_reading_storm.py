@@ -22,7 +22,7 @@ from graphiti_pkm.core.ports.extraction import ExtractionRecord
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
-pytestmark = [pytest.mark.storm, pytest.mark.timeout(1800)]
+pytestmark = pytest.mark.timeout(1800)
 
 _PATIENCE = 900.0
 _POLL = 0.2

@@ -34,7 +34,7 @@ SECONDS = 120
 LEAST_ACKNOWLEDGED = 2_000
 LEAST_KILLS = 15
 
-pytestmark = [pytest.mark.storm, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture
