@@ -11,6 +11,7 @@ from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
 from tests.protocol.support import EVERYTHING, World, text, told
 
+from graphiti_pkm.core.model.requests import FREE_TEXTS
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.server.tools.guard import GuardedTool
@@ -19,7 +20,9 @@ from graphiti_pkm.toolkit.tool import ToolSpec
 
 LINES = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools}
 OWN = Records("t1", HUB, fixed_uuid("hub fact 0"), fixed_uuid("an episode"))
-ANY: list[object] = ["", " \n", None]
+ANY: list[object] = ["", " \n", "\u200b\ufeff \u200d", "\u3164\u2800", None]
+WORDS = ("null", "None", "undefined")
+"""What programs write for a value that is not there. A free text may say so and mean it."""
 BLANK: dict[str, list[object]] = {"array": [*ANY, [], "[]", [""], [None]], "object": [*ANY, {}, "{}"]}
 _MADE = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?\b")
 """Uuids, which differ from write to write."""
@@ -70,6 +73,29 @@ def test_a_blank_optional_field_of_an_item_counts_as_left_out(name: str) -> None
             if value in as_texts:
                 continue
             assert tool.validated({**base(tool), where: [{**item, field: value}]}) == without, (where, field, value)
+
+
+@pytest.mark.parametrize("name", sorted(LINES))
+def test_a_word_for_nothing_counts_as_left_out_unless_the_argument_is_a_free_text(name: str) -> None:
+    tool = built(name)
+    given = base(tool)
+    without = tool.validated(given)
+    for field, schema in tool.parameters["properties"].items():
+        assert not set(WORDS) & set(schema.get("enum", ()))
+        if field in tool.parameters.get("required", ()):
+            continue
+        for word in WORDS:
+            validated = tool.validated({**given, field: word})
+            assert validated == ({**without, field: word} if field in FREE_TEXTS else without), field
+
+
+def test_a_word_for_nothing_in_an_item_counts_as_left_out_unless_it_is_a_free_text() -> None:
+    tool = built("add_memory")
+    fact = {"source": "Tom", "relation": "SAYS", "target": "None"}
+    blank = dict.fromkeys(("kind", "valid_at", "invalid_at", "replaces", "change"), "null")
+    (found,) = tool.validated({**base(tool), "facts": [{**fact, **blank}]})["facts"]
+    assert found == tool.validated({**base(tool), "facts": [fact]})["facts"][0]
+    assert found.target == "None"
 
 
 @pytest.mark.parametrize("name", sorted(LINES))

@@ -1,6 +1,7 @@
 """What a caller asks to be stored. Field descriptions are prompt text: they go into tool schemas."""
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -17,6 +18,14 @@ MAX_STEERING = 10_000
 MAX_QUOTE = 5_000
 MAX_ALIASES = 50
 MAX_REPLACES = 20
+FREE_TEXTS = frozenset(
+    "confirm custom_extraction_instructions fact graph measure name query quote relation replaced_by saga "
+    "source_description summary target type unit value weight".split()
+)
+"""Optional arguments in which the word "null" may be meant: names and sentences."""
+_NOTHING = frozenset({"null", "None", "undefined"})
+_SHAPELESS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Invisible characters that Unicode counts among letters, marks and symbols."""
 
 
 def as_list(value: object) -> object:
@@ -35,23 +44,32 @@ def as_list(value: object) -> object:
 
 
 def is_blank(value: object) -> bool:
-    """Whether a value says nothing: null, an empty or blank text, an empty object, a list of nothing but these."""
+    """Whether a value says nothing: null, an empty or invisible text, an empty object, a list of nothing but these."""
     if isinstance(value, list):
-        return all(one is None or (isinstance(one, str) and not one.strip()) for one in value)
-    return value is None or value == {} or (isinstance(value, str) and not value.strip())
+        return all(one is None or (isinstance(one, str) and _is_invisible(one)) for one in value)
+    return value is None or value == {} or (isinstance(value, str) and _is_invisible(value))
+
+
+def _is_invisible(text: str) -> bool:
+    """Whether a text has nothing but white space and characters without a shape, as a zero-width space."""
+    return all(one.isspace() or one in _SHAPELESS or unicodedata.category(one) == "Cf" for one in text)
 
 
 def without_blanks(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
     """What a caller sent without the nulls, and without blank values of optional fields.
 
-    Models in strict mode have to fill every field; what they have nothing for comes as a null, "" or []. A blank value
-    of a required field stays, so that it is an error.
+    Models in strict mode have to fill every field; what they have nothing for comes as a null, "", [] or "null". A
+    blank value of a required field stays, so that it is an error, and so does the word "null" where a text is free.
     """
     fields = model.model_fields
     optional = {name for name, field in fields.items() if not field.is_required()}
-    return {
-        name: value for name, value in given.items() if value is not None and not (name in optional and is_blank(value))
-    }
+
+    def is_left_out(name: str, value: object) -> bool:
+        if value is None or name not in optional:
+            return value is None
+        return is_blank(value) or (name not in FREE_TEXTS and isinstance(value, str) and value.strip() in _NOTHING)
+
+    return {name: value for name, value in given.items() if not is_left_out(name, value)}
 
 
 PER_PAGE = "may differ from page to page"
