@@ -167,6 +167,29 @@ async def test_restoring_over_a_damaged_journal_keeps_the_file_and_saves_what_is
     await other.close()
 
 
+async def test_a_write_of_a_damaged_journal_that_contradicts_the_backup_costs_no_other(
+    journal: SqliteJournal, tmp_path: Path
+) -> None:
+    old = await an_append(journal, "x" * 3000)
+    await journal.backup(tmp_path / "backup")
+    await journal.withdraw(old.uuid)
+    sent_again = an_intent(episodes=old.episodes)
+    await journal.append(sent_again, {}, "hash", {})
+    new = [await an_append(journal, "y" * 3000) for _ in range(10)]
+    await journal.close()
+    content = journal.path.read_bytes()
+    page = content.rindex(b"y" * 1000) // 4096 * 4096
+    journal.path.write_bytes(content[:page] + b"\xff" * 500 + content[page + 500 :])
+
+    journal = SqliteJournal(tmp_path / "data")
+    count = await journal.restore(tmp_path / "backup")
+    restored = await intents(journal)
+    assert len(restored) == count >= 10
+    assert restored[0] == old
+    assert all(intent in new for intent in restored[1:])
+    await journal.close()
+
+
 async def test_what_was_forgotten_after_a_backup_is_taken_out_of_it_again_when_both_journals_are_joined(
     journal: SqliteJournal, tmp_path: Path
 ) -> None:

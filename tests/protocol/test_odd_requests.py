@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from tests.fakes import FakeGraph
 from tests.protocol.doors import ACCEPT, Doors, a_world
 from tests.protocol.serving import served
@@ -53,6 +53,11 @@ class Wire:
         self._web = web
         self._session = session
 
+    def use(self, token: dict[str, str]) -> None:
+        """From now on; a session is not another token's."""
+        self._web.headers.update(token)
+        self._session = None
+
     async def ask(self, method: str, params: Any) -> dict[str, Any]:
         headers = {"mcp-session-id": self._session} if self._session else {**MODERN, "mcp-method": method}
         if self._session is None and isinstance(params, dict):
@@ -68,8 +73,8 @@ class Wire:
 
 
 @asynccontextmanager
-async def wire(doors: Doors, era: str) -> AsyncIterator[Wire]:
-    settings = doors.settings.model_copy(update={"calls_per_minute": 100_000})
+async def wire(doors: Doors, era: str, calls_per_minute: int = 100_000, **limits: int) -> AsyncIterator[Wire]:
+    settings = doors.settings.model_copy(update={"calls_per_minute": calls_per_minute, **limits})
     headers = {**doors.add("anna"), "accept": ACCEPT, "content-type": "application/json"}
     async with (
         served(settings, a_world(doors).start) as url,
@@ -101,6 +106,52 @@ async def test_no_shape_of_a_parameter_is_an_internal_error(era: str, doors: Doo
                     faults[method, json.dumps(params)[:80]] = error
                 assert "Traceback" not in json.dumps(answer)
     assert faults == {}
+
+
+@pytest.mark.parametrize("era", ["older", "newer"])
+@pytest.mark.parametrize("method", [*REQUESTS, "tools/call of nothing"])
+async def test_requests_of_every_kind_have_a_limit_which_is_the_tokens_own(
+    era: str, method: str, doors: Doors, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="graphiti_pkm.audit")
+    limits = {"calls_per_minute": 2, "writes_per_minute": 2}
+    params = REQUESTS.get(method, {"name": "nothing", "arguments": {}})
+    async with wire(doors, era, **limits) as found:
+        answers = [await found.ask(method.partition(" ")[0], params) for _ in range(11)]
+        assert "requests a minute are allowed" in answers[-1]["error"]["message"], answers[-1]
+        assert "requests a minute are allowed" not in json.dumps(answers[:8])
+        assert "too_many_calls" in str([getattr(line, "event", "") for line in caplog.records])
+        found.use(doors.add("ben"))
+        answer = await found.ask("initialize", REQUESTS["initialize"])
+        assert "requests a minute" not in json.dumps(answer)
+
+
+NO_MESSAGES = [
+    b'{"method": ["x"]}',
+    b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]',
+    b'"Words of somebody."',
+    b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": ["Words of somebody."]}',
+    b'{"jsonrpc": "2.0",',
+    b"\xff\xfe",
+    b"",
+]
+
+
+@pytest.mark.parametrize("era", ["older", "newer"])
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_what_is_no_message_is_refused_in_one_sentence(era: str, workers: int, doors: Doors) -> None:
+    headers = {**doors.add("anna"), "accept": ACCEPT, "content-type": "application/json"}
+    headers |= {**MODERN, "mcp-method": "ping"} if era == "newer" else {}
+    settings = doors.settings.model_copy(update={"workers": workers})
+    async with served(settings, a_world(doors).start) as url, httpx2.AsyncClient(headers=headers) as web:
+        for body in NO_MESSAGES:
+            answer = await web.post(f"{url}/mcp", content=body)
+            assert answer.status_code == 400
+            error = answer.json()["error"]
+            assert error["code"] in (INVALID_REQUEST, PARSE_ERROR)
+            assert error["message"].count(".") <= 1
+            assert len(error["message"]) < 80
+            assert "omebody" not in answer.text
 
 
 @pytest.mark.parametrize("era", ["older", "newer"])

@@ -15,7 +15,8 @@ from graphiti_pkm.server.transports.draining import Draining
 from graphiti_pkm.server.transports.probes import Readiness
 from graphiti_pkm.settings.loader import Settings
 
-TAKEN = ["/health", "/ready", "/metrics", "/sse", "/messages", "/register", "/health/", "//ready", "/messages/mcp"]
+TAKEN = ["/health", "/ready", "/metrics", "/sse", "/messages", "/register", "/authorize", "/token"]
+TAKEN += ["/health/", "//ready", "/messages/mcp"]
 
 
 class SlowGraph(FakeGraph):

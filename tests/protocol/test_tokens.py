@@ -54,7 +54,11 @@ SIGN_IN = [
     "/.well-known/oauth-authorization-server",
     "/.well-known/openid-configuration/mcp",
     "/mcp/.well-known/openid-configuration",
+    "/.well-known",
     "/register",
+    "/authorize",
+    "/authorize/",
+    "/token",
 ]
 """Where a client that was refused looks for a sign-in, which there is not."""
 NO_SIGN_IN = "There is no sign-in here. A valid token is needed: send it as `Authorization: Bearer TOKEN`."

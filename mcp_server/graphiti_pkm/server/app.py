@@ -26,6 +26,7 @@ from graphiti_pkm.server.tools.guard import error_result
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import build_prompts
 from graphiti_pkm.server.tools.registry import TOOLSETS, guarded, known_tools, narrowed, permitted, select
+from graphiti_pkm.server.tools.request_limits import RequestLimits
 from graphiti_pkm.server.tools.resources import add_resources
 from graphiti_pkm.server.tools.texts import only_naming
 from graphiti_pkm.server.transports.draining import CLOSING_SECONDS, Draining, end_within, on_signal
@@ -73,6 +74,7 @@ class MemoryServer(MCPServer[Backend]):
             subscriptions=False,  # nothing is sent to those who listen, so nobody is promised that it is
             middleware=[
                 tell_faults,
+                RequestLimits(backend.limits),
                 CallLog(known_tools(), backend.counted or UNCOUNTED),
                 Openings(backend.limits, counts=settings.workers > 1),
                 self.draining,

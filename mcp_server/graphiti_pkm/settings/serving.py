@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
-_TAKEN = frozenset({"health", "ready", "metrics", "sse", "messages", "register"})
+_TAKEN = frozenset({"health", "ready", "metrics", "sse", "messages", "register", "authorize", "token"})
 """First parts of the paths of other endpoints."""
 
 

@@ -19,8 +19,11 @@ MAX_QUOTE = 5_000
 MAX_ALIASES = 50
 MAX_REPLACES = 20
 FREE_TEXTS = frozenset(
-    "confirm custom_extraction_instructions fact graph measure name query quote relation replaced_by saga "
-    "source_description summary target type unit value weight".split()
+    {
+        *("custom_extraction_instructions", "fact", "query", "quote", "source_description", "summary"),
+        *("graph", "name", "relation", "replaced_by", "saga", "target", "type"),
+        *("confirm", "measure", "unit", "value", "weight"),
+    }
 )
 """Optional arguments in which the word "null" may be meant: names and sentences."""
 _NOTHING = frozenset({"null", "None", "undefined"})

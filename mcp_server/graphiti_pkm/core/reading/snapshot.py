@@ -100,12 +100,12 @@ class SnapshotReader:
         mentioned, parts = await _named_in(known, told)
         reading = _Reading(self._graph, group_id, told, person, names)
         matched, given = await in_thread(_given_in, group_id, names_in(told, person), names)
-        others = mentioned | matched
+        others = mentioned.union(matched)
         parts = {
             word: uuid for word, uuid in parts.items() if uuid not in others and given.isdisjoint(word_forms(word))
         }
         partly = list(dict.fromkeys(parts.values()))[:_MOST_PARTLY]
-        around = [*matched, *sorted(mentioned - matched)][:_MOST_RELATED]
+        around = [*matched, *sorted(mentioned.difference(matched))][:_MOST_RELATED]
         entities, facts, measures, nearest, newest = await asyncio.gather(
             self._graph.get_entities([*sorted(matched), *partly], [group_id]),
             reading.facts(relations, now),
@@ -343,13 +343,14 @@ class _Reading:
         return await self.graph.get_facts(uuids, [self.group_id]) if uuids else []
 
 
-def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) -> tuple[set[str], set[str]]:
-    """The known entities that a call gives by name, and the compared forms of all words of the names given."""
-    asked, forms = set[str](), set[str]()
+def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) -> tuple[list[str], set[str]]:
+    """The known entities that a call names, in its order, and the compared forms of all words of the names."""
+    matched, forms = dict[str, None](), set[str]()
     for name in given:
-        asked.add(name_key(group_id, name))
+        if (known := names.get(name_key(group_id, name))) is not None:
+            matched[known.entity_uuid] = None
         forms |= word_forms(name)
-    return {name.entity_uuid for key, name in names.items() if key in asked}, forms
+    return list(matched), forms
 
 
 async def _named_in(known: KnownNames, told: Told) -> tuple[set[str], dict[str, str]]:

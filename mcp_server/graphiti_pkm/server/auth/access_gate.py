@@ -23,7 +23,8 @@ from graphiti_pkm.settings.loader import Settings
 
 CONNECTION = "graphiti_pkm.connection"
 """Where the scope of a request holds its connection, a ``Visitor``, if somebody counts connections."""
-_WELL_KNOWN, _REGISTER = "/.well-known/", "/register"
+_WELL_KNOWN = ".well-known"
+_SIGN_IN = frozenset({"/register", "/authorize", "/token"})
 _SCHEME = "bearer "
 _SESSION = "mcp-session-id"
 _UNAUTHENTICATED = "A valid token is needed: send it as `Authorization: Bearer TOKEN`."
@@ -110,7 +111,7 @@ class NoSignIn:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and (_WELL_KNOWN in scope["path"] or scope["path"].rstrip("/") == _REGISTER):
+        if scope["type"] == "http" and _is_of_a_sign_in(scope["path"]):
             await PlainTextResponse(_NO_SIGN_IN, status_code=HTTPStatus.NOT_FOUND)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -173,6 +174,10 @@ class Authenticated:
             await send(message)
 
         return sending
+
+
+def _is_of_a_sign_in(path: str) -> bool:
+    return _WELL_KNOWN in path.split("/") or path.rstrip("/") in _SIGN_IN
 
 
 def presented(headers: Headers) -> str | None:

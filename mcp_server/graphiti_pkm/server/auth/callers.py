@@ -13,6 +13,8 @@ from graphiti_pkm.settings.loader import Settings
 TOKEN = "graphiti_pkm.token"  # noqa: S105  (the name of a place)
 """Where the scope of a request holds its ``Token``, or None where none is asked for."""
 
+REQUESTS_PER_CALL = 5
+"""Requests that a principal may send for each tool call that they may make: clients list tools and look for others."""
 _USER_HEADER = "x-user-id"
 _NOBODY = "-"
 """Who names a user where there are no tokens. No principal is called so."""
@@ -75,6 +77,11 @@ class Limits:
         self._take(caller.principal, "calls", self._calls)
         if writes:
             self._take(caller.principal, "writes", self._writes)
+
+    def check_request(self, caller: Caller) -> None:
+        """Count a request, whatever it asks for. Raises TooManyCalls."""
+        if not caller.is_local:
+            self._take(caller.principal, "requests", REQUESTS_PER_CALL * self._calls)
 
     def _take(self, principal: str, what: str, most: int) -> None:
         wait = self._buckets.take(principal, what, most)

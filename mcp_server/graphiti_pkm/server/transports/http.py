@@ -19,6 +19,7 @@ from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.transports.connections import Bounds, Connection, Connections, raise_file_limit
 from graphiti_pkm.server.transports.draining import Draining, ended_by, on_signal
 from graphiti_pkm.server.transports.http_draining import Drained
+from graphiti_pkm.server.transports.malformed import PlainlyRefused
 from graphiti_pkm.server.transports.metrics_endpoint import MetricsPage
 from graphiti_pkm.server.transports.probes import Probes, Readiness
 from graphiti_pkm.server.transports.sessions import Sessions
@@ -57,7 +58,7 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
             host=settings.host,
         )
     door = Door(backend.counted or UNCOUNTED)
-    endpoint = WithAndWithoutSlash(app) if settings.transport == "http" else app
+    endpoint = WithAndWithoutSlash(PlainlyRefused(app)) if settings.transport == "http" else app
     served: ASGIApp = Authenticated(Sessions(endpoint, settings, backend.limits, door), tokens, door)
     if backend.counted is not None:
         served = MetricsPage(served, backend.counted, backend, tokens, door, settings)

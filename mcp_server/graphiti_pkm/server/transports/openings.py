@@ -10,11 +10,10 @@ from mcp_types import INVALID_PARAMS
 from graphiti_pkm.errors import TooManyCalls
 from graphiti_pkm.server.auth.callers import Limits, opener_of
 from graphiti_pkm.server.backend import Backend
+from graphiti_pkm.server.tools.request_limits import TOO_MANY
 
 LONGEST_OPENING = 65_536
 """Bytes. Clients send their name and what they can do: 300 bytes, with an icon some thousands."""
-TOO_MANY = -32_000
-"""JSON-RPC leaves this code to servers."""
 
 
 class Openings:

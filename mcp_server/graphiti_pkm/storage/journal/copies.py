@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
-from graphiti_pkm.errors import DamagedStore, InvalidInput, Unavailable
+from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, Unavailable
 from graphiti_pkm.storage.journal import embedding, rebuilds, redaction, saved_graphs
 from graphiti_pkm.storage.journal.checking import check_whole
 from graphiti_pkm.storage.journal.connection import JournalFile, check, connect, is_about_the_disk, plain_errors
@@ -106,11 +106,14 @@ def _queue_again(connection: sqlite3.Connection) -> None:
 
 def _salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
     """Add whatever a damaged journal holds beyond the present rows and can still be read; returns how many."""
-    saved = 0
+    saved = left_out = 0
     with contextlib.closing(connect(damaged)) as source:
         for seq in _readable(source, "writes", "seq"):
-            with contextlib.suppress(sqlite3.Error), transaction(connection):
-                saved += _save(connection, source, seq, at)
+            try:
+                with contextlib.suppress(sqlite3.Error), transaction(connection):
+                    saved += _save(connection, source, seq, at)
+            except ConflictingContent:
+                left_out += 1
         for job_id in _readable(source, "extractions", "id"):
             with contextlib.suppress(sqlite3.Error), transaction(connection):
                 _save_extraction(connection, source, job_id)
@@ -119,6 +122,8 @@ def _salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
                 saved_graphs.copy(connection, source, row)
         with contextlib.suppress(sqlite3.Error), transaction(connection):
             _join_spending(connection, source, "main")
+    if left_out:
+        _log.warning("%d memories of the damaged journal have the uuid of another one in the backup", left_out)
     return saved
 
 

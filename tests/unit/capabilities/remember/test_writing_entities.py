@@ -324,6 +324,14 @@ async def test_names_learned_by_another_process_are_known_at_once(world: Writing
     assert [one.name for one in answer.entities] == ["Sarah", "Tom"]
 
 
+async def test_related_facts_come_in_the_order_in_which_the_call_names_their_entities(world: WritingWorld) -> None:
+    names = [f"Person {number}" for number in range(1, 6)]
+    facts = [{"source": name, "relation": "LIVES_IN", "target": f"Town of {name}"} for name in names]
+    await world.tell("Where they live.", entities=[{"name": name} for name in names], facts=facts)
+    answer = await world.tell("They met.", entities=[{"name": name} for name in reversed(names)])
+    assert [one.partition(" lives")[0] for one in answer.related] == names[::-1]
+
+
 async def test_related_facts_are_around_the_entities_named_and_at_most_five(world: WritingWorld) -> None:
     friends: list[dict[str, Any]] = [
         {"source": source, "relation": "KNOWS", "target": f"Friend {letter}", "fact": f"{source} knows {letter}"}

@@ -56,7 +56,7 @@ def fact(**changes: Any) -> dict[str, Any]:
         ({"entities": [{"name": "-_-"}]}, r"^entities\[0\]\.name is blank"),
         ({"entities": [{"name": "\u200b"}]}, r"^entities\[0\]\.name is blank"),
         ({"entities": [{"name": "\ufe0f\u200d"}]}, r"^entities\[0\]\.name is blank or of invisible characters only"),
-        (fact(target="\u2060\u00ad"), r"^facts\[0\]\.target is blank"),
+        (fact(source="\u2060\u00ad"), r"^facts\[0\]\.source is blank"),
         ({"entities": [{"name": "Sarah", "aliases": ["Sare", ""]}]}, r"^entities\[0\]\.aliases\[1\] is blank"),
         ({"entities": [{"name": "Sarah", "summary": "a\0"}]}, r"^entities\[0\]\.summary holds a NUL"),
         ({"entities": [{"name": f"n{i}"} for i in range(501)]}, "^entities: at most 500"),

@@ -1,0 +1,63 @@
+"""Requests over HTTP that are no JSON-RPC message, answered in one sentence.
+
+The SDK's endpoint of the older protocol answers them with pydantic's own text: eleven complaints, with the input in it.
+"""
+
+import json
+from http import HTTPStatus
+
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_PLAIN = {
+    INVALID_PARAMS: (INVALID_REQUEST, "The body must be one JSON-RPC request or notification."),
+    PARSE_ERROR: (PARSE_ERROR, "The body is not JSON."),
+}
+"""What is answered in the place of an error that belongs to no request, by its code."""
+
+
+class PlainlyRefused:
+    """Replaces the text of such an answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        began: Message | None = None
+
+        async def sending(message: Message) -> None:
+            nonlocal began
+            if message["type"] == "http.response.start" and message["status"] == HTTPStatus.BAD_REQUEST:
+                began = message
+                return
+            if began is None:
+                await send(message)
+                return
+            answer, began = began, None
+            refusal = None if message.get("more_body") else _plain(message.get("body", b""))
+            if refusal is not None:
+                await refusal(scope, receive, send)
+                return
+            await send(answer)
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+
+def _plain(body: bytes) -> JSONResponse | None:
+    """The answer to give instead, if this one is about a message that could not be read."""
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or found.get("id") is not None or not isinstance(found.get("error"), dict):
+        return None
+    if (plain := _PLAIN.get(found["error"].get("code"))) is None:
+        return None
+    code, message = plain
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+    return JSONResponse(error, HTTPStatus.BAD_REQUEST)
