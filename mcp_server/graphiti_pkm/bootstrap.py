@@ -156,18 +156,18 @@ async def open_memory(
 def _background_work(memory: Memory, graph: GraphStore, stop: asyncio.Event) -> list[asyncio.Task[None]]:
     """What runs beside the calls until ``stop`` is set."""
     loops = {
-        "keep durable": memory.recovery.keep_durable(stop),
-        "comparison": memory.recovery.keep_compared(stop),
-        "change of vectors": memory.reembedding.keep_finished(stop),
+        "keep durable": memory.recovery.mark_durable_periodically(stop),
+        "comparison": memory.recovery.compare_periodically(stop),
+        "change of vectors": memory.reembedding.finish_periodically(stop),
         "jobs": memory.jobs.run(stop),
-        "vector indexes": graph.keep_vector_indexes(stop),
+        "vector indexes": graph.maintain_vector_indexes(stop),
     }
     if memory.extracting is not None:
         loops["extractions"] = memory.extracting.run(stop)
     if memory.takeover is not None:
         loops["takeover"] = memory.takeover.run(stop)
     if (scratch := memory.services.get(REASONING)) is not None:
-        loops["scratch graphs"] = scratch.graphs.keep_swept(stop)
+        loops["scratch graphs"] = scratch.graphs.sweep_periodically(stop)
     return [asyncio.create_task(loop, name=name) for name, loop in loops.items()]
 
 

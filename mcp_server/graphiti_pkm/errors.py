@@ -11,8 +11,8 @@
     │   └── PermissionDenied  the tier of the caller's token is too low for a tool
     ├── TooManyCalls          the caller has called too often; later they may again
     ├── ConflictingContent    a repeated uuid with other content
-    ├── NotKept               the write failed and left nothing behind
-    ├── KeptButPending        the write is journalled; the graph gets it later
+    ├── WriteFailed               the write failed and left nothing behind
+    ├── WritePending        the write is journalled; the graph gets it later
     ├── TookTooLong           the call was stopped at its time limit
     ├── Unavailable           the database or the model cannot answer right now
     │   └── TextRefused       a service takes other texts, but not this one
@@ -107,13 +107,13 @@ class ConflictingContent(PkmError):
     code = "conflicting_content"
 
 
-class NotKept(PkmError):
+class WriteFailed(PkmError):
     """A write failed and left nothing behind; it may be sent again."""
 
     code = "not_kept"
 
 
-class KeptButPending(PkmError):
+class WritePending(PkmError):
     """A write is journalled and will reach the graph; it must not be sent again."""
 
     code = "kept_but_pending"

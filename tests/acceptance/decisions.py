@@ -6,10 +6,10 @@ here. Keys are the numbers in the file names. Statuses are the ones written in t
 
 from typing import Any
 
-Told = dict[str, Any]
+ParsedRequest = dict[str, Any]
 
 
-def _status(number: int, value: str, **more: object) -> Told:
+def _status(number: int, value: str, **more: object) -> ParsedRequest:
     return {
         "source": f"ADR {number}",
         "relation": "HAS_STATUS",
@@ -19,11 +19,11 @@ def _status(number: int, value: str, **more: object) -> Told:
     }
 
 
-def _decision(number: int, summary: str) -> Told:
+def _decision(number: int, summary: str) -> ParsedRequest:
     return {"name": f"ADR {number}", "type": "Decision", "summary": summary}
 
 
-TOLD: dict[str, dict[str, list[Told]]] = {
+TOLD: dict[str, dict[str, list[ParsedRequest]]] = {
     "0003": {
         "entities": [_decision(3, "AWS networking outline"), {"name": "GOV.UK VPCs", "type": "Network"}],
         "facts": [

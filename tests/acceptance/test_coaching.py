@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 from tests.acceptance.coaching import MESSAGES
-from tests.acceptance.told import day, entity, facts_of
+from tests.acceptance.questions import day, entity, facts_of
 from tests.e2e.support import Served, call, over_http
 
 GROUP = "coaching"

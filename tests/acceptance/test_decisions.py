@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.acceptance.decisions import TOLD
+from tests.acceptance.questions import day, facts_of
 from tests.acceptance.shared_data import shared_data
-from tests.acceptance.told import day, facts_of
 from tests.e2e.support import Served, call, over_http
 
 pytestmark = pytest.mark.timeout(180)

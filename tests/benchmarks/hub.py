@@ -12,7 +12,7 @@ from graphiti_core.edges import EntityEdge, EpisodicEdge
 from graphiti_core.embedder import EmbedderClient
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk
-from tests.benchmarks.measuring import Aim, Figure, Side, Times, in_turn, ms
+from tests.benchmarks.measuring import Figure, ForgetTarget, Side, Times, in_turn, ms
 from tests.benchmarks.world import call, client_of, memory
 from tests.builders import DAY_ONE, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
 
@@ -72,7 +72,7 @@ async def figures() -> list[Figure]:
         for name in (f"{tool} {way}" for tool in (FACTS, EPISODES) for way in WAYS):
             less, more = p50[name, small], p50[name, big]
             what = f"{name}: {big:,} facts against {small:,}"
-            found.append(Figure(what, ms(more), ms(less), more / less, Aim("<=", 2.0)))
+            found.append(Figure(what, ms(more), ms(less), more / less, ForgetTarget("<=", 2.0)))
         return found
 
 
@@ -263,6 +263,6 @@ def _compared(size: int, taken: dict[str, Times]) -> list[Figure]:
         for way in WAYS:
             ours, theirs = taken[f"{tool} {way}"].p50, taken[tool].p50
             # The aim is for the hub of 10,000; a smaller one leaves less to save.
-            wanted = Aim(">=", aim) if size == max(SIZES) else None
+            wanted = ForgetTarget(">=", aim) if size == max(SIZES) else None
             found.append(Figure(f"{tool} {way}, {what}", ms(ours), ms(theirs), theirs / ours, wanted))
     return found

@@ -28,7 +28,7 @@ DEGREE = 10
 DAYS = 1_000
 _PASSAGES_AN_EPISODE = 8
 _BATCH = 1_000
-_TOLD = datetime(2023, 1, 1, tzinfo=UTC)
+_MOST_LISTED = datetime(2023, 1, 1, tzinfo=UTC)
 
 
 def _uuid(kind: int, number: str) -> str:
@@ -94,7 +94,7 @@ class Vectors:
 async def load(store: GraphStore, vectors: Vectors, size: int, group: str) -> None:
     """All of it in one group."""
     database = await store._db()
-    days = [_TOLD + timedelta(days=i) for i in range(DAYS)]
+    days = [_MOST_LISTED + timedelta(days=i) for i in range(DAYS)]
     values = {
         "group": group,
         "days": list(map(Instant.of, days)),

@@ -22,7 +22,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Aim:
+class ForgetTarget:
     """What a ratio should be: at least or at most so much."""
 
     bound: Literal[">=", "<="]
@@ -43,7 +43,7 @@ class Figure:
     ours: str
     against: str = ""
     ratio: float | None = None
-    aim: Aim | None = None
+    aim: ForgetTarget | None = None
 
     @property
     def is_missed(self) -> bool:

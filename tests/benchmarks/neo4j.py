@@ -16,7 +16,7 @@ from graphiti_core.search.search_filters import SearchFilters
 from graphiti_core.search.search_utils import edge_similarity_search, node_similarity_search
 from tests.benchmarks.hub import EPISODE_PAGE, EPISODES, FACTS, PAGE, load_ours, make_hub
 from tests.benchmarks.large_world import Vectors, load
-from tests.benchmarks.measuring import Aim, Figure, Side, Times, in_turn, ms
+from tests.benchmarks.measuring import Figure, ForgetTarget, Side, Times, in_turn, ms
 from tests.benchmarks.world import call, client_of, memory
 from tests.neo4j_server import Neo4jServer
 
@@ -86,7 +86,7 @@ async def _hub(opened: Memory, size: int) -> list[Figure]:
             ] == EPISODE_PAGE
 
         return [
-            *await _compared(f"{FACTS} through MCP, {size:,} facts", our_facts, their_facts, Aim(">=", 20.0)),
+            *await _compared(f"{FACTS} through MCP, {size:,} facts", our_facts, their_facts, ForgetTarget(">=", 20.0)),
             *await _compared(f"{EPISODES} through MCP, {size // 5:,} episodes", our_episodes, their_episodes, None),
         ]
 
@@ -100,7 +100,7 @@ async def _search(opened: Memory, size: int) -> list[Figure]:
     while any(index.percent < 100 for index in await graph.vector_indexes()):  # noqa: ASYNC110 nothing tells of it
         await asyncio.sleep(_POLL_SECONDS)
     built = perf_counter() - begun
-    await graph.look_at_vectors()  # type: ignore[attr-defined]
+    await graph.detect_vector_indexes()  # type: ignore[attr-defined]
     driver = await _stock(opened)
     queries = cycle(vectors.draw(PROBES, seed=5))
     facts, entities = FactFilter(group_ids=(ONE,), now=datetime.now(UTC)), EntityFilter(group_ids=(ONE,))
@@ -120,13 +120,13 @@ async def _search(opened: Memory, size: int) -> list[Figure]:
 
     what = f"by meaning, {size:,} in one group"
     return [
-        *await _compared(f"search of facts {what}", our_facts, their_facts, Aim(">=", 10.0)),
-        *await _compared(f"search of nodes {what}", our_nodes, their_nodes, Aim(">=", 10.0)),
+        *await _compared(f"search of facts {what}", our_facts, their_facts, ForgetTarget(">=", 10.0)),
+        *await _compared(f"search of nodes {what}", our_nodes, their_nodes, ForgetTarget(">=", 10.0)),
         Figure(f"vector indexes of {size:,} entities, facts and passages, built in the background", f"{built:.0f} s"),
     ]
 
 
-async def _compared(what: str, ours: Side, theirs: Side, aim: Aim | None) -> list[Figure]:
+async def _compared(what: str, ours: Side, theirs: Side, aim: ForgetTarget | None) -> list[Figure]:
     """Ours before and after theirs, which may take many seconds."""
     before = await in_turn({"ours": ours}, ROUNDS)
     slow = (await in_turn({"theirs": theirs}, THEIR_ROUNDS, warm_up=1))["theirs"]

@@ -9,7 +9,7 @@ from statistics import fmean
 from time import perf_counter
 
 from mcp.client import Client
-from tests.benchmarks.measuring import Aim, Figure, Side, in_turn, ms
+from tests.benchmarks.measuring import Figure, ForgetTarget, Side, in_turn, ms
 from tests.benchmarks.texts import journal
 from tests.benchmarks.world import call, client_of, memory
 from tests.questions.question_set import Question, Split, questions
@@ -144,7 +144,7 @@ async def _quality(opened: Memory, client: Client, split: Split) -> list[Figure]
     name = {"tune": "the questions tuned with", "held": "the questions kept aside"}[split]
     lines = []
     for what, mark, aim in (
-        (f"recall@{TOP}", "recall", Aim(">=", _POINTS)),
+        (f"recall@{TOP}", "recall", ForgetTarget(">=", _POINTS)),
         (f"MRR@{TOP}", "reciprocal_rank", None),
     ):
         values = {other: getattr(each, mark) for other, each in found.items()}
@@ -178,5 +178,5 @@ async def _speed(opened: Memory, client: Client) -> Figure:
         ms(ours),
         ms(other),
         ours / other,
-        Aim("<=", 2),
+        ForgetTarget("<=", 2),
     )

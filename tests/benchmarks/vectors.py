@@ -21,7 +21,7 @@ from graphiti_core.models.nodes.node_db_queries import get_entity_node_return_qu
 from graphiti_core.search.search_filters import SearchFilters
 from graphiti_core.search.search_utils import edge_similarity_search, node_similarity_search
 from tests.benchmarks.large_world import Vectors, load, regroup
-from tests.benchmarks.measuring import Aim, Figure, Side, Times, in_turn, ms
+from tests.benchmarks.measuring import Figure, ForgetTarget, Side, Times, in_turn, ms
 from tests.benchmarks.startup import COMMAND
 from tests.benchmarks.stdio import StdioServer
 from tests.benchmarks.world import data_directory
@@ -82,10 +82,10 @@ async def figures(sizes: Sequence[int] = SIZES, groups: Sequence[int] = GROUPS) 
             for number in groups:
                 await regroup(searched.store, f"of-{number}-", number)
                 what = f"{largest:,} in {number:,} groups, in one of them"
-                found += await _compared(searched, f"of-{number}-7", what, Aim(">=", 1.0))
+                found += await _compared(searched, f"of-{number}-7", what, ForgetTarget(">=", 1.0))
             await regroup(searched.store, ONE[:-1], 1)
             found += await _built(searched, largest)
-            found += await _compared(searched, ONE, f"{largest:,} in one group", Aim(">=", 10.0))
+            found += await _compared(searched, ONE, f"{largest:,} in one group", ForgetTarget(">=", 10.0))
             found += await _recalled(searched, largest)
         database.release()
         await stopped(directory)
@@ -114,9 +114,9 @@ async def _searched(
         await model.close()
 
 
-async def _compared(searched: Searched, group: str, what: str, aim: Aim | None) -> list[Figure]:
+async def _compared(searched: Searched, group: str, what: str, aim: ForgetTarget | None) -> list[Figure]:
     """Each search with a query of its own; the same calls of Graphiti's with our driver and with its own."""
-    await searched.store.look_at_vectors()
+    await searched.store.detect_vector_indexes()
     found = []
     for kind, (ours, theirs) in _sides(searched, group).items():
         begun = perf_counter()
@@ -213,7 +213,7 @@ async def _recalled(searched: Searched, size: int) -> list[Figure]:
             f"{count / (LIMIT * PROBES):.3f}",
             "an exact scan",
             count / (LIMIT * PROBES),
-            Aim(">=", 0.97),
+            ForgetTarget(">=", 0.97),
         )
         for kind, count in hits.items()
     ]
@@ -225,7 +225,7 @@ async def _cold_starts(directory: Path, threshold: int, size: int) -> list[Figur
     with_them = await _first_answer(directory, threshold)
     without = await _first_answer(directory, _NO_INDEX)
     return [
-        Figure(f"{what}, against 20 s", _seconds(with_them), "20 s", with_them / 20, Aim("<=", 1.0)),
+        Figure(f"{what}, against 20 s", _seconds(with_them), "20 s", with_them / 20, ForgetTarget("<=", 1.0)),
         Figure(f"{what}, against no vector indexes", _seconds(with_them), _seconds(without), with_them / without),
     ]
 

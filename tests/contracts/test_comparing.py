@@ -24,7 +24,7 @@ async def test_the_graph_tells_its_markers_and_episodes_in_pages_over_all_groups
     assert await graph.episodes_after("", 3) == episodes[:3]
     assert await graph.episodes_after(episodes[2], 3) == episodes[3:]
     assert await graph.episodes_after(episodes[4], 3) == []
-    assert await graph.held_episodes([episodes[1], "another", episodes[3]]) == {episodes[1], episodes[3]}
+    assert await graph.existing_episodes([episodes[1], "another", episodes[3]]) == {episodes[1], episodes[3]}
     await graph.clear()
     assert (await graph.write_count(), await graph.episode_count()) == (0, 0)
 

@@ -8,7 +8,7 @@ from tests.fakes import FakeClock, FakeJournal
 
 from graphiti_pkm.core.model.records import ExtractJob, WriteKind
 from graphiti_pkm.core.ports.extraction import LOST, MAX_ATTEMPTS, ClaimedExtraction, ExtractionQueue, ExtractionRecord
-from graphiti_pkm.errors import NotKept
+from graphiti_pkm.errors import WriteFailed
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
 LEASE = 30.0
@@ -49,7 +49,7 @@ async def test_jobs_come_with_their_write_and_go_with_it(journal: AnyJournal, qu
     found = await claimed(queue)
     assert (found.job, found.group_id, found.attempts) == (first, GROUP, 0)
     await journal.withdraw(gone.uuid)
-    assert not await queue.beat(found.id, "me", LEASE)
+    assert not await queue.heartbeat(found.id, "me", LEASE)
     assert not await queue.finish(found.id, "me")
     assert (await claimed(queue)).job == second
     assert await counts(queue) == {"running": 1}
@@ -111,7 +111,7 @@ async def test_a_lease_is_kept_as_long_as_it_is_prolonged(queue: ExtractionQueue
     await claimed(queue)
     for _ in range(3):
         clock.advance(seconds=LEASE - 1)
-        assert await queue.beat(job_id, "me", LEASE)
+        assert await queue.heartbeat(job_id, "me", LEASE)
     clock.advance(seconds=LEASE - 1)
     assert await queue.claim("other", LEASE) is None
     clock.advance(seconds=1)
@@ -124,7 +124,7 @@ async def test_a_late_holder_changes_nothing(queue: ExtractionQueue, clock: Fake
     await claimed(queue, "late")
     clock.advance(seconds=LEASE)
     await claimed(queue, "other")
-    assert not await queue.beat(job_id, "late", LEASE)
+    assert not await queue.heartbeat(job_id, "late", LEASE)
     assert not await queue.finish(job_id, "late")
     assert not await queue.put_back(job_id, "late", "overloaded", 1000, counts=False)
     assert not await queue.fail(job_id, "late", "refused", "")
@@ -225,7 +225,7 @@ async def test_a_cancelled_job_is_taken_from_whoever_works_on_it(queue: Extracti
     assert (await claimed(queue)).id == done
     await queue.finish(done, "me")
     assert await queue.cancel([running, waiting, done, 99]) == 2
-    assert not await queue.beat(running, "me", LEASE)
+    assert not await queue.heartbeat(running, "me", LEASE)
     assert not await queue.finish(running, "me")
     assert await counts(queue) == {"cancelled": 2, "done": 1}
     assert (await shown(queue, waiting)).finished_at == clock()
@@ -248,7 +248,7 @@ async def test_the_write_of_a_cancelled_job_is_not_kept(journal: AnyJournal, que
     (job_id,) = await queue.enqueue(GROUP, [job])
     await claimed(queue)
     await queue.cancel([job_id])
-    with pytest.raises(NotKept, match=r"^Nothing was stored.*cancelled"):
+    with pytest.raises(WriteFailed, match=r"^Nothing was stored.*cancelled"):
         await journal.append(an_intent(uuid=job.uuid, kind=WriteKind.EXTRACT), {}, "", {})
     assert await journal.rows(0, 9) == []
 
@@ -259,7 +259,7 @@ async def test_a_pause_holds_for_new_jobs_and_lets_running_ones_end(queue: Extra
     for _ in range(2):
         await queue.pause(paused=True)
     assert await queue.paused()
-    assert await queue.beat(first, "me", LEASE)
+    assert await queue.heartbeat(first, "me", LEASE)
     assert await queue.finish(first, "me")
     assert await queue.claim("me", LEASE) is None
     await queue.pause(paused=False)

@@ -28,7 +28,7 @@ from graphiti_pkm.core.model.records import (
     EraseJob,
     FactChange,
     Forgetting,
-    NamesLeft,
+    RemainingNames,
     Vectors,
     WriteIntent,
     WriteKind,
@@ -56,7 +56,7 @@ async def test_a_fact_with_another_relation_and_an_entity_without_its_type(graph
     assert [one.label for one in await graph.get_entities([spoon.uuid], (GROUP,))] == [None]
     typed = EntityFilter(group_ids=(GROUP,), labels=("ZephyrinThing",))
     assert await graph.search_entities(["spoon"], typed, 9) == {}
-    assert "zephyrin" not in str(await journal.kept_rows(GROUP, 0, 9)).casefold()
+    assert "zephyrin" not in str(await journal.row_contents(GROUP, 0, 9)).casefold()
 
 
 class Story:
@@ -301,7 +301,7 @@ class Nicknames:
         )
 
     def forgetting(self) -> WriteIntent:
-        left = NamesLeft(entity_uuid=self.tom.uuid, names=self.stays)
+        left = RemainingNames(entity_uuid=self.tom.uuid, names=self.stays)
         return an_intent(kind=WriteKind.FORGET, forgets=Forgetting(names=(left,)))
 
 
@@ -334,7 +334,7 @@ async def test_a_forgotten_name_leaves_every_row_and_every_job(journal: Journal)
     assert isinstance(job, BackLinkJob)
     assert job.names == ("Tommy",)
     assert await journal.claim_job("me", 60) is None
-    only = NamesLeft(entity_uuid=story.tom.uuid, names=story.stays[:1])
+    only = RemainingNames(entity_uuid=story.tom.uuid, names=story.stays[:1])
     await journal.append(an_intent(kind=WriteKind.FORGET, forgets=Forgetting(names=(only,))), {}, "", {})
     row, forgetting, _ = await journal.rows(0, 10)
     assert "Tommy" not in row.intent.model_dump_json() + forgetting.intent.model_dump_json()
@@ -349,19 +349,19 @@ async def test_an_answer_alone_may_go(journal: Journal) -> None:
     await journal.append(an_intent(kind=WriteKind.FORGET, forgets=Forgetting(answers=(write.uuid,))), {}, "", {})
     assert await journal.receipt(note.uuid) == ("", {})
     assert await journal.receipt(other.uuid) == ("hash", {"message": "Stored."})
-    rows = await journal.kept_rows(GROUP, 0, 2)
+    rows = await journal.row_contents(GROUP, 0, 2)
     assert [(row.intent.episodes, json.loads(row.answer)) for row in rows] == [
         ((note,), {}),
         ((other,), {"message": "Stored."}),
     ]
-    assert [row.intent.kind for row in await journal.kept_rows(GROUP, rows[-1].seq, 9)] == [WriteKind.FORGET]
+    assert [row.intent.kind for row in await journal.row_contents(GROUP, rows[-1].seq, 9)] == [WriteKind.FORGET]
 
 
 async def test_rows_that_failed_are_read_too(journal: Journal) -> None:
     write = a_write(an_episode(HIDDEN))
     await journal.append(write, {}, "", {})
     await journal.fail(write.uuid, "refused")
-    assert [row.intent for row in await journal.kept_rows(GROUP, 0, 9)] == [write]
+    assert [row.intent for row in await journal.row_contents(GROUP, 0, 9)] == [write]
 
 
 async def test_erasing_waits_for_its_time_and_counts_once_the_graph_has_the_write(

@@ -10,7 +10,7 @@ from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFil
 from graphiti_pkm.core.model.records import EmbeddedFact, Entity, Episode, Fact, NewVectors, Passage, Vector
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.core.ports.ports import Graph
-from graphiti_pkm.errors import NotKept
+from graphiti_pkm.errors import WriteFailed
 
 GROUPS = ("t1",)
 NEAR, FAR, WIDE = array("f", [0.6, 0.8]), array("f", [0.8, -0.6]), array("f", [0.0, 0.6, 0.8])
@@ -88,7 +88,7 @@ async def test_new_vectors_for_what_is_gone_or_that_did_not_come_are_left_out(gr
     given = NewVectors(entities=("gone", world[0].uuid, world[1].uuid))
     await graph.apply(a_write(new_vectors=given), {"gone": NEAR, world[0].uuid: NEAR})
     assert (await graph.without_vector("t1", 1))[0].uuid == world[1].uuid
-    with pytest.raises(NotKept):
+    with pytest.raises(WriteFailed):
         await graph.apply(a_write(new_vectors=given), {world[1].uuid: WIDE})
 
 
@@ -106,5 +106,5 @@ async def test_after_a_change_of_model_only_vectors_of_the_new_dimension_are_the
     await graph.apply(a_write(new_vectors=all_of(world)), dict.fromkeys(all_of(world).uuids, WIDE))
     assert await scores(graph, WIDE) == pytest.approx([1, 1, 1, 1], abs=1e-5)
     await told(graph, WIDE)
-    with pytest.raises(NotKept):
+    with pytest.raises(WriteFailed):
         await told(graph, NEAR)

@@ -138,8 +138,8 @@ async def test_the_record_of_a_group_begins_with_its_first_episode(graph: Graph)
     first = datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
     notes = [an_episode(created_at=moment, valid_at=at(2020)) for moment in (at(2026, 2), first)]
     await graph.apply(a_write(*notes), {})
-    assert await graph.record_began(["t1", "t2"]) == first
-    assert await graph.record_began(["t2"]) is None
+    assert await graph.record_start(["t1", "t2"]) == first
+    assert await graph.record_start(["t2"]) is None
 
 
 def decision(name: str, **fields: Any) -> Entity:

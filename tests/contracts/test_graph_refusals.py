@@ -8,7 +8,7 @@ from tests.builders import a_fact, a_name, a_passage, a_write, an_entity, an_epi
 
 from graphiti_pkm.core.model.records import Vectors, WriteIntent
 from graphiti_pkm.core.ports.ports import Graph
-from graphiti_pkm.errors import NotKept
+from graphiti_pkm.errors import WriteFailed
 
 GOOD = array("f", [0.6, 0.8, 0.0, 0.0])
 
@@ -16,7 +16,7 @@ GOOD = array("f", [0.6, 0.8, 0.0, 0.0])
 async def assert_refused(graph: Graph, write: WriteIntent, vectors: "Vectors | None" = None) -> None:
     """Refused twice, and the graph is as empty as before."""
     for _ in range(2):
-        with pytest.raises(NotKept):
+        with pytest.raises(WriteFailed):
             await graph.apply(write, vectors or {})
     assert await graph.groups() == []
     assert await graph.applied([write.uuid]) == set()
@@ -54,7 +54,7 @@ async def test_vectors_of_two_dimensions_are_refused(graph: Graph) -> None:
 async def test_a_vector_of_another_dimension_than_those_there_is_refused(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     await graph.apply(a_write(sarah), {sarah.uuid: GOOD})
-    with pytest.raises(NotKept):
+    with pytest.raises(WriteFailed):
         await graph.apply(a_write(tom), {tom.uuid: array("f", [1.0, 0.0])})
     assert await graph.get_entities([sarah.uuid, tom.uuid], ["t1"]) == [sarah]
 

@@ -22,7 +22,7 @@ from tests.builders import (
 from graphiti_pkm.core.model.records import Deletions, Episode, Forgetting
 from graphiti_pkm.core.ports.neighbours import Steps
 from graphiti_pkm.core.ports.ports import Graph
-from graphiti_pkm.core.ports.sagas import HeldSaga
+from graphiti_pkm.core.ports.sagas import SagaMembers
 
 
 def told(content: str, minute: int, **fields: object) -> Episode:
@@ -71,7 +71,7 @@ async def test_an_episode_is_held_and_followed_once_however_often_it_is_told(gra
 async def test_what_is_not_there_is_not_joined(graph: Graph) -> None:
     saga, first, gone = a_saga(), told("first", 0), told("gone", 1)
     await graph.apply(a_write(first, a_step(saga, first), a_link(first, gone), a_link(gone, first)), {})
-    assert await graph.sagas_holding([first.uuid], [GROUP], []) == []
+    assert await graph.sagas_of_episodes([first.uuid], [GROUP], []) == []
     assert await graph.links_around([first.uuid, gone.uuid]) == []
     assert await graph.latest_of_saga(saga.uuid) is None
 
@@ -94,14 +94,14 @@ async def test_sagas_that_hold_an_episode_tell_what_else_they_hold(graph: Graph)
     steps = [a_step(trip, each) for each in (three, one, two)]
     await graph.apply(a_write(trip, alone, foreign, one, two, three, *steps, a_step(alone, one)), {})
     await graph.apply(a_write(a_step(foreign, one)), {})
-    found = await graph.sagas_holding([one.uuid], [GROUP], [one.uuid])
+    found = await graph.sagas_of_episodes([one.uuid], [GROUP], [one.uuid])
     assert {held.saga.uuid: held for held in found} == {
-        trip.uuid: HeldSaga(saga=trip, first_left=two.uuid, last_left=three.uuid),
-        alone.uuid: HeldSaga(saga=alone),
+        trip.uuid: SagaMembers(saga=trip, first_remaining=two.uuid, last_remaining=three.uuid),
+        alone.uuid: SagaMembers(saga=alone),
     }
-    whole = HeldSaga(saga=trip, first_left=one.uuid, last_left=three.uuid)
-    assert await graph.sagas_holding([two.uuid, three.uuid], [GROUP], []) == [whole]
-    assert await graph.sagas_holding([], [GROUP], []) == []
+    whole = SagaMembers(saga=trip, first_remaining=one.uuid, last_remaining=three.uuid)
+    assert await graph.sagas_of_episodes([two.uuid, three.uuid], [GROUP], []) == [whole]
+    assert await graph.sagas_of_episodes([], [GROUP], []) == []
 
 
 async def test_deleted_episodes_leave_their_saga_and_a_deleted_saga_leaves_its_episodes(graph: Graph) -> None:

@@ -137,7 +137,7 @@ async def test_near_facts_are_filtered_inside_the_query(graph: Graph) -> None:
 async def test_near_episodes_are_filtered_inside_the_query(graph: Graph) -> None:
     sarah = an_entity("Sarah")
     noise = [an_episode(f"Note {i}", valid_at=at(2024)) for i in range(30)]
-    told = an_episode("Told", valid_at=at(2025), created_at=at(2025, 5))
+    told = an_episode("ParsedRequest", valid_at=at(2025), created_at=at(2025, 5))
     passages = [a_passage(one) for one in noise]
     own = a_passage(told)
     vectors = {one.uuid: leaning(0.99) for one in passages} | {own.uuid: leaning(0.3)}

@@ -8,7 +8,7 @@ from tests.builders import RECORDED, a_write, an_entity, an_episode
 
 from graphiti_pkm.core.model.records import BackLinkJob, WriteIntent
 from graphiti_pkm.core.ports.ports import Journal
-from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept
+from graphiti_pkm.errors import DamagedStore, InvalidInput, WriteFailed
 
 
 def a_memory() -> WriteIntent:
@@ -108,7 +108,7 @@ async def test_a_restore_sets_the_mark_of_a_rebuild_and_nothing_is_stored_until_
         True,
         "a copy",
     )
-    with pytest.raises(NotKept, match="restore"):
+    with pytest.raises(WriteFailed, match="restore"):
         await journal.append(a_memory(), {}, "", {})
     await journal.rebuild_cleared()
     rebuild = await journal.rebuild_in_progress()

@@ -167,7 +167,7 @@ async def test_forgetting_takes_all_answers_of_its_group_and_what_runs_starts_an
     assert await of(queue, other).recorded("asked") == "secret"
     assert await of(queue, failed).recorded("asked") is None
     assert await late.recorded("asked") is None
-    assert not await queue.beat(running.id, "me", LEASE)
+    assert not await queue.heartbeat(running.id, "me", LEASE)
     fresh = await again(queue, "next")
     assert (fresh.id, fresh.attempts) == (running.id, 0)
     await late.record("asked", "secret", COST)

@@ -9,7 +9,7 @@ from tests.fakes.saved_graphs import FakeSavedGraphs
 
 from graphiti_pkm.core.model.records import Deletions, Fact, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.ports import Journal
-from graphiti_pkm.core.ports.saved_graphs import KeptGraph, SavedGraph
+from graphiti_pkm.core.ports.saved_graphs import SavedGraph, SavedGraphContent
 from graphiti_pkm.errors import TooLarge
 from graphiti_pkm.storage.journal.saved_graphs import SqliteSavedGraphs
 from graphiti_pkm.storage.journal.store import SqliteJournal
@@ -20,8 +20,10 @@ FACT = "00000000-0000-4000-8000-00000000000f"
 LOADED = f'{{"nodes":[["A",null,{{}}]],"edges":[["A","B","r",{{"fact_uuids":["{FACT}"],"fact":"A is 3"}}]]}}'
 
 
-def a_graph(name: str = "plan", owner: tuple[str, ...] = ANNA, content: str = EMPTY, **fields: Any) -> KeptGraph:
-    return KeptGraph(
+def a_graph(
+    name: str = "plan", owner: tuple[str, ...] = ANNA, content: str = EMPTY, **fields: Any
+) -> SavedGraphContent:
+    return SavedGraphContent(
         **{
             "uuid": new_uuid(),
             "owner": owner,
@@ -45,7 +47,7 @@ def saved(journal: Journal) -> FakeSavedGraphs | SqliteSavedGraphs:
 Saved = FakeSavedGraphs | SqliteSavedGraphs
 
 
-async def save(saved: Saved, *graphs: KeptGraph, most: int = 10, most_characters: int = 1_000) -> list[bool]:
+async def save(saved: Saved, *graphs: SavedGraphContent, most: int = 10, most_characters: int = 1_000) -> list[bool]:
     return [await saved.save(graph, most, most_characters) for graph in graphs]
 
 
@@ -118,7 +120,7 @@ async def test_forgetting_takes_the_graphs_that_hold_what_goes(
 async def test_forgetting_takes_the_graphs_that_it_names(journal: Journal, saved: Saved) -> None:
     graph = a_graph()
     await save(saved, graph, a_graph("other"))
-    assert [one.name for one in await journal.kept_graphs("anna")] == ["other", "plan"]
-    assert await journal.kept_graphs("ann") == []
+    assert [one.name for one in await journal.saved_graph_contents("anna")] == ["other", "plan"]
+    assert await journal.saved_graph_contents("ann") == []
     await journal.append(forgetting(forgets=Forgetting(saved_graphs=(graph.uuid,))), {}, "", {})
-    assert [one.name for one in await journal.kept_graphs("anna")] == ["other"]
+    assert [one.name for one in await journal.saved_graph_contents("anna")] == ["other"]

@@ -73,7 +73,7 @@ async def hosts(shared_graph: "GraphStore | FakeGraph") -> AsyncIterator[Hosts]:
 async def here(hosts: Hosts) -> Host:
     """A server that is there."""
     host = hosts("here")
-    await host.readings.beat(LONG)
+    await host.readings.heartbeat(LONG)
     return host
 
 
@@ -81,7 +81,7 @@ async def here(hosts: Hosts) -> Host:
 async def there(hosts: Hosts) -> Host:
     """Another one."""
     host = hosts("there")
-    await host.readings.beat(LONG)
+    await host.readings.heartbeat(LONG)
     return host
 
 
@@ -182,13 +182,13 @@ async def test_what_a_server_had_to_do_is_taken_over_once_it_is_gone(here: Host,
     jobs = await there.tell(an_episode(), an_episode(), person="anna")
     assert await there.readings.begin(GROUP, jobs[0], "theirs")
     assert await here.readings.take_over(NONE, 10) == []
-    await there.readings.beat(NONE)
+    await there.readings.heartbeat(NONE)
     taken = await here.readings.take_over(NONE, 10)
     assert sorted((one.job.uuid, one.job.person) for one in taken) == sorted((job.uuid, "anna") for job in jobs)
     assert {(one.state, one.owner) for one in taken} == {("queued", "here")}
     assert await here.readings.take_over(NONE, 10) == []
     assert not await there.readings.holds(jobs[0].uuid, "theirs")
-    await there.readings.beat(LONG)  # it was only away
+    await there.readings.heartbeat(LONG)  # it was only away
     assert not await there.readings.begin(GROUP, jobs[0], "again")
     assert await there.owned() == []
     assert len(await here.owned()) == 2
@@ -196,16 +196,16 @@ async def test_what_a_server_had_to_do_is_taken_over_once_it_is_gone(here: Host,
 
 async def test_no_more_is_taken_over_than_asked_for(here: Host, there: Host) -> None:
     await there.tell(an_episode(), an_episode(), an_episode())
-    await there.readings.beat(NONE)
+    await there.readings.heartbeat(NONE)
     assert [len(await here.readings.take_over(NONE, 2)) for _ in range(3)] == [2, 1, 0]
 
 
 async def test_nothing_is_taken_over_by_who_is_not_there_or_has_just_come(hosts: Hosts, there: Host) -> None:
     (job,) = await there.tell(an_episode())
-    await there.readings.beat(NONE)
+    await there.readings.heartbeat(NONE)
     late = hosts("late")
     assert await late.readings.take_over(NONE, 10) == []
-    await late.readings.beat(LONG)
+    await late.readings.heartbeat(LONG)
     assert await late.readings.take_over(LONG, 10) == []
     assert [one.job.uuid for one in await late.readings.take_over(NONE, 10)] == [job.uuid]
 
@@ -214,14 +214,14 @@ async def test_a_break_in_being_there_begins_anew(here: Host, there: Host) -> No
     """As after an outage of the database, in which nobody could tell that it is there."""
     await there.tell(an_episode())
     for host in (here, there):
-        await host.readings.beat(NONE)
-    await here.readings.beat(LONG)
+        await host.readings.heartbeat(NONE)
+    await here.readings.heartbeat(LONG)
     assert await here.readings.take_over(LONG, 10) == []
 
 
 async def test_a_job_in_ones_own_queue_is_begun_though_a_server_that_is_gone_has_it(here: Host, there: Host) -> None:
     (job,) = await there.tell(an_episode())
-    await there.readings.beat(NONE)
+    await there.readings.heartbeat(NONE)
     assert await here.readings.begin(GROUP, job, "ours")
     assert await here.readings.holds(job.uuid, "ours")
 
@@ -230,8 +230,8 @@ async def test_of_many_who_take_over_at_once_one_gets_each(hosts: Hosts, there: 
     jobs = await there.tell(*(an_episode() for _ in range(6)))
     takers = [hosts(f"taker {i}") for i in range(4)]
     for taker in takers:
-        await taker.readings.beat(LONG)
-    await there.readings.beat(NONE)
+        await taker.readings.heartbeat(LONG)
+    await there.readings.heartbeat(NONE)
     taken = await asyncio.gather(*(taker.readings.take_over(NONE, 6) for taker in takers))
     got = sorted(one.job.uuid for each in taken for one in each)
     assert got == sorted(job.uuid for job in jobs)

@@ -24,7 +24,7 @@ HEAD = b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json
 
 
 @dataclass(frozen=True)
-class Door:
+class AccessGate:
     """A server, and a token for it."""
 
     server: Served
@@ -53,17 +53,17 @@ class Door:
 
 
 @contextmanager
-def door(data_dir: Path, **settings: object) -> Iterator[Door]:
+def door(data_dir: Path, **settings: object) -> Iterator[AccessGate]:
     secret = new_secret()
     token = Token.model_validate({"hash": hash_of(secret), "principal": "anna", "created": datetime.now(UTC)})
     write_tokens(data_dir / "tokens.json", [token])
     with serving(data_dir, within=FEW_FILES, **settings) as server:
         until(server.ready, "the database")
-        yield Door(server, secret)
+        yield AccessGate(server, secret)
 
 
 @pytest.fixture(scope="module")
-def few_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+def few_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AccessGate]:
     """A server that runs out of files long before the test does."""
     data_dir = tmp_path_factory.mktemp("connections") / "data"
     with door(data_dir, head_seconds=2, body_seconds=2) as found:
@@ -80,7 +80,7 @@ def files_for_the_test() -> Iterator[None]:
 
 
 @contextmanager
-def connected(found: Door, count: int, data: bytes = b"") -> Iterator[list[socket.socket]]:
+def connected(found: AccessGate, count: int, data: bytes = b"") -> Iterator[list[socket.socket]]:
     with ExitStack() as stack:
         yield [stack.enter_context(found.connect(data)) for _ in range(count)]
 
@@ -97,7 +97,7 @@ def closed(client: socket.socket) -> bool:
     return True
 
 
-async def test_idle_connections_keep_nobody_out_and_do_not_fill_the_log(few_files: Door) -> None:
+async def test_idle_connections_keep_nobody_out_and_do_not_fill_the_log(few_files: AccessGate) -> None:
     with connected(few_files, MANY):
         for _ in range(5):
             assert few_files.healthy()
@@ -105,7 +105,7 @@ async def test_idle_connections_keep_nobody_out_and_do_not_fill_the_log(few_file
     assert few_files.server.log.stat().st_size < MOST_LOGGED
 
 
-async def test_connections_that_stop_in_the_middle_of_a_head_keep_nobody_out(few_files: Door) -> None:
+async def test_connections_that_stop_in_the_middle_of_a_head_keep_nobody_out(few_files: AccessGate) -> None:
     with connected(few_files, MANY, HEAD):
         assert few_files.healthy()
         await few_files.works()
@@ -117,12 +117,12 @@ async def test_connections_that_stop_in_the_middle_of_a_head_keep_nobody_out(few
     [b"", b"GET /hea", HEAD, HEAD + b"\r\n{", b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\nGET /he"],
     ids=["nothing", "half a line", "half a head", "half a body", "half a second request"],
 )
-def test_a_client_that_never_ends_its_request_is_left(sent: bytes, few_files: Door) -> None:
+def test_a_client_that_never_ends_its_request_is_left(sent: bytes, few_files: AccessGate) -> None:
     with few_files.connect(sent) as client:
         assert closed(client)
 
 
-def test_a_head_that_comes_a_byte_at_a_time_is_not_waited_for(few_files: Door) -> None:
+def test_a_head_that_comes_a_byte_at_a_time_is_not_waited_for(few_files: AccessGate) -> None:
     """Each byte begins no new time."""
     with few_files.connect(HEAD) as client:
         client.settimeout(0.2)
@@ -140,7 +140,7 @@ def test_a_head_that_comes_a_byte_at_a_time_is_not_waited_for(few_files: Door) -
 
 
 @asynccontextmanager
-async def standing(found: Door, count: int) -> AsyncIterator[list[httpx2.Response]]:
+async def standing(found: AccessGate, count: int) -> AsyncIterator[list[httpx2.Response]]:
     """Streams of events of one token, from one address."""
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "many", "version": "1"}}
     headers = {"authorization": found.authorization, "accept": "application/json, text/event-stream"}

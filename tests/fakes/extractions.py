@@ -125,7 +125,7 @@ class FakeExtractionQueue:
                 return ClaimedExtraction(id=row.id, group_id=row.group_id, job=row.job, attempts=row.attempts)
         return None
 
-    async def beat(self, job_id: int, owner: str, lease_seconds: float) -> bool:
+    async def heartbeat(self, job_id: int, owner: str, lease_seconds: float) -> bool:
         row = self._held(job_id, owner)
         if row is None:
             self._end(job_id, owner)

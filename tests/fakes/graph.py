@@ -19,14 +19,14 @@ from graphiti_pkm.core.model.records import (
     Fact,
     Forgetting,
     Name,
-    NamesLeft,
     NewVectors,
     RecordedChange,
+    RemainingNames,
     Vectors,
     WriteIntent,
 )
 from graphiti_pkm.core.model.redaction import FORGOTTEN
-from graphiti_pkm.errors import NotKept, PkmError, Unavailable
+from graphiti_pkm.errors import PkmError, Unavailable, WriteFailed
 
 Fault = Literal["before", "halfway", "after"]
 
@@ -51,7 +51,7 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
         """What ``refusal`` answers."""
         self.indexes: tuple[VectorIndex, ...] = ()
         self.refused: set[str] = set()
-        """Uuids of writes that ``apply`` refuses with NotKept every time."""
+        """Uuids of writes that ``apply`` refuses with WriteFailed every time."""
         self.attempts: list[str] = []
         """Uuids of the writes given to ``apply``, in order, failed ones included."""
         self._faults: list[tuple[PkmError, Fault]] = []
@@ -64,7 +64,7 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
         db = await self._db()
         self.attempts.append(intent.uuid)
         if intent.uuid in self.refused:
-            raise NotKept("The database refused the write; nothing of it is kept.")
+            raise WriteFailed("The database refused the write; nothing of it is kept.")
         error, when = self._faults.pop(0) if self._faults else (None, None)
         if error is not None and when == "before":
             raise error
@@ -102,7 +102,7 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
     async def episodes_after(self, uuid: str, limit: int) -> list[str]:
         return sorted(one for one in (await self._db()).episodes if one > uuid)[:limit]
 
-    async def held_episodes(self, uuids: Sequence[str]) -> set[str]:
+    async def existing_episodes(self, uuids: Sequence[str]) -> set[str]:
         return set(uuids) & (await self._db()).episodes.keys()
 
     async def refusal(self) -> str | None:
@@ -216,7 +216,7 @@ def _forget(db: Tables, told: Forgetting) -> None:
         _forget_names(db, left)
 
 
-def _forget_names(db: Tables, left: NamesLeft) -> None:
+def _forget_names(db: Tables, left: RemainingNames) -> None:
     keys = {name.key for name in left.names}
     for name in [one for one in db.names.values() if one.entity_uuid == left.entity_uuid and one.key not in keys]:
         del db.names[name.key]

@@ -17,14 +17,14 @@ from tests.fakes.rebuilds import Rebuilds
 from tests.fakes.saved_graphs import FakeSavedGraphs
 
 from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.core.model.redaction import left_of_job, left_of_receipt, names_left, redacted
+from graphiti_pkm.core.model.redaction import redacted, redacted_job, redacted_receipt, remaining_names
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
-from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.ports.metrics import Backlog
 from graphiti_pkm.core.ports.ports import JournalRow
 from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
-from graphiti_pkm.core.ports.saved_graphs import KeptGraph
-from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
+from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent
+from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, PkmError, Unavailable, WriteFailed
 
 MAX_ATTEMPTS = 8
 ERASE_DELAY = timedelta(seconds=30)
@@ -72,7 +72,7 @@ class FakeJournal(Rebuilds, Compared):
 
     def fail_next_append(self, error: PkmError | None = None) -> None:
         """The next append raises and keeps nothing."""
-        self._faults.append(error or NotKept("Nothing was stored. The journal cannot be written."))
+        self._faults.append(error or WriteFailed("Nothing was stored. The journal cannot be written."))
 
     async def append(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
@@ -86,7 +86,7 @@ class FakeJournal(Rebuilds, Compared):
         if intent.kind is WriteKind.ADD_MEMORY and any(self._receipt(one.uuid) for one in intent.episodes):
             raise ConflictingContent("The uuid was used for another memory; this one was not stored.")
         if intent.kind is WriteKind.EXTRACT and self.extractions.is_cancelled(intent.uuid):
-            raise NotKept("Nothing was stored. The job was cancelled while its result was about to be written.")
+            raise WriteFailed("Nothing was stored. The job was cancelled while its result was about to be written.")
         self._last_seq += 1
         if intent.forgets is not None:
             self._redact(intent)
@@ -239,13 +239,13 @@ class FakeJournal(Rebuilds, Compared):
         if self.recorded is not None:
             self.recorded = self.recorded.model_copy(update={"is_changing": False})
 
-    async def kept_rows(self, group_id: str, after_seq: int, limit: int) -> Sequence[KeptRow]:
+    async def row_contents(self, group_id: str, after_seq: int, limit: int) -> Sequence[RowContent]:
         self._check()
         found = sorted((row for row in self.table.values() if row.intent.group_id == group_id), key=lambda row: row.seq)
         rows = [row for row in found if row.seq > after_seq][:limit]
-        return [KeptRow(row.seq, row.intent, json.dumps(row.answer, ensure_ascii=False)) for row in rows]
+        return [RowContent(row.seq, row.intent, json.dumps(row.answer, ensure_ascii=False)) for row in rows]
 
-    async def kept_graphs(self, principal: str) -> Sequence[KeptGraph]:
+    async def saved_graph_contents(self, principal: str) -> Sequence[SavedGraphContent]:
         return self.saved_graphs.kept(principal)
 
     async def erase(self) -> bool:
@@ -295,12 +295,12 @@ class FakeJournal(Rebuilds, Compared):
                 if intent != row.intent or len(vectors) != len(row.vectors) or uuid in told:
                     self.table[uuid] = replace(row, intent=intent, vectors=vectors, request_hash="", answer={})
                 else:
-                    self.table[uuid] = replace(row, answer=left_of_receipt(row.answer))
-        gone, names = forgetting.deletions.entities, names_left(forgetting)
+                    self.table[uuid] = replace(row, answer=redacted_receipt(row.answer))
+        gone, names = forgetting.deletions.entities, remaining_names(forgetting)
         self.jobs = {
             id_: replace(job, job=left)
             for id_, job in self.jobs.items()
-            if (left := left_of_job(job.job, forgetting.group_id, gone, names)) is not None
+            if (left := redacted_job(job.job, forgetting.group_id, gone, names)) is not None
             and job.group_id not in forgetting.deletions.groups
         }
         self.extractions.forget(forgetting)

@@ -196,7 +196,7 @@ class Reads:
         db = await self._db()
         return max((db.recorded[group] for group in group_ids if group in db.recorded), default=None)
 
-    async def record_began(self, group_ids: Sequence[str]) -> datetime | None:
+    async def record_start(self, group_ids: Sequence[str]) -> datetime | None:
         db = await self._db()
         return min((one.created_at for one in db.episodes.values() if one.group_id in group_ids), default=None)
 

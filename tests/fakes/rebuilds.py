@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from graphiti_pkm.core.ports.rebuilding import RebuildCommand, RebuildInProgress
-from graphiti_pkm.errors import NotKept
+from graphiti_pkm.errors import WriteFailed
 
 
 class Rebuilds:
@@ -39,4 +39,4 @@ class Rebuilds:
 
     def _refuse_while_rebuilding(self) -> None:
         if self.rebuild is not None:
-            raise NotKept(f"Nothing was stored. {self.rebuild.describe()}")
+            raise WriteFailed(f"Nothing was stored. {self.rebuild.describe()}")

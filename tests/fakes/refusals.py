@@ -4,22 +4,22 @@ import math
 import re
 
 from graphiti_pkm.core.model.records import Vector, Vectors, WriteIntent
-from graphiti_pkm.errors import NotKept
+from graphiti_pkm.errors import WriteFailed
 
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 
 def check(intent: WriteIntent, vectors: Vectors, dimension: int | None) -> None:
-    """``dimension`` is that of the vectors already there. Raises NotKept."""
+    """``dimension`` is that of the vectors already there. Raises WriteFailed."""
     if not _is_text(intent.model_dump(exclude={"steering"})):
-        raise NotKept("Nothing was stored: the text has a NUL character or half a surrogate pair.")
+        raise WriteFailed("Nothing was stored: the text has a NUL character or half a surrogate pair.")
     if any(entity.label is not None and not _LABEL.fullmatch(entity.label) for entity in intent.entities):
-        raise NotKept("Nothing was stored: an entity type is no plain word.")
+        raise WriteFailed("Nothing was stored: an entity type is no plain word.")
     used = used_vectors(intent, vectors)
     if len({len(vector) for vector in used} | ({dimension} if dimension and used else set())) > 1:
-        raise NotKept("Nothing was stored: the embeddings differ in dimension.")
+        raise WriteFailed("Nothing was stored: the embeddings differ in dimension.")
     if not all(any(vector) and all(map(math.isfinite, vector)) for vector in used):
-        raise NotKept("Nothing was stored: an embedding is zero or not finite.")
+        raise WriteFailed("Nothing was stored: an embedding is zero or not finite.")
 
 
 def used_vectors(intent: WriteIntent, vectors: Vectors) -> list[Vector]:

@@ -9,7 +9,7 @@ from tests.fakes.tables import Tables
 
 from graphiti_pkm.core.model.records import Deletions, Episode, Forgetting, Vectors, WriteIntent
 from graphiti_pkm.core.model.saga_records import Community, Saga
-from graphiti_pkm.core.ports.sagas import HeldSaga
+from graphiti_pkm.core.ports.sagas import SagaMembers
 
 
 class Sagas(Reads):
@@ -31,9 +31,9 @@ class Sagas(Reads):
         held = held_by(await self._db(), saga_uuid)
         return [one for one in held if recorded_after is None or one.created_at > recorded_after][:limit]
 
-    async def sagas_holding(
+    async def sagas_of_episodes(
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]
-    ) -> list[HeldSaga]:
+    ) -> list[SagaMembers]:
         db = await self._db()
         uuids = {saga for saga, episode in db.saga_steps if episode in episode_uuids}
         found = []
@@ -41,7 +41,7 @@ class Sagas(Reads):
             left = [one.uuid for one in held_by(db, uuid) if one.uuid not in without]
             if db.sagas[uuid].group_id in group_ids:
                 first, last = (left[0], left[-1]) if left else (None, None)
-                found.append(HeldSaga(saga=db.sagas[uuid], first_left=first, last_left=last))
+                found.append(SagaMembers(saga=db.sagas[uuid], first_remaining=first, last_remaining=last))
         return found
 
     async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:

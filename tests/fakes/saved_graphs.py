@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from graphiti_pkm.core.model.records import WriteIntent
-from graphiti_pkm.core.ports.saved_graphs import KeptGraph, SavedGraph, is_lost
+from graphiti_pkm.core.ports.saved_graphs import SavedGraph, SavedGraphContent, is_lost
 from graphiti_pkm.errors import TooLarge
 
 
@@ -11,9 +11,9 @@ class FakeSavedGraphs:
     """The port ``SavedGraphs`` in memory."""
 
     def __init__(self) -> None:
-        self.table: dict[tuple[tuple[str, ...], str], KeptGraph] = {}
+        self.table: dict[tuple[tuple[str, ...], str], SavedGraphContent] = {}
 
-    async def save(self, graph: KeptGraph, most: int, most_characters: int) -> bool:
+    async def save(self, graph: SavedGraphContent, most: int, most_characters: int) -> bool:
         others = [one for one in self.table.values() if one.owner == graph.owner and one.name != graph.name]
         if len(others) >= most or sum(len(one.content) for one in (*others, graph)) > most_characters:
             raise TooLarge("Nothing was saved: there are too many saved graphs.")
@@ -25,14 +25,14 @@ class FakeSavedGraphs:
         own = [one for one in self.table.values() if one.owner == tuple(owner)]
         return [_line(one) for one in sorted(own, key=lambda one: one.name)]
 
-    async def find(self, owner: Sequence[str], name: str) -> KeptGraph | None:
+    async def find(self, owner: Sequence[str], name: str) -> SavedGraphContent | None:
         return self.table.get((tuple(owner), name))
 
     async def delete(self, owner: Sequence[str], name: str) -> SavedGraph | None:
         found = self.table.pop((tuple(owner), name), None)
         return found and _line(found)
 
-    def kept(self, principal: str) -> list[KeptGraph]:
+    def kept(self, principal: str) -> list[SavedGraphContent]:
         own = [one for one in self.table.values() if one.owner[0] == principal]
         return sorted(own, key=lambda one: (one.owner, one.name))
 
@@ -40,5 +40,5 @@ class FakeSavedGraphs:
         self.table = {key: one for key, one in self.table.items() if not is_lost(one, forgetting)}
 
 
-def _line(graph: KeptGraph) -> SavedGraph:
+def _line(graph: SavedGraphContent) -> SavedGraph:
     return SavedGraph(name=graph.name, saved_at=graph.saved_at, nodes=graph.nodes, edges=graph.edges)

@@ -23,7 +23,7 @@ class FakeReadings:
     def server(self) -> str:
         return self._server
 
-    async def beat(self, lease_seconds: float) -> None:
+    async def heartbeat(self, lease_seconds: float) -> None:
         db, now = await self._connect(), self._now()
         since = db.servers[self._server][0] if self._is_there(db, self._server) else now
         db.servers[self._server] = (since, now + round(lease_seconds * 1_000))

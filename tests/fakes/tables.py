@@ -89,8 +89,8 @@ class Tables:
         if known_at is None:
             return fact
         told = [at for uuid in fact.episodes if (at := self._told(uuid)) is not None]
-        first_told = min(told, default=fact.reference_time or fact.created_at)
-        if (first_told if by_told else fact.created_at) > known_at:
+        first_recorded = min(told, default=fact.reference_time or fact.created_at)
+        if (first_recorded if by_told else fact.created_at) > known_at:
             return None
         changes = [
             (self._told(change.episode_uuid) or change.recorded_at if by_told else change.recorded_at, place, change)
@@ -152,10 +152,10 @@ def is_current(fact: Fact, now: datetime, recorded_until: datetime | None = None
     if fact.expired_at is not None:
         begun = fact.valid_at is None or fact.valid_at <= now
         return begun and recorded_until is not None and fact.expired_at > recorded_until
-    return not fact.voided and held_at(fact, now)
+    return not fact.voided and holds_at(fact, now)
 
 
-def held_at(fact: Fact, instant: datetime) -> bool:
+def holds_at(fact: Fact, instant: datetime) -> bool:
     """Half-open; an unknown start may have been before."""
     begun = fact.valid_at is None or fact.valid_at <= instant
     return begun and (fact.invalid_at is None or instant < fact.invalid_at)
@@ -174,7 +174,7 @@ def _held_for(fact: Fact, wanted: FactFilter) -> bool:
     retired = fact.expired_at is not None and fact.invalid_at is None
     if wanted.as_of is None:
         return True
-    in_time = wanted.status is not None or held_at(fact, wanted.as_of)
+    in_time = wanted.status is not None or holds_at(fact, wanted.as_of)
     return fact.kind == "state" and not fact.voided and not retired and in_time
 
 

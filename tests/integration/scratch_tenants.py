@@ -144,7 +144,7 @@ async def cycle(people: int, graphs: int) -> dict[str, int]:
     found["kept"] = await tenants.compare()
     tenants.clock.advance(3 * HOUR)
     stop = asyncio.Event()
-    sweeping = asyncio.create_task(tenants.reasoning.graphs.keep_swept(stop))
+    sweeping = asyncio.create_task(tenants.reasoning.graphs.sweep_periodically(stop))
     await asyncio.sleep(0)
     stop.set()
     await sweeping

@@ -13,7 +13,7 @@ from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.records import Vectors, WriteIntent
 from graphiti_pkm.core.model.requests import AddMemory
-from graphiti_pkm.errors import KeptButPending, NotKept
+from graphiti_pkm.errors import WriteFailed, WritePending
 from graphiti_pkm.settings.loader import Settings
 
 
@@ -55,7 +55,7 @@ async def test_a_write_that_meets_no_database_is_not_kept_and_says_so(server: Re
         first = await add(here, "A note.")
         server.kill()
         with pytest.raises(
-            NotKept, match=r"^Nothing was stored; send it again later\. The FalkorDB server at \S+ does"
+            WriteFailed, match=r"^Nothing was stored; send it again later\. The FalkorDB server at \S+ does"
         ):
             await add(here, "Another note.")
         assert (await here.journal.counts())["intent"] == 0
@@ -78,7 +78,7 @@ async def test_a_write_that_loses_the_database_after_the_journal_is_kept_and_fol
         uuid = "6f1f0a52-8f4c-4f0b-9d3c-0a4c3b1d9e77"
         with monkeypatch.context() as patched:
             patched.setattr(here.context.graph, "apply", apply_to_a_dead_database)
-            with pytest.raises(KeptButPending, match=f"^Kept as {uuid}, do not send it again: it reaches the graph as"):
+            with pytest.raises(WritePending, match=f"^Kept as {uuid}, do not send it again: it reaches the graph as"):
                 await add(here, "Another note.", uuid=uuid)
         assert (await here.journal.counts())["intent"] == 1
         server.start()

@@ -143,7 +143,7 @@ async def test_concurrent_writers_share_one_saga_and_its_chain(memory: Memory) -
     requests = [AddMemory(episode_body=f"Part {n}.", steering={"saga": "Trip"}) for n in range(6)]
     uuids = [answer.episode_uuid for answer in await asyncio.gather(*(add(LOCAL, one) for one in requests))]
     graph = memory.context.graph
-    (held,) = await graph.sagas_holding(uuids, ["default"], [])
+    (held,) = await graph.sagas_of_episodes(uuids, ["default"], [])
     assert len(await graph.episodes_of_saga(held.saga.uuid, None, 50)) == 6
     links = await graph.links_around(uuids)
     assert len({previous for previous, _ in links}) == len({following for _, following in links}) == len(links) == 5
@@ -204,7 +204,7 @@ async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: 
     forget = memory.services[FORGETTING].forget
     await forget(LOCAL, query=HIDDEN, confirm=(await forget(LOCAL, query=HIDDEN)).confirm)
     graph = memory.context.graph
-    (held,) = await graph.sagas_holding([note.episode_uuid], ["default"], [])
+    (held,) = await graph.sagas_of_episodes([note.episode_uuid], ["default"], [])
     assert (held.saga.name, held.saga.summary) == ("[forgotten]", "")
     assert await graph.communities(["default"], 9) == []
     assert files_with(short_directory, HIDDEN) == []

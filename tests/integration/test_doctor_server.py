@@ -15,11 +15,11 @@ from graphiti_pkm.cli.doctor import doctor
 from graphiti_pkm.settings.loader import load_settings
 
 WORD = "planted-word-5"
-Told = Callable[..., dict[str, dict[str, Any]]]
+ParsedRequest = Callable[..., dict[str, dict[str, Any]]]
 
 
 @pytest.fixture
-def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> ParsedRequest:
     """Its lines by name, of a directory without a memory."""
 
     def _told(**settings: object) -> dict[str, dict[str, Any]]:
@@ -32,7 +32,7 @@ def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
 
 
 def test_a_falkordb_server_is_told_with_its_users_and_no_database_of_our_own_is_looked_for(
-    told: Told, falkor_server: RemoteFalkor
+    told: ParsedRequest, falkor_server: RemoteFalkor
 ) -> None:
     lines = told(**falkor_server.settings("doctor_only"))
     assert lines["server"]["ok"], lines
@@ -42,14 +42,16 @@ def test_a_falkordb_server_is_told_with_its_users_and_no_database_of_our_own_is_
 
 
 @pytest.mark.parametrize(("of", "scheme"), [("neo4j", "bolt"), ("falkordb", "redis")])
-def test_a_server_that_is_not_there_is_a_fault(told: Told, of: str, scheme: str) -> None:
+def test_a_server_that_is_not_there_is_a_fault(told: ParsedRequest, of: str, scheme: str) -> None:
     line = told(**{f"{of}_uri": f"{scheme}://127.0.0.1:{free_port()}", f"{of}_password": WORD})["server"]
     assert not line["ok"]
     assert "does not answer" in line["remedy"]
 
 
 @requirement("T53")
-def test_a_falkordb_server_that_refuses_the_password_is_a_fault(told: Told, falkor_server: RemoteFalkor) -> None:
+def test_a_falkordb_server_that_refuses_the_password_is_a_fault(
+    told: ParsedRequest, falkor_server: RemoteFalkor
+) -> None:
     line = told(**{**falkor_server.settings("doctor_only"), "falkordb_password": WORD})["server"]
     assert not line["ok"]
     assert "Check falkordb_username and falkordb_password" in line["remedy"]
@@ -57,7 +59,7 @@ def test_a_falkordb_server_that_refuses_the_password_is_a_fault(told: Told, falk
 
 @requirement("M-86", "T53")
 def test_a_neo4j_server_is_told_and_one_that_refuses_the_password_is_a_fault_that_names_the_setting(
-    told: Told, neo4j_server: Neo4jAddress
+    told: ParsedRequest, neo4j_server: Neo4jAddress
 ) -> None:
     given = {"neo4j_uri": neo4j_server.uri, "neo4j_username": neo4j_server.username}
     line = told(**given, neo4j_password=neo4j_server.password)["server"]

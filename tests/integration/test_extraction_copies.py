@@ -107,7 +107,7 @@ async def test_a_backup_brings_jobs_and_answers_back_and_what_was_spent_since_st
     assert await queue.spent(DAY) == COST + COST + COST
     assert await queue.paused()
     await queue.pause(paused=False)
-    assert not await queue.beat(2, "b", 60)
+    assert not await queue.heartbeat(2, "b", 60)
     again = await queue.claim("d", 60)
     assert again is not None
     assert again.job == running.extractions[0]

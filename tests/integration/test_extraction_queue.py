@@ -231,7 +231,7 @@ async def test_no_query_of_the_queue_reads_the_whole_table(journal: SqliteJourna
         (job_id,) = extractions.enqueue(file, None, GROUP, some_jobs(1), 0)
         extractions.may_claim(file, 1)
         extractions.claim(file, "me", 1, 2)
-        extractions.beat(file, job_id, "me", 3)
+        extractions.heartbeat(file, job_id, "me", 3)
         model_answers.count(file, job_id, "2026-03-01", Usage(calls=1))
         model_answers.keep(file, job_id, "me", "asked", "{}")
         model_answers.find(file, job_id, "asked")

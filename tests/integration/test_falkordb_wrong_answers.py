@@ -33,7 +33,7 @@ from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFil
 from graphiti_pkm.core.model.records import Entity, Vector
 from graphiti_pkm.core.ports.changes import ChangeFilter
 from graphiti_pkm.core.ports.neighbours import Stretch
-from graphiti_pkm.errors import EmbeddingMismatch, InvalidInput, NotKept
+from graphiti_pkm.errors import EmbeddingMismatch, InvalidInput, WriteFailed
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
@@ -189,7 +189,7 @@ async def test_a_vector_of_another_dimension_is_refused_before_it_breaks_every_s
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     await falkor_graph.record_embedding("model", 2)
     await falkor_graph.apply(a_write(sarah), {sarah.uuid: vector(0.6, 0.8)})
-    with pytest.raises(NotKept, match="2 dimensions"):
+    with pytest.raises(WriteFailed, match="2 dimensions"):
         await falkor_graph.apply(a_write(tom), {tom.uuid: vector(0.6, 0.8, 0.0)})
     assert await falkor_graph.get_entities([tom.uuid], [GROUP]) == []
     assert list(await falkor_graph.nearest_entities(vector(0.6, 0.8), ENTITIES, 10)) == [sarah.uuid]
@@ -200,7 +200,7 @@ async def test_a_vector_of_another_dimension_is_refused_before_it_breaks_every_s
 async def test_a_zero_vector_is_refused_and_is_near_to_nothing(falkor_graph: GraphStore) -> None:
     sarah = an_entity("Sarah")
     await falkor_graph.apply(a_write(sarah), {sarah.uuid: vector(0.6, 0.8)})
-    with pytest.raises(NotKept):
+    with pytest.raises(WriteFailed):
         await falkor_graph.apply(a_write(sarah), {sarah.uuid: vector(0.0, 0.0)})
     assert await falkor_graph.nearest_entities(vector(0.0, 0.0), ENTITIES, 10) == {}
     assert await falkor_graph.nearest_facts(vector(0.0, 0.0), FACTS, 10) == {}
@@ -219,7 +219,7 @@ async def test_a_zero_vector_of_other_software_is_left_out_of_the_ranking(falkor
 @pytest.mark.parametrize("text", ["be\x00fore", "\x00", "half \ud800 pair"])
 async def test_nul_and_lone_surrogates_are_refused_not_dropped(falkor_graph: GraphStore, text: str) -> None:
     write = a_write(an_episode(text), an_entity("Sarah"))
-    with pytest.raises(NotKept):
+    with pytest.raises(WriteFailed):
         await falkor_graph.apply(write, {})
     assert await falkor_graph.applied([write.uuid]) == set()
     assert await falkor_graph.groups() == []

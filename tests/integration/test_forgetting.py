@@ -27,7 +27,7 @@ from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.requests import AddMemory
-from graphiti_pkm.errors import KeptButPending, Unavailable
+from graphiti_pkm.errors import Unavailable, WritePending
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.erasing import Erasing
 from graphiti_pkm.storage.graph.embedded.aof import DIRECTORY
@@ -249,7 +249,7 @@ async def test_a_crash_after_the_journal_s_commit_is_finished_by_the_next_start(
     async with opened(data_dir) as memory:
         told = await tell(memory)
         monkeypatch.setattr(GraphStore, "apply", die)
-        with pytest.raises(KeptButPending):
+        with pytest.raises(WritePending):
             await forget(memory, told)
         os.kill(endpoint(data_dir).redis_pid, signal.SIGKILL)
     monkeypatch.undo()

@@ -29,7 +29,7 @@ from tests.builders import (
 from tests.fakes import FakeClock
 
 from graphiti_pkm.core.model.records import BackLinkJob, Deletions, WriteIntent, WriteKind
-from graphiti_pkm.errors import ConfigurationError, ConflictingContent, DamagedStore, NewerSchema, NotKept
+from graphiti_pkm.errors import ConfigurationError, ConflictingContent, DamagedStore, NewerSchema, WriteFailed
 from graphiti_pkm.storage.journal.schema import MIGRATIONS
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
@@ -319,7 +319,7 @@ def test_a_read_only_directory_is_a_configuration_error(tmp_path: Path) -> None:
 async def test_a_full_disk_refuses_the_write_and_keeps_what_was_there(journal: SqliteJournal) -> None:
     kept = await an_append(journal)
     await journal._durable.run(lambda c: c.execute("PRAGMA max_page_count = 1").fetchall())
-    with pytest.raises(NotKept, match=r"Nothing was stored.*full"):
+    with pytest.raises(WriteFailed, match=r"Nothing was stored.*full"):
         await an_append(journal, an_intent(episodes=[an_episode(content="x" * 100_000)]))
     assert [row.intent for row in await journal.rows(0, 10)] == [kept]
 
@@ -332,7 +332,7 @@ def test_a_file_that_may_not_grow_refuses_the_write_and_loses_nothing(tmp_path: 
     script = """
         import asyncio, pathlib, resource, sys
         from tests.builders import an_episode, an_intent
-        from graphiti_pkm.errors import NotKept
+        from graphiti_pkm.errors import WriteFailed
         from graphiti_pkm.storage.journal.store import SqliteJournal
         async def main():
             journal = SqliteJournal(pathlib.Path(sys.argv[1]))
@@ -342,7 +342,7 @@ def test_a_file_that_may_not_grow_refuses_the_write_and_loses_nothing(tmp_path: 
                 while kept < 1000:
                     await journal.append(an_intent(episodes=[an_episode(content="x" * 9000)]), {}, "", {})
                     kept += 1
-            except NotKept as error:
+            except WriteFailed as error:
                 print(kept, error.message)
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
             await journal.append(an_intent(), {}, "", {})

@@ -43,7 +43,7 @@ async def test_what_was_known_and_what_has_a_status_is_found_by_indexes(
         *queries_read.entity_page(status, page),
         queries_read.first_fact(None, [GROUP], []),
         queries_read.first_fact(uuid, [GROUP], []),
-        queries_read.record_began([GROUP]),
+        queries_read.record_start([GROUP]),
         queries_facts.first_changes(uuid, known),
         queries_facts.first_changes(None, known),
         *queries_read.connections(uuid, known, page, []),

@@ -140,7 +140,7 @@ async def test_a_paused_writer_cannot_write_beside_one_who_holds_all(hosts: tupl
 async def test_a_lease_is_prolonged_as_long_as_it_is_held(hosts: tuple[Host, Host]) -> None:
     here, _ = hosts
     database, locks = await here.store.database(), here.locks()
-    locks._beat_seconds = 0.01
+    locks._heartbeat_seconds = 0.01
     ends = Query("end of lock", "MATCH (l:Meta {id: $lock}) RETURN l.until AS until", {"lock": lock_of("g")})
     async with locks.hold("g"), asyncio.timeout(20):
         ((first,),) = await database.read(ends)

@@ -18,7 +18,7 @@ from tests.integration.rows_support import Spy, World, a_world, in_one_task
 from tests.protocol.support import error_of
 from tests.requirements import requirement
 
-from graphiti_pkm.errors import NotKept
+from graphiti_pkm.errors import WriteFailed
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.falkordb.driver import OneGraphDriver
@@ -256,7 +256,7 @@ async def test_hostile_names_are_stored_as_data(store: GraphStore, spy: Spy) -> 
 async def test_a_type_that_is_no_plain_word_never_becomes_part_of_a_query(store: GraphStore, label: str) -> None:
     held = await world_size(store)
     entity = an_entity("Mallory", group_id="hostile", label=label)
-    with pytest.raises(NotKept, match="Nothing was stored"):
+    with pytest.raises(WriteFailed, match="Nothing was stored"):
         await store.apply(a_write(entity, a_name(entity)), {})
     assert await world_size(store) == held
 

@@ -106,7 +106,7 @@ async def test_a_backup_and_what_is_saved_of_a_damaged_journal_hold_them(world: 
 
     elsewhere = SqliteJournal(tmp_path / "elsewhere")
     await elsewhere.restore(tmp_path / "backup.sqlite3")
-    assert [one.name for one in await elsewhere.saved_graphs.listed(LOCAL.sight)] == ["plan"]
+    assert [one.name for one in await elsewhere.saved_graphs.listed(LOCAL.visibility)] == ["plan"]
     await elsewhere.close()
 
     damaged = tmp_path / "damaged"
@@ -120,7 +120,7 @@ async def test_a_backup_and_what_is_saved_of_a_damaged_journal_hold_them(world: 
         file.write(b"\xff" * size)
     journal = SqliteJournal(damaged)
     await journal.restore(tmp_path / "backup.sqlite3")
-    assert [one.name for one in await journal.saved_graphs.listed(LOCAL.sight)] == ["newer", "plan"]
+    assert [one.name for one in await journal.saved_graphs.listed(LOCAL.visibility)] == ["newer", "plan"]
     await journal.close()
 
 

@@ -220,7 +220,7 @@ async def test_processes_that_tend_together_build_each_index_once(
     await until_built(world.store, all_built)
     assert sum("building a vector index" in record.message for record in caplog.records) == len(ALL)
     for store in stores[1:]:
-        await store.look_at_vectors()
+        await store.detect_vector_indexes()
         assert len(await store.nearest_facts(world.vector(), facts(), 10)) == 10
         await store.close()
 
@@ -256,7 +256,7 @@ async def test_another_dimension_gets_an_index_of_its_own(indexed: VectorWorld) 
 async def test_the_keeper_builds_by_itself_and_ends_when_told(world: VectorWorld) -> None:
     stop = asyncio.Event()
     world.store.settle_seconds = 0.01
-    keeping = asyncio.create_task(world.store.keep_vector_indexes(stop))
+    keeping = asyncio.create_task(world.store.maintain_vector_indexes(stop))
     await until_built(world.store, all_built)
     stop.set()
     await keeping

@@ -130,7 +130,7 @@ async def until_built(store: GraphStore, is_so: Callable[[dict[str, int]], bool]
     """Wait for what the database does in the background, then look at it; the test's own time limit ends it."""
     while not is_so({index.name: index.percent for index in await store.vector_indexes()}):
         pass
-    await store.look_at_vectors()
+    await store.detect_vector_indexes()
 
 
 def all_built(percents: dict[str, int]) -> bool:

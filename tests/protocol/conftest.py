@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 from mcp.client import Client
-from tests.protocol.doors import Doors
+from tests.protocol.access import Doors
 from tests.protocol.support import Mode, World
 
 

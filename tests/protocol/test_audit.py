@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.protocol.doors import ACCEPT, NOW, Doors, a_world, post
+from tests.protocol.access import ACCEPT, NOW, Doors, a_world, post
 from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, World, answered
 from tests.requirements import requirement

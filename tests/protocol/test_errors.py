@@ -14,7 +14,7 @@ from tests.corpus import HUB
 from tests.protocol.support import DEFAULT_TOOLS, FailingStart, Mode, World, answered, error_of, text
 from tests.requirements import requirement
 
-from graphiti_pkm.errors import ConfigurationError, KeptButPending, Unavailable
+from graphiti_pkm.errors import ConfigurationError, Unavailable, WritePending
 from graphiti_pkm.server.app import build_server
 from graphiti_pkm.server.observability.logging import JsonLines
 from graphiti_pkm.settings.loader import Settings
@@ -114,7 +114,7 @@ async def test_an_unexpected_exception_reaches_neither_the_model_nor_the_log_wit
 
 
 async def test_a_write_that_is_kept_but_pending_says_so(client: Client, world: World) -> None:
-    world.writing.error = KeptButPending("Kept as 1234, do not send it again.")
+    world.writing.error = WritePending("Kept as 1234, do not send it again.")
     result = await client.call_tool("add_memory", {"episode_body": "x"})
     assert error_of(result) == "Kept as 1234, do not send it again."
     assert code_of(result) == "kept_but_pending"

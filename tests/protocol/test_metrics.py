@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes import FakeEmbedder
-from tests.protocol.doors import Doors, a_world, post
+from tests.protocol.access import Doors, a_world, post
 from tests.protocol.serving import connected, served
 from tests.protocol.support import answered
 from tests.requirements import requirement

@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from tests.fakes import FakeGraph
-from tests.protocol.doors import ACCEPT, Doors, a_world
+from tests.protocol.access import ACCEPT, Doors, a_world
 from tests.protocol.serving import served
 from tests.protocol.support import World
 

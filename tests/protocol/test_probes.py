@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from pydantic import ValidationError
 from tests.fakes import FakeGraph
-from tests.protocol.doors import ACCEPT, PING, Doors, a_world
+from tests.protocol.access import ACCEPT, PING, Doors, a_world
 from tests.protocol.serving import connected, served
 from tests.protocol.support import World, answered
 

@@ -10,7 +10,7 @@ from mcp import ClientSession
 from mcp.client.sse import sse_client
 from mcp_types import METHOD_NOT_FOUND
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
-from tests.protocol.doors import ACCEPT
+from tests.protocol.access import ACCEPT
 from tests.protocol.serving import served
 from tests.protocol.support import World
 from tests.protocol.test_stdio import wire

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from mcp.client import Client
-from tests.protocol.doors import Doors, a_world
+from tests.protocol.access import Doors, a_world
 from tests.protocol.scratch_support import F6_NODES, build_f6, call
 from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, Mode, World, definitions, error_of, told

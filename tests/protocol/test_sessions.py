@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.types import INVALID_PARAMS
-from tests.protocol.doors import ACCEPT, PING, Doors, a_world
+from tests.protocol.access import ACCEPT, PING, Doors, a_world
 from tests.protocol.serving import served
 
 LARGE = "x" * 100_000

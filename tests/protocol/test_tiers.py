@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from tests.protocol.doors import Doors, a_world
+from tests.protocol.access import Doors, a_world
 from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, Mode, World, answered, error_of
 from tests.requirements import requirement

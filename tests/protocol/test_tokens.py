@@ -10,7 +10,7 @@ from mcp.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from tests.protocol.doors import ACCEPT, NOW, PING, Doors, a_world, post
+from tests.protocol.access import ACCEPT, NOW, PING, Doors, a_world, post
 from tests.protocol.serving import connected, served
 from tests.protocol.support import Mode, answered, error_of
 from tests.requirements import requirement

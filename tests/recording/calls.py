@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.recording.odd import UNKNOWN, odd_calls
-from tests.recording.server import Door, Recording, free_port, over_http, over_stdio, serving
+from tests.recording.server import AccessGate, Recording, free_port, over_http, over_stdio, serving
 
 COMMANDS = (
     "serve", "demo", "doctor", "status", "backup", "restore", "rebuild", "queue", "tokens", "reextract", "reembed",
@@ -69,7 +69,7 @@ def first(answer: Mapping[str, Any], rows: str, name: str = "uuid") -> str:
     return str(found[0].get(name, UNKNOWN))
 
 
-async def memory(door: Door) -> None:  # noqa: C901, PLR0915 one story, read from above
+async def memory(door: AccessGate) -> None:  # noqa: C901, PLR0915 one story, read from above
     """Writing, searching, exploring, ending and forgetting."""
     call, pages = door.call, door.pages
     stored = [await call("add_memory", **one) for one in NOTES]
@@ -165,7 +165,7 @@ EDGES = [("API", "Auth"), ("API", "Orders"), ("Orders", "Store"), ("Auth", "Stor
          ("Report", "Store"), ("Store", "Disk"), ("Mail", "Queue")]  # fmt: skip
 
 
-async def reasoning(door: Door) -> None:  # noqa: PLR0915 one story, read from above
+async def reasoning(door: AccessGate) -> None:  # noqa: PLR0915 one story, read from above
     """Scratch graphs: made, asked, changed, exchanged, saved and committed."""
     call, pages = door.call, door.pages
     made = [{"source": one, "target": two, "relation": "calls"} for one, two in EDGES]
@@ -231,7 +231,7 @@ async def reasoning(door: Door) -> None:  # noqa: PLR0915 one story, read from a
     await call("delete_graph", graph="kept", saved=True)
 
 
-async def offered(door: Door) -> None:
+async def offered(door: AccessGate) -> None:
     """What a client learns first."""
     client = door.client
     session = {"name": client.server_info.model_dump(mode="json"), "protocol": client.protocol_version}
@@ -254,7 +254,7 @@ async def offered(door: Door) -> None:
         await door.ask(["prompts/get", name, arguments], lambda n=name, a=arguments: client.get_prompt(n, a))
 
 
-async def odd(door: Door) -> None:
+async def odd(door: AccessGate) -> None:
     """Every tool with what does not fit it, and a tool that is none."""
     await door.call("no_such_tool")
     for tool in sorted((await door.client.list_tools()).tools, key=lambda tool: tool.name):
@@ -285,7 +285,7 @@ async def http(recording: Recording) -> None:
                 await refused(door)
 
 
-async def refused(door: Door) -> None:
+async def refused(door: AccessGate) -> None:
     """A few tools of each tier."""
     await offered(door)
     await door.call("add_memory", **NOTES[0])

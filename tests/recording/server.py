@@ -92,7 +92,7 @@ class Recording:
 
 
 @dataclass(frozen=True)
-class Door:
+class AccessGate:
     """One connection of a client."""
 
     recording: Recording
@@ -127,23 +127,23 @@ class Door:
 
 
 @asynccontextmanager
-async def over_stdio(recording: Recording, mode: Any = "auto") -> AsyncIterator[Door]:
+async def over_stdio(recording: Recording, mode: Any = "auto") -> AsyncIterator[AccessGate]:
     """A server of its own."""
     parameters = StdioServerParameters(
         command=str(recording.command), args=["serve"], env=recording.environment(), cwd=recording.data_dir.parent
     )
     with (recording.data_dir.parent / "stdio.log").open("a") as log:
         async with Client(stdio_client(parameters, errlog=log), mode=mode) as client:
-            yield Door(recording, f"stdio {mode}", client)
+            yield AccessGate(recording, f"stdio {mode}", client)
 
 
 @asynccontextmanager
-async def over_http(recording: Recording, url: str, token: str, mode: Any = "auto") -> AsyncIterator[Door]:
+async def over_http(recording: Recording, url: str, token: str, mode: Any = "auto") -> AsyncIterator[AccessGate]:
     async with (
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as web,
         Client(streamable_http_client(f"{url}/mcp", http_client=web), mode=mode) as client,
     ):
-        yield Door(recording, f"http {mode}", client)
+        yield AccessGate(recording, f"http {mode}", client)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from tests.storm.notes import Diary
 from tests.storm.story import note
 
 Send = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
-"""Gives the answer; raises NotKept (send again) or KeptButPending (do not)."""
+"""Gives the answer; raises WriteFailed (send again) or WritePending (do not)."""
 
 
 async def main(way: str, data_dir: Path, directory: Path, slot: str) -> None:
@@ -50,7 +50,7 @@ async def _in_process(way: str, data_dir: Path, diary: Diary, stop: Path, slot: 
 async def _by_stdio(_: str, data_dir: Path, diary: Diary, stop: Path, slot: str) -> None:
     from tests.benchmarks.stdio import StdioServer, ToolFailed  # noqa: PLC0415 the other way needs none of this
 
-    from graphiti_pkm.errors import KeptButPending, NotKept  # noqa: PLC0415 same
+    from graphiti_pkm.errors import WriteFailed, WritePending  # noqa: PLC0415 same
 
     command = [str(Path(sys.executable).with_name("graphiti-pkm")), "serve", "--data-dir", str(data_dir)]
     with StdioServer(command) as server:
@@ -60,7 +60,7 @@ async def _by_stdio(_: str, data_dir: Path, diary: Diary, stop: Path, slot: str)
             try:
                 return server.call("add_memory", **arguments)
             except ToolFailed as failed:
-                errors = {error.code: error for error in (NotKept, KeptButPending)}
+                errors = {error.code: error for error in (WriteFailed, WritePending)}
                 if failed.code not in errors:
                     raise
                 raise errors[failed.code](failed.message) from None
@@ -71,7 +71,7 @@ async def _by_stdio(_: str, data_dir: Path, diary: Diary, stop: Path, slot: str)
 
 
 async def _write(send: Send, diary: Diary, stop: Path, slot: str) -> None:
-    from graphiti_pkm.errors import KeptButPending, NotKept  # noqa: PLC0415 after the choice of way
+    from graphiti_pkm.errors import WriteFailed, WritePending  # noqa: PLC0415 after the choice of way
 
     number = len(diary.lines("sent"))
     sent = diary.unsettled()
@@ -82,9 +82,9 @@ async def _write(send: Send, diary: Diary, stop: Path, slot: str) -> None:
             number += 1
         try:
             answer = await send(note(slot, sent["number"]) | {"uuid": sent["uuid"]})
-        except NotKept:
+        except WriteFailed:
             continue  # may be sent again, and is
-        except KeptButPending:
+        except WritePending:
             diary.tell("pending", sent)
         else:
             assert answer["episode_uuid"] == sent["uuid"]

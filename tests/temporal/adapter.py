@@ -31,7 +31,7 @@ Capability: TypeAlias = Literal[
 
 
 @dataclass(frozen=True)
-class Told:
+class ParsedRequest:
     """What became of an episode: its id and those of its facts, in the order in which they were given."""
 
     episode: str
@@ -90,7 +90,7 @@ class Adapter:
         """The instant of the record from here on; only with the capability ``clock``."""
         raise NotImplementedError
 
-    async def tell(self, episode: Episode, said: str) -> Told:
+    async def tell(self, episode: Episode, said: str) -> ParsedRequest:
         """Store what was said at ``said``; ids that ``replaces`` names are those that ``tell`` gave."""
         raise NotImplementedError
 

@@ -13,7 +13,7 @@ from tests.fakes import FakeClock, FakeEmbedder
 from tests.integration.embedded_support import end_database
 from tests.integration.rows_support import in_one_task
 from tests.protocol.support import text
-from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer, ReadingAnswer, Refused, Told
+from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer, ParsedRequest, ReadingAnswer, Refused
 from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
 
 from graphiti_pkm.bootstrap import Memory, _assemble, _Sharing, open_memory
@@ -73,7 +73,7 @@ class GraphitiPkm(Adapter):
     async def set_clock(self, now: datetime) -> None:
         self._clock.instant = now
 
-    async def tell(self, episode: Episode, said: str) -> Told:
+    async def tell(self, episode: Episode, said: str) -> ParsedRequest:
         facts = [fact.model_dump(exclude={"ref"}, exclude_none=True) for fact in episode.facts]
         answer = await self._call(
             "add_memory",
@@ -84,7 +84,7 @@ class GraphitiPkm(Adapter):
             facts=facts,
         )
         asks = any(one["what"] in _DOUBTS for one in answer["needs_attention"])
-        return Told(answer["episode_uuid"], [fact["uuid"] for fact in answer["facts"]], asks)
+        return ParsedRequest(answer["episode_uuid"], [fact["uuid"] for fact in answer["facts"]], asks)
 
     async def delete_fact(self, fact: str) -> None:
         await self._call("delete_entity_edge", uuid=fact)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
-from tests.temporal.adapter import Adapter, FactAnswer, Refused, Told
+from tests.temporal.adapter import Adapter, FactAnswer, ParsedRequest, Refused
 from tests.temporal.scenario import Expected, ExpectedChange, Question, Scenario, Step
 
 Verdict: TypeAlias = Literal["passed", "failed", "not supported"]
@@ -72,7 +72,7 @@ class _Play:
             return ["was to ask back" if step.asks else "asks back"]
         return []
 
-    async def _act(self, step: Step) -> Told | None:
+    async def _act(self, step: Step) -> ParsedRequest | None:
         adapter = self._adapter
         if step.tell is not None:
             return await self._tell(step)
@@ -92,7 +92,7 @@ class _Play:
             await adapter.delete_episode(self._episodes[step.delete_episode])
         return None
 
-    async def _tell(self, step: Step) -> Told:
+    async def _tell(self, step: Step) -> ParsedRequest:
         assert step.tell is not None
         facts = [
             fact.model_copy(update={"replaces": self._replaced(fact.replaces)}) if fact.replaces else fact

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 import yaml
 from pydantic import ValidationError
-from tests.temporal.adapter import Adapter, FactAnswer, ReadingAnswer, Refused, Told
+from tests.temporal.adapter import Adapter, FactAnswer, ParsedRequest, ReadingAnswer, Refused
 from tests.temporal.runner import Outcome, run, run_all
 from tests.temporal.scenario import Episode, Held, Of, Scenario, Series, load
 from tests.temporal.score import failures, summary, table
@@ -28,11 +28,11 @@ class Parrot(Adapter):
     async def begin(self, scenario: str, zone: str) -> None:
         assert (scenario, zone) == ("a-scenario", "UTC")
 
-    async def tell(self, episode: Episode, said: str) -> Told:
+    async def tell(self, episode: Episode, said: str) -> ParsedRequest:
         self.heard.append(said)
         if self.refuses:
             raise Refused("no")
-        return Told("e1", [f"f{number}" for number, _ in enumerate(episode.facts)], self.asks)
+        return ParsedRequest("e1", [f"f{number}" for number, _ in enumerate(episode.facts)], self.asks)
 
     async def held(self, question: Held) -> list[FactAnswer]:
         self.heard.append(question)

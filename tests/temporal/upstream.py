@@ -28,7 +28,7 @@ from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 from redis.asyncio import BlockingConnectionPool, UnixDomainSocketConnection
 from tests.fakes import FakeEmbedder
 from tests.falkor import FalkorServer
-from tests.temporal.adapter import Adapter, FactAnswer, Told
+from tests.temporal.adapter import Adapter, FactAnswer, ParsedRequest
 from tests.temporal.scenario import Episode, FactTold, Held, Of, Period
 
 _LISTED = re.compile(r"<(?:EXISTING FACTS|FACT INVALIDATION CANDIDATES)>\n(\[.*?\])\n</", re.DOTALL)
@@ -87,7 +87,7 @@ class GraphitiCore(Adapter):
         """Only what is current now depends on it; the record has the time of the machine."""
         self._now = now
 
-    async def tell(self, episode: Episode, said: str) -> Told:
+    async def tell(self, episode: Episode, said: str) -> ParsedRequest:
         told_at = _instant(said)
         self._model.hear(episode, told_at)
         result = await self._graphiti.add_episode(
@@ -101,7 +101,7 @@ class GraphitiCore(Adapter):
         by_text = {edge.fact: edge.uuid for edge in result.edges}
         facts = [by_text.get(_text(fact), "") for fact in episode.facts]
         self._model.remember(dict(zip(facts, episode.facts, strict=True)))
-        return Told(result.episode.uuid, facts)
+        return ParsedRequest(result.episode.uuid, facts)
 
     async def delete_fact(self, fact: str) -> None:
         await (await EntityEdge.get_by_uuid(self._driver, fact)).delete(self._driver)

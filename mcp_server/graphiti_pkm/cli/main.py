@@ -15,7 +15,7 @@ from graphiti_pkm.core.model.access import Tier
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.loader import LoadedSettings, Settings, load_settings
 
-_TELL_WARNINGS = frozenset({"serve", "doctor"})
+_SHOWS_WARNINGS = frozenset({"serve", "doctor"})
 """In their own form."""
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
@@ -98,7 +98,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
     try:
         loaded = _load(options)
-        for warning in loaded.warnings if options.command not in _TELL_WARNINGS else ():
+        for warning in loaded.warnings if options.command not in _SHOWS_WARNINGS else ():
             complain(warning)
         return _run(options, loaded)
     except KeyboardInterrupt:

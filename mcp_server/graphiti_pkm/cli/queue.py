@@ -139,7 +139,7 @@ async def _retry(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions
     count = await jobs.retry(wanted)
     if count or options.is_all:
         say(f"{_jobs(count)} queued again for a server with a model; what was paid for is not paid again.")
-    return _told_rest(options, len(wanted) - count, "only failed, cancelled and waiting ones are retried")
+    return _report_skipped(options, len(wanted) - count, "only failed, cancelled and waiting ones are retried")
 
 
 async def _cancel(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions) -> int:
@@ -147,7 +147,7 @@ async def _cancel(jobs: SqliteExtractionQueue, _: Settings, options: QueueOption
     count = await jobs.cancel(wanted)
     if count or options.is_all:
         say(f"{_jobs(count)} cancelled; the episodes stay.")
-    return _told_rest(options, len(wanted) - count, "only queued and running ones without a result are cancelled")
+    return _report_skipped(options, len(wanted) - count, "only queued and running ones without a result are cancelled")
 
 
 async def _pause(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions) -> int:
@@ -202,7 +202,7 @@ def _uuid(name: str) -> str:
         ) from None
 
 
-def _told_rest(options: QueueOptions, rest: int, why: str) -> int:
+def _report_skipped(options: QueueOptions, rest: int, why: str) -> int:
     """A job that was named and is left as it is counts as a failure."""
     if options.is_all or not rest:
         return 0

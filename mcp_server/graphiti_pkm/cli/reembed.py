@@ -27,7 +27,7 @@ def reembed(settings: Settings, *, dry_run: bool) -> int:
 
 async def _dry_run(settings: Settings) -> int:
     async with open_memory(settings, replays=False) as memory:
-        _tell_what(settings, memory.context.embedder, await memory.reembedding.is_other())
+        _print_plan(settings, memory.context.embedder, await memory.reembedding.is_other())
         size = await memory.reembedding.size()
     for line in _estimate(settings, size):
         say(line)
@@ -43,7 +43,7 @@ async def _reembed(settings: Settings) -> int:
         async with open_memory(settings, replays=False) as memory:
             await memory.recovery.replay()
             other = await memory.reembedding.is_other()
-            _tell_what(settings, memory.context.embedder, other)
+            _print_plan(settings, memory.context.embedder, other)
             for line in _estimate(settings, await memory.reembedding.size()):
                 say(line)
             await memory.reembedding.change()
@@ -69,7 +69,7 @@ async def _mark(memory: Memory) -> None:
     await memory.journal.applied(await memory.journal.written_until_now())
 
 
-def _tell_what(settings: Settings, embedder: Embedder, other: RecordedEmbedding | None) -> None:
+def _print_plan(settings: Settings, embedder: Embedder, other: RecordedEmbedding | None) -> None:
     own = f"{embedder.model} ({embedder.dimension} dimensions)"
     if other is None:
         say(f"The vectors of this memory are of {own}; those that are missing are made.")

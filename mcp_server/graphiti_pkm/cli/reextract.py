@@ -41,7 +41,7 @@ async def _reextract(settings: Settings, options: argparse.Namespace) -> int:
             start = parse_instant(options.since, settings.zone, "--since")
             choice = await service.since(LOCAL, start, options.group)
         if options.dry_run:
-            _tell_estimate(choice, settings, as_json=options.json)
+            _print_estimate(choice, settings, as_json=options.json)
             return 0
         jobs = await service.enqueue(choice)
         if options.wait:
@@ -56,7 +56,7 @@ async def _reextract(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _tell_estimate(choice: Choice, settings: Settings, *, as_json: bool) -> None:
+def _print_estimate(choice: Choice, settings: Settings, *, as_json: bool) -> None:
     fewest, likely = choice.calls
     price = settings.llm_price_input
     cost = None if price is None else round(choice.tokens * price / _MILLION, 4)

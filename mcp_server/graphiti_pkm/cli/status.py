@@ -19,7 +19,7 @@ from graphiti_pkm.settings.loader import Settings
 def status(settings: Settings, *, as_json: bool) -> int:
     """Print the state of the memory; 0 if it works, 1 if it does not or there is none."""
     if not holds_memory(settings.data_dir):
-        return _tell_none(settings, as_json=as_json)
+        return _report_no_memory(settings, as_json=as_json)
     found, others, memory_bytes = asyncio.run(_ask(settings))
     if as_json:
         # How long this command has run says nothing about the memory.
@@ -30,7 +30,7 @@ def status(settings: Settings, *, as_json: bool) -> int:
     return 1 if found.status == "unavailable" else 0
 
 
-def _tell_none(settings: Settings, *, as_json: bool) -> int:
+def _report_no_memory(settings: Settings, *, as_json: bool) -> int:
     message = no_memory(settings.data_dir)
     if not as_json:
         raise NotFound(message)

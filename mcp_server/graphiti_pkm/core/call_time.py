@@ -10,7 +10,7 @@ from collections.abc import Coroutine
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from graphiti_pkm.errors import KeptButPending, NotKept, PkmError, TookTooLong
+from graphiti_pkm.errors import PkmError, TookTooLong, WriteFailed, WritePending
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -33,12 +33,12 @@ _current: ContextVar[CallTime | None] = ContextVar("call_time", default=None)
 
 
 def commit_begins() -> None:
-    """From now on the call is not stopped. Raises NotKept if it was already."""
+    """From now on the call is not stopped. Raises WriteFailed if it was already."""
     call = _current.get()
     if call is None:
         return
     if call.stopped:
-        raise NotKept("Nothing was stored: the call had taken too long.")
+        raise WriteFailed("Nothing was stored: the call had taken too long.")
     call.commits = True
 
 
@@ -49,7 +49,7 @@ def journalled(subject: str) -> None:
         call.kept.set_result(subject)
 
 
-def waits_as_asked() -> None:
+def allow_requested_wait() -> None:
     """From now on the call waits for as long as its caller asked, which is bounded elsewhere."""
     call = _current.get()
     if call is not None and not call.unlimited.done():
@@ -61,7 +61,7 @@ async def within(seconds: float, work: Coroutine[Any, Any, _T], undone: str) -> 
 
     Raises:
         TookTooLong: it was stopped.
-        KeptButPending: it is kept and goes on; it must not be sent again.
+        WritePending: it is kept and goes on; it must not be sent again.
     """
     call = CallTime()
     outside = _current.set(call)
@@ -80,7 +80,7 @@ async def within(seconds: float, work: Coroutine[Any, Any, _T], undone: str) -> 
         return task.result()
     _leave(task)
     if call.commits:
-        raise KeptButPending(
+        raise WritePending(
             f"Kept as {call.kept.result()}, do not send it again: the call took longer than {seconds:g} s and goes on "
             "in the background."
         )

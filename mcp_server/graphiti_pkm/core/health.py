@@ -10,7 +10,7 @@ FRESH_SECONDS = 5.0
 _PATIENCE_SECONDS = 5.0
 
 
-class TakesWrites(Protocol):
+class WriteCheck(Protocol):
     """A store that can say why nothing can be written into it."""
 
     async def refusal(self) -> str | None:

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.core.ports.metrics import UNCOUNTED, Metrics
 from graphiti_pkm.embedding.local.vector_cache import VectorCache
-from graphiti_pkm.embedding.request_batcher import Lane, Outcome, closed
+from graphiti_pkm.embedding.request_batcher import Outcome, RequestBatcher, closed
 from graphiti_pkm.errors import TextRefused, Unavailable
 from graphiti_pkm.settings.embedding import (
     EmbeddingSettings,
@@ -97,9 +97,9 @@ class ApiEmbedder:
         self._rests_until = 0.0
         """Until then nobody who waits asks a service that has just not answered in time."""
         self._cache = VectorCache(metrics)
-        self._patient = Lane(partial(self._send, _RETRIES), _CALLS_AT_ONCE)
+        self._patient = RequestBatcher(partial(self._send, _RETRIES), _CALLS_AT_ONCE)
         # A lane of its own: a search does not stand in line behind a thousand sentences.
-        self._hasty = Lane(partial(self._send, _RETRIES_IN_HASTE), _CALLS_AT_ONCE)
+        self._hasty = RequestBatcher(partial(self._send, _RETRIES_IN_HASTE), _CALLS_AT_ONCE)
 
     @property
     def model(self) -> str:
@@ -126,11 +126,11 @@ class ApiEmbedder:
         if missing:
             if patience is not None and monotonic() < self._rests_until:
                 raise Unavailable(f"The embedding service at {self._service.host} did not answer a moment ago.")
-            lane, retries = (self._patient, _RETRIES) if patience is None else (self._hasty, _RETRIES_IN_HASTE)
+            batcher, retries = (self._patient, _RETRIES) if patience is None else (self._hasty, _RETRIES_IN_HASTE)
             await self._open(retries)  # not counted: importing takes its time once
             try:
                 async with asyncio.timeout(patience):
-                    found = await lane.embed([_prepared(text) for text in missing])
+                    found = await batcher.embed([_prepared(text) for text in missing])
             except TimeoutError:
                 self._rests_until = monotonic() + _REST_SECONDS
                 raise Unavailable(f"The embedding service at {self._service.host} did not answer in time.") from None

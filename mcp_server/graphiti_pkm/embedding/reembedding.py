@@ -105,7 +105,7 @@ class Reembedding:
             await self._remove(recorded.model, recorded.dimension)
         return True
 
-    async def keep_finished(self, stop: asyncio.Event) -> None:
+    async def finish_periodically(self, stop: asyncio.Event) -> None:
         """Look now and then whether a change was left unfinished beside us."""
         while not stop.is_set():
             await wait_for_any(stop, seconds=_LOOK_AGAIN_SECONDS)

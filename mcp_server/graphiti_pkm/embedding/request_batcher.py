@@ -22,7 +22,7 @@ Send: TypeAlias = Callable[[list[str]], Awaitable[list[Outcome]]]
 """One call: for each text its vector, or why there is none."""
 
 
-class Lane:
+class RequestBatcher:
     """For one event loop."""
 
     def __init__(self, send: Send, at_once: int) -> None:

@@ -54,7 +54,7 @@ class Seen:
     """Entities that earlier parts named, known or new, as the latest left them."""
     named: dict[str, str] = field(default_factory=dict)
     """Their uuids by key of the name."""
-    told: dict[str, EntityEdge] = field(default_factory=dict)
+    recorded: dict[str, EntityEdge] = field(default_factory=dict)
     """New facts of earlier parts."""
     hidden: dict[str, str] = field(default_factory=dict)
     """Names of entities that were found by likeness, by what Graphiti is given instead."""
@@ -78,13 +78,13 @@ class Seen:
         for node in nodes:
             self.found[node.uuid] = node
             self.named[name_key(node.group_id, node.name)] = node.uuid
-        self.told.update((edge.uuid, edge) for edge in edges if edge.uuid not in self.facts)
+        self.recorded.update((edge.uuid, edge) for edge in edges if edge.uuid not in self.facts)
 
-    def told_between(self, uuids: Sequence[str]) -> list[EntityEdge]:
+    def new_facts_between(self, uuids: Sequence[str]) -> list[EntityEdge]:
         """New facts between those entities, each a copy: Graphiti sets ends on what it is given."""
         return [
             edge.model_copy(update={"valid_at": edge.valid_at and StartOf.fact(edge.uuid, edge.valid_at)})
-            for edge in self.told.values()
+            for edge in self.recorded.values()
             if {edge.source_node_uuid, edge.target_node_uuid} <= set(uuids)
         ]
 
@@ -120,7 +120,7 @@ class ModelSearch(GraphitiSearch):
         limit: int = 100,
     ) -> list[EntityEdge]:
         """With what earlier parts told of the same two entities, so that it is not told twice."""
-        told = self._seen.told_between(search_filter.edge_source_node_uuids or ())
+        told = self._seen.new_facts_between(search_filter.edge_source_node_uuids or ())
         return [*told, *await super().edge_fulltext_search(driver, query, search_filter, group_ids, limit)]
 
     async def _near(
@@ -147,7 +147,7 @@ class ModelSearch(GraphitiSearch):
             edge.attributes = {}
             counts_from = edge.valid_at or edge.reference_time  # Graphiti ends nothing that has no start
             if counts_from is not None:
-                edge.valid_at = StartOf.fact(edge.uuid, counts_from, is_told=edge.valid_at is not None)
+                edge.valid_at = StartOf.fact(edge.uuid, counts_from, is_explicit=edge.valid_at is not None)
         return edges
 
     async def _entities(self, uuids: Sequence[str]) -> list[EntityNode]:

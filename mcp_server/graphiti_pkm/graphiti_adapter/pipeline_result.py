@@ -25,17 +25,17 @@ _RELATION = "RELATES_TO"
 class StartOf(datetime):
     """The start of a fact that Graphiti is shown: what ends there was ended by that fact, not by the text.
 
-    ``is_told`` False stands for an unknown start, when the fact was told of: it began then or before. So what begins
+    ``is_explicit`` False stands for an unknown start, when the fact was told of: it began then or before. So what begins
     later may end it, and nothing else ends where it begins.
     """
 
     fact_uuid: str
-    is_told: bool
+    is_explicit: bool
 
     @classmethod
-    def fact(cls, uuid: str, moment: datetime, *, is_told: bool = True) -> "StartOf":
+    def fact(cls, uuid: str, moment: datetime, *, is_explicit: bool = True) -> "StartOf":
         start = cls.fromisoformat(moment.isoformat())
-        start.fact_uuid, start.is_told = uuid, is_told
+        start.fact_uuid, start.is_explicit = uuid, is_explicit
         return start
 
 
@@ -80,7 +80,7 @@ def _ended_late(part: "Captured") -> Iterable[ExtractedEnding]:
     """Facts of this part that end where a contradicted one begins: told late, or told again."""
     for edge in part.edges:
         end = edge.invalid_at
-        if isinstance(end, StartOf) and end.is_told:
+        if isinstance(end, StartOf) and end.is_explicit:
             yield ExtractedEnding(fact_uuid=edge.uuid, by_uuid=end.fact_uuid, invalid_at=_plain(end))
 
 

@@ -21,7 +21,7 @@ from graphiti_pkm.server.backend import Backend, Start
 from graphiti_pkm.server.observability import audit
 from graphiti_pkm.server.observability.logging import configure_logging
 from graphiti_pkm.server.owners import PassedOn, owners
-from graphiti_pkm.server.tools.call_log import CallLog, tell_faults
+from graphiti_pkm.server.tools.call_log import CallLog, answer_internal_errors
 from graphiti_pkm.server.tools.guard import error_result
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import build_prompts
@@ -73,7 +73,7 @@ class MemoryServer(MCPServer[Backend]):
             lifespan=lifespan,
             subscriptions=False,  # nothing is sent to those who listen, so nobody is promised that it is
             middleware=[
-                tell_faults,
+                answer_internal_errors,
                 RequestLimits(backend.limits),
                 CallLog(known_tools(), backend.counted or UNCOUNTED),
                 Openings(backend.limits, counts=settings.workers > 1),

@@ -45,9 +45,9 @@ class PassedOn(Record):
 Answering: TypeAlias = Callable[[PassedOn], Awaitable[CallToolResult]]
 
 
-def owner_of(sight: tuple[str, ...], workers: int) -> int:
+def owner_of(visibility: tuple[str, ...], workers: int) -> int:
     """Which worker has the graphs of whoever sees this; the same in every process."""
-    digest = hashlib.sha256(json.dumps(sight).encode()).digest()
+    digest = hashlib.sha256(json.dumps(visibility).encode()).digest()
     return int.from_bytes(digest[:8]) % workers
 
 
@@ -69,7 +69,7 @@ class Owners:
         Raises:
             Unavailable: the owner does not answer, or ended before it did.
         """
-        owner = owner_of(caller.sight, len(self.listening))
+        owner = owner_of(caller.visibility, len(self.listening))
         if tool not in self.tools or owner == self.slot:
             return None
         call = PassedOn(tool=tool, caller=caller, arguments=arguments)

@@ -13,7 +13,7 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.records import EmbedMissingJob, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.core.ports.ports import JournalRow
-from graphiti_pkm.errors import KeptButPending, NotKept, PkmError, Unavailable
+from graphiti_pkm.errors import PkmError, Unavailable, WriteFailed, WritePending
 
 _log = logging.getLogger(__name__)
 
@@ -66,8 +66,8 @@ class Committer:
         """Journal and apply one write. Cancelled, it still ends the write before the caller releases the lock.
 
         Raises:
-            NotKept: nothing of it is stored; it may be sent again.
-            KeptButPending: the journal has it and the graph gets it later; it must not be sent again.
+            WriteFailed: nothing of it is stored; it may be sent again.
+            WritePending: the journal has it and the graph gets it later; it must not be sent again.
         """
         call_time.commit_begins()
         await _to_the_end(self._commit(intent, vectors, request_hash, answer))
@@ -76,13 +76,13 @@ class Committer:
         """Finish the group's unfinished writes, oldest first; returns how many. Call it right after taking the lock.
 
         Raises:
-            NotKept: an earlier write cannot be finished now, so a new one must not be put before it.
+            WriteFailed: an earlier write cannot be finished now, so a new one must not be put before it.
         """
         try:
             await self.before_writing(group_id)
             return await self.finish(group_id)
-        except (NotKept, Unavailable) as error:
-            raise NotKept(
+        except (WriteFailed, Unavailable) as error:
+            raise WriteFailed(
                 "Nothing was stored: an earlier write of this group waits for the database. "
                 f"{error.message} Send this one again later."
             ) from error
@@ -92,7 +92,7 @@ class Committer:
 
         Raises:
             Unavailable: the graph cannot be reached.
-            NotKept: it refused a write, which has not been set aside yet.
+            WriteFailed: it refused a write, which has not been set aside yet.
         """
         count = await _to_the_end(self._finish(group_id))
         self.waiting.discard(group_id)
@@ -110,7 +110,7 @@ class Committer:
         call_time.journalled(_subject(intent))
         try:
             await self._graph.apply(intent, vectors)
-        except NotKept as refusal:
+        except WriteFailed as refusal:
             if intent.forgets is not None:  # its earlier rows are redacted already: it has to be done
                 raise self._pending(intent, refusal.message) from refusal
             raise await self._withdraw(intent, refusal) from refusal
@@ -145,16 +145,16 @@ class Committer:
             intent = intent.model_copy(update={"jobs": (*intent.jobs, EmbedMissingJob())})
         return intent, vectors
 
-    async def _withdraw(self, intent: WriteIntent, refusal: NotKept) -> PkmError:
+    async def _withdraw(self, intent: WriteIntent, refusal: WriteFailed) -> PkmError:
         try:
             await self._journal.withdraw(intent.uuid)
         except PkmError as error:  # the row stays, so it will be tried again
             return self._pending(intent, error.message)
-        return NotKept(f"Nothing was kept. {refusal.message}")
+        return WriteFailed(f"Nothing was kept. {refusal.message}")
 
-    def _pending(self, intent: WriteIntent, reason: str) -> KeptButPending:
+    def _pending(self, intent: WriteIntent, reason: str) -> WritePending:
         self.waiting.add(intent.group_id)
-        return KeptButPending(
+        return WritePending(
             f"Kept as {_subject(intent)}, do not send it again: it reaches the graph as soon as the database answers. "
             f"{reason}"
         )
@@ -190,7 +190,7 @@ class Committer:
             if self._refusals[uuid] < MAX_REFUSALS:
                 if isinstance(error, PkmError):
                     raise
-                raise NotKept("The database did not take it.") from error
+                raise WriteFailed("The database did not take it.") from error
             reason = error.message if isinstance(error, PkmError) else type(error).__name__
             await self._journal.fail(uuid, f"refused {MAX_REFUSALS} times: {reason}")
             return False

@@ -78,7 +78,7 @@ class Comparing:
     async def _lost_episodes(self) -> int:
         count, after = 0, ""
         while page := await self._journal.written_episodes(after, _PAGE):
-            if lacking := set(page) - await self._graph.held_episodes(page):
+            if lacking := set(page) - await self._graph.existing_episodes(page):
                 lacking &= set(await self._journal.written_episodes(after, _PAGE))  # else deleted in between
             count += len(lacking)
             after = page[-1]

@@ -52,7 +52,7 @@ class Erasing:
         self._working = asyncio.Lock()
         self._begun: set[asyncio.Task[bool]] = set()
 
-    def told(self, *, is_erased: bool, but: str | None = None) -> str:
+    def message(self, *, is_erased: bool, but: str | None = None) -> str:
         """For the answer: that it is done, or is to be; ``but`` where texts that stay hold words of it."""
         return f"{but or ERASED}{self._files.remainder()}" if is_erased else PENDING
 
@@ -78,7 +78,7 @@ class Erasing:
                 return False
             return is_erased
 
-    async def erase_rest(self) -> None:
+    async def finish_erasing(self) -> None:
         """What an earlier process left undone, if anything."""
         try:
             is_open = bool(await self._journal.open_erasures())

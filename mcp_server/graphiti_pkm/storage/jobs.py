@@ -22,7 +22,7 @@ from graphiti_pkm.core.model.records import (
     WriteKind,
 )
 from graphiti_pkm.core.waiting import wait_for_any
-from graphiti_pkm.errors import KeptButPending, ModelUnavailable, PkmError, Unavailable
+from graphiti_pkm.errors import ModelUnavailable, PkmError, Unavailable, WritePending
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
 from graphiti_pkm.storage.missing_vectors import MissingVectors
@@ -69,7 +69,7 @@ class Jobs:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; a batch under way is finished first."""
-        await self._erasing.erase_rest()
+        await self._erasing.finish_erasing()
         while not stop.is_set():
             self._fresh.clear()
             if not await self._turn():
@@ -140,7 +140,7 @@ class Jobs:
             if mentions:
                 try:
                     await self._commit(group_id, {}, mentions=mentions)
-                except KeptButPending:
+                except WritePending:
                     _log.info("a batch of links waits in the journal")
         return job.model_copy(update={"after": links.next_after}) if links.next_after else None
 
@@ -168,7 +168,7 @@ class Jobs:
             vectors = {passage.uuid: vectors[passage.uuid] for passage in embedded}
             try:
                 await self._commit(group_id, vectors, passages=embedded)
-            except KeptButPending as error:
+            except WritePending as error:
                 raise Unavailable(error.message) from error
         self._began_at[job_id] = passages[0].uuid
         return job

@@ -7,7 +7,7 @@ from uuid import uuid4
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.records import NewVectors, Vector, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.embedding import TextToEmbed
-from graphiti_pkm.errors import KeptButPending, ModelUnavailable, TextRefused, Unavailable
+from graphiti_pkm.errors import ModelUnavailable, TextRefused, Unavailable, WritePending
 from graphiti_pkm.storage.commit import Committer
 
 _NOTHING = "."
@@ -54,7 +54,7 @@ class MissingVectors:
                 )
                 try:
                     await self._committer.commit(intent, {one.uuid: embedded[one.uuid, one.text] for one in same})
-                except KeptButPending as error:
+                except WritePending as error:
                     raise Unavailable(error.message) from error
         return len(same)
 

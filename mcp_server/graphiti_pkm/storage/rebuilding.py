@@ -14,7 +14,7 @@ from pathlib import Path
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.ports.ports import JournalRow
 from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
-from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept, PkmError, Unavailable
+from graphiti_pkm.errors import DamagedStore, InvalidInput, PkmError, Unavailable, WriteFailed
 from graphiti_pkm.storage.commit import MAX_REFUSALS, Committer
 from graphiti_pkm.storage.comparing import Comparing
 
@@ -181,7 +181,7 @@ class Rebuilding:
         uuid = row.intent.uuid
         try:
             await self._committer.apply_again(row)
-        except NotKept as error:
+        except WriteFailed as error:
             if rebuild.former:
                 await self._put_back(rebuild, error)
             self._refusals[uuid] += 1
@@ -195,7 +195,7 @@ class Rebuilding:
         else:
             await self._journal.written(uuid)
 
-    async def _put_back(self, rebuild: RebuildInProgress, refusal: NotKept) -> None:
+    async def _put_back(self, rebuild: RebuildInProgress, refusal: WriteFailed) -> None:
         """The journal from before a restore, with its graph; returns only if there is no copy of it any more."""
         former = self._context.settings.data_dir / rebuild.former
         try:

@@ -10,7 +10,7 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.ports.comparing import Differences
 from graphiti_pkm.core.ports.ports import JournalRow
 from graphiti_pkm.core.waiting import wait_for_any
-from graphiti_pkm.errors import NotKept, PkmError, Unavailable
+from graphiti_pkm.errors import PkmError, Unavailable, WriteFailed
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.comparing import Comparing
 from graphiti_pkm.storage.rebuilding import Rebuilding, is_unfinished
@@ -115,7 +115,7 @@ class Recovery:
         return count
 
     def after_restart(self) -> None:
-        """Say that the database came back after a crash: ``keep_durable`` then replays what it lost, at once.
+        """Say that the database came back after a crash: ``mark_durable_periodically`` then replays what it lost, at once.
 
         To be called by the graph's adapter on the event loop. It does not wait: the write that met the crash
         still holds its group's lock.
@@ -143,7 +143,7 @@ class Recovery:
         if restarts == self._restarts:
             self._caught_up.add(group_id)
 
-    async def keep_durable(self, stop: asyncio.Event) -> None:
+    async def mark_durable_periodically(self, stop: asyncio.Event) -> None:
         """Once a second mark what the graph has on disk, and look after what it has not; once more at the end."""
         quiet = 0
         while not stop.is_set():
@@ -177,7 +177,7 @@ class Recovery:
             await self.replay()
         return await self.comparing.differences()
 
-    async def keep_compared(self, stop: asyncio.Event) -> None:
+    async def compare_periodically(self, stop: asyncio.Event) -> None:
         """Compare some time after the start, and now and then."""
         seconds = _COMPARE_AFTER_SECONDS
         while not stop.is_set():
@@ -249,7 +249,7 @@ class Recovery:
                 await self._committer.apply_again(row)
                 count += 1
             count += await self._committer.finish(group_id)
-        except NotKept as error:  # the write stays in the journal, and holds up no other group
+        except WriteFailed as error:  # the write stays in the journal, and holds up no other group
             _log.warning("a journalled write is refused: %s", error.message)
         return count
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.progress import Progress, tell_nobody
+from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.toolkit.services import Services
 
 
@@ -13,5 +13,5 @@ class Call:
 
     services: Services
     caller: Caller
-    progress: Progress = tell_nobody
+    progress: Progress = no_progress
     """Tells a client that asked for it how far a long call is."""

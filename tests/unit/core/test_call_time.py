@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from graphiti_pkm.core.call_time import commit_begins, journalled, waits_as_asked, within
-from graphiti_pkm.errors import KeptButPending, NotKept, TookTooLong
+from graphiti_pkm.core.call_time import allow_requested_wait, commit_begins, journalled, within
+from graphiti_pkm.errors import TookTooLong, WriteFailed, WritePending
 
 UNDONE = "Nothing was changed."
 SOON = 0.01
@@ -16,10 +16,10 @@ async def test_a_call_within_its_limit_answers_or_fails_as_ever() -> None:
         return "answer"
 
     async def fails() -> str:
-        raise NotKept("refused")
+        raise WriteFailed("refused")
 
     assert await within(60, answers(), UNDONE) == "answer"
-    with pytest.raises(NotKept, match="refused"):
+    with pytest.raises(WriteFailed, match="refused"):
         await within(60, fails(), UNDONE)
 
 
@@ -50,7 +50,7 @@ async def test_a_stopped_call_can_no_longer_commit() -> None:
                 continue
         try:
             commit_begins()
-        except NotKept as error:
+        except WriteFailed as error:
             refused.append(error)
         committed.set()
 
@@ -70,7 +70,7 @@ async def test_a_journalled_write_is_reported_as_kept_and_is_completed() -> None
         await goes_on.wait()
         done.set()
 
-    with pytest.raises(KeptButPending, match="Kept as 11111111, do not send it again"):
+    with pytest.raises(WritePending, match="Kept as 11111111, do not send it again"):
         await within(SOON, writes(), UNDONE)
     assert not done.is_set()
     goes_on.set()
@@ -83,7 +83,7 @@ async def test_at_the_limit_a_commit_is_waited_for_until_the_journal_has_it_or_r
         await end
         return "stored"
 
-    for refusal in (None, NotKept("disk full")):
+    for refusal in (None, WriteFailed("disk full")):
         end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         call = asyncio.ensure_future(within(SOON, writes(end), UNDONE))
         await asyncio.wait({call}, timeout=10 * SOON)
@@ -93,7 +93,7 @@ async def test_at_the_limit_a_commit_is_waited_for_until_the_journal_has_it_or_r
             assert await call == "stored"
         else:
             end.set_exception(refusal)
-            with pytest.raises(NotKept, match="disk full"):
+            with pytest.raises(WriteFailed, match="disk full"):
                 await call
 
 
@@ -101,7 +101,7 @@ async def test_a_wait_that_was_asked_for_is_not_cut_off() -> None:
     goes_on = asyncio.Event()
 
     async def waits() -> str:
-        waits_as_asked()
+        allow_requested_wait()
         await goes_on.wait()
         return "found"
 
@@ -148,4 +148,4 @@ async def test_a_cancelled_call_ends_at_once_unless_it_commits() -> None:
 def test_outside_of_a_call_nothing_is_limited() -> None:
     commit_begins()
     journalled("11111111")
-    waits_as_asked()
+    allow_requested_wait()

@@ -10,7 +10,7 @@ from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLoc
 from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.core.ports.group_locks import GroupLocks
 from graphiti_pkm.core.ports.ports import Embedder, Graph, Journal
-from graphiti_pkm.errors import NotKept, Unavailable
+from graphiti_pkm.errors import Unavailable, WriteFailed
 
 
 def test_the_fakes_are_the_ports() -> None:
@@ -61,7 +61,7 @@ async def test_a_refused_write_is_refused_every_time() -> None:
     graph, intent = FakeGraph(), one_write()
     graph.refused.add(intent.uuid)
     for _ in range(2):
-        with pytest.raises(NotKept):
+        with pytest.raises(WriteFailed):
             await graph.apply(intent, {})
     assert await graph.groups() == []
 
@@ -79,7 +79,7 @@ async def test_a_graph_that_is_down_answers_nothing() -> None:
 async def test_an_append_can_fail_and_then_keeps_nothing() -> None:
     journal, intent = FakeJournal(), one_write()
     journal.fail_next_append()
-    with pytest.raises(NotKept):
+    with pytest.raises(WriteFailed):
         await journal.append(intent, {}, "", {})
     assert await journal.unfinished(None) == []
 

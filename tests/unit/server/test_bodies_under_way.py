@@ -8,7 +8,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.core.ports.metrics import UNCOUNTED
-from graphiti_pkm.server.auth.access_gate import Door
+from graphiti_pkm.server.auth.access_gate import AccessGate
 from graphiti_pkm.server.auth.callers import TOKEN, Limits
 from graphiti_pkm.server.transports.sessions import MOST_BYTES, Sessions
 from graphiti_pkm.settings.loader import Settings
@@ -34,7 +34,7 @@ class Client:
 
     def __init__(self) -> None:
         self.endpoint = Waiting()
-        self.sessions = Sessions(self.endpoint, SETTINGS, Limits(SETTINGS), Door(UNCOUNTED))
+        self.sessions = Sessions(self.endpoint, SETTINGS, Limits(SETTINGS), AccessGate(UNCOUNTED))
         self.running: list[asyncio.Task[Message]] = []
 
     async def request(self, token: Scope, size: int | None, method: str = "POST") -> Message:

@@ -104,7 +104,7 @@ def test_bounds_are_those_of_the_settings_or_fit_the_limit_of_open_files(
     files: int, given: dict[str, Any], expected: tuple[int, int, int]
 ) -> None:
     bounds = Bounds.of(Settings(**given), files)
-    assert (bounds.most, bounds.strangers, bounds.strangers_of_address) == expected
+    assert (bounds.most, bounds.anonymous, bounds.anonymous_of_address) == expected
 
 
 @pytest.mark.parametrize(

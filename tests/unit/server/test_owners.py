@@ -41,7 +41,7 @@ async def test_every_call_is_answered_by_the_owner_whoever_is_asked() -> None:
             for worker in workers:
                 await stack.enter_async_context(worker.owners.serving(worker.answer))
             for caller in CALLERS:
-                owner = owner_of(caller.sight, WORKERS)
+                owner = owner_of(caller.visibility, WORKERS)
                 for worker in workers:
                     arguments = {"label": "é" * 100_000, "worker": worker.owners.slot}
                     found = await worker.owners.pass_on("add_node", caller, arguments)
@@ -69,7 +69,7 @@ def test_sockets_are_out_of_reach_for_others_and_gone_in_the_end() -> None:
 async def test_a_worker_that_is_started_again_takes_the_calls_that_came_meanwhile() -> None:
     with owners(WORKERS, ["add_node"]) as all_of_them:
         caller = CALLERS[0]
-        owner = _Worker(all_of_them, owner_of(caller.sight, WORKERS))
+        owner = _Worker(all_of_them, owner_of(caller.visibility, WORKERS))
         other = replace(all_of_them, slot=(owner.owners.slot + 1) % WORKERS)
         for generation in range(3):
             waiting = asyncio.create_task(other.pass_on("add_node", caller, {"generation": generation}))
@@ -82,7 +82,7 @@ async def test_a_worker_that_is_started_again_takes_the_calls_that_came_meanwhil
 async def test_an_owner_that_is_silent_is_not_waited_for_and_nothing_was_done() -> None:
     with owners(WORKERS, ["add_node"]) as all_of_them:
         caller = CALLERS[0]
-        owner = _Worker(all_of_them, owner_of(caller.sight, WORKERS))
+        owner = _Worker(all_of_them, owner_of(caller.visibility, WORKERS))
         other = replace(all_of_them, slot=(owner.owners.slot + 1) % WORKERS, patience=0.05)
         with pytest.raises(Unavailable, match="Nothing was done"):
             await other.pass_on("add_node", caller, {})
@@ -99,7 +99,7 @@ async def test_an_owner_that_ends_during_a_call_is_said_to_have_lost_the_graphs(
 
     with owners(WORKERS, ["add_node"]) as all_of_them:
         caller = CALLERS[0]
-        owner = owner_of(caller.sight, WORKERS)
+        owner = owner_of(caller.visibility, WORKERS)
         async with await asyncio.start_server(die, sock=all_of_them.listening[owner].dup()):
             with pytest.raises(Unavailable, match="gone with it"):
                 await replace(all_of_them, slot=(owner + 1) % WORKERS).pass_on("add_node", caller, {})
@@ -118,7 +118,7 @@ async def test_a_call_that_its_client_cancels_is_cancelled_at_the_owner() -> Non
 
     with owners(WORKERS, ["add_node"]) as all_of_them:
         caller = CALLERS[0]
-        owner = owner_of(caller.sight, WORKERS)
+        owner = owner_of(caller.visibility, WORKERS)
         async with replace(all_of_them, slot=owner).serving(answer):
             call = asyncio.create_task(replace(all_of_them, slot=(owner + 1) % WORKERS).pass_on("add_node", caller, {}))
             await begun.wait()

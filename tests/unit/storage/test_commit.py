@@ -15,7 +15,7 @@ from tests.fakes.locks import FakeLocks
 
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.records import Deletions, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.errors import KeptButPending, NotKept, Unavailable
+from graphiti_pkm.errors import Unavailable, WriteFailed, WritePending
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import MAX_REFUSALS, MAX_UNENDED, Committer
 
@@ -100,8 +100,8 @@ async def test_a_write_ends_in_the_graph_and_is_marked_written(
 async def test_what_the_journal_refuses_never_reaches_the_graph(
     committer: Committer, graph: FakeGraph, journal: FakeJournal
 ) -> None:
-    journal.fail_next_append(NotKept("Nothing was stored. The disk is full."))
-    with pytest.raises(NotKept, match="Nothing was stored"):
+    journal.fail_next_append(WriteFailed("Nothing was stored. The disk is full."))
+    with pytest.raises(WriteFailed, match="Nothing was stored"):
         await committer.commit(a_write(an_episode()), {})
     assert graph.attempts == []
 
@@ -111,7 +111,7 @@ async def test_what_the_graph_refuses_is_withdrawn_and_said_to_be_not_kept(
 ) -> None:
     write = a_write(an_episode())
     graph.refused.add(write.uuid)
-    with pytest.raises(NotKept, match="Nothing was kept"):
+    with pytest.raises(WriteFailed, match="Nothing was kept"):
         await committer.commit(write, {})
     assert await states(journal) == {}
 
@@ -122,7 +122,7 @@ async def test_a_database_that_dies_leaves_the_write_kept_and_the_next_writer_fi
 ) -> None:
     episode = an_episode()
     graph.fail_next_apply(when=when)
-    with pytest.raises(KeptButPending, match=f"Kept as {episode.uuid}, do not send it again"):
+    with pytest.raises(WritePending, match=f"Kept as {episode.uuid}, do not send it again"):
         await committer.commit(a_write(episode), {})
     assert await states(journal) == {"intent": 1}
     assert committer.waiting == {GROUP}
@@ -140,7 +140,7 @@ async def test_a_pending_deletion_is_named_as_such(committer: Committer, graph: 
         (WriteKind.DELETE_FACT, Deletions(facts=("f1",))),
     ):
         graph.fail_next_apply()
-        with pytest.raises(KeptButPending, match=r"Kept as the deletion of (episode e1|fact f1),"):
+        with pytest.raises(WritePending, match=r"Kept as the deletion of (episode e1|fact f1),"):
             await committer.commit(an_intent(kind=kind, deletions=deletions), {})
 
 
@@ -148,7 +148,7 @@ async def test_a_mistake_of_ours_in_the_graph_is_said_to_be_kept_without_its_tex
     journal: FakeJournal,
 ) -> None:
     committer = a_committer(BrokenGraph(), journal)
-    with pytest.raises(KeptButPending) as raised:
+    with pytest.raises(WritePending) as raised:
         await committer.commit(a_write(an_episode()), {})
     assert "planted" not in raised.value.message
     assert await states(journal) == {"intent": 1}
@@ -170,7 +170,7 @@ async def test_a_lost_mark_is_no_error_and_is_healed_by_the_marker_in_the_graph(
 async def test_a_refused_write_that_cannot_be_withdrawn_is_said_to_be_kept(graph: FakeGraph) -> None:
     write = a_write(an_episode())
     graph.refused.add(write.uuid)
-    with pytest.raises(KeptButPending, match="disk is full"):
+    with pytest.raises(WritePending, match="disk is full"):
         await a_committer(graph, ForgetfulJournal()).commit(write, {})
 
 
@@ -190,7 +190,7 @@ async def test_no_new_write_goes_before_one_that_waits_for_the_database(
 ) -> None:
     await journal.append(a_write(an_episode()), {}, "", {})
     graph.is_down = True
-    with pytest.raises(NotKept, match=r"Nothing was stored: an earlier write"):
+    with pytest.raises(WriteFailed, match=r"Nothing was stored: an earlier write"):
         await committer.catch_up(GROUP)
     assert await states(journal) == {"intent": 1}
 
@@ -203,7 +203,7 @@ async def test_a_write_that_is_refused_again_and_again_is_set_aside_and_frees_it
     for write in (poison, next_one):
         await journal.append(write, {}, "", {})
     for _ in range(MAX_REFUSALS - 1):
-        with pytest.raises(NotKept):
+        with pytest.raises(WriteFailed):
             await committer.catch_up(GROUP)
     await committer.catch_up(GROUP)
     assert await states(journal) == {"failed": 1, "written": 1}
@@ -218,7 +218,7 @@ async def test_a_write_that_breaks_the_adapter_is_set_aside_as_well(
     poison = a_write(an_episode())
     await journal.append(poison, {}, "", {})
     for _ in range(MAX_REFUSALS - 1):
-        with pytest.raises(NotKept):
+        with pytest.raises(WriteFailed):
             await committer.catch_up(GROUP)
     await committer.catch_up(GROUP)
     assert journal.table[poison.uuid].reason == "refused 3 times: KeyError"
@@ -242,7 +242,7 @@ async def test_attempts_that_end_do_not_count_as_fatal(graph: FakeGraph, journal
     await journal.append(write, {}, "", {})
     graph.is_down = True
     for _ in range(MAX_UNENDED + 1):
-        with pytest.raises(NotKept):
+        with pytest.raises(WriteFailed):
             await a_committer(graph, journal).catch_up(GROUP)
     graph.is_down = False
     await a_committer(graph, journal).catch_up(GROUP)

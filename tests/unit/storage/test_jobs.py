@@ -35,7 +35,7 @@ from graphiti_pkm.core.model.records import (
     WriteIntent,
     WriteKind,
 )
-from graphiti_pkm.errors import NotKept
+from graphiti_pkm.errors import WriteFailed
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.jobs import Jobs
@@ -180,7 +180,7 @@ async def test_a_database_that_is_away_costs_no_attempt(world: World) -> None:
 
 async def test_a_batch_that_is_refused_is_tried_again_later(world: World) -> None:
     sarah = await world.sarah(episodes=5)
-    world.graph.fail_next_apply(NotKept("No room."))
+    world.graph.fail_next_apply(WriteFailed("No room."))
     assert await world.drain() == 1
     assert await world.mentions(sarah) == 0
     world.clock.advance(seconds=2)

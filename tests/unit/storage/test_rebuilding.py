@@ -9,7 +9,7 @@ from tests.fakes.journal import FakeJournal
 from tests.worlds.recovery_world import World, some_writes
 
 from graphiti_pkm.core.ports.ports import JournalRow
-from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept, Unavailable
+from graphiti_pkm.errors import DamagedStore, InvalidInput, Unavailable, WriteFailed
 
 
 @pytest.fixture
@@ -63,13 +63,13 @@ async def test_what_has_a_gap_is_cleared_again(world: World) -> None:
 
 async def test_nothing_is_written_meanwhile_and_nothing_that_waits_is_applied_out_of_turn(world: World) -> None:
     await stopped(world, 2)
-    with pytest.raises(NotKept, match="rebuild"):
+    with pytest.raises(WriteFailed, match="rebuild"):
         await world.committer.commit(some_writes(1)[0], {})
     world.journal.rebuild, mark = None, world.journal.rebuild
     waiting = some_writes(1)[0]
     await world.journal.append(waiting, {}, "", {})
     world.journal.rebuild = mark
-    with pytest.raises(NotKept, match="rebuild"):
+    with pytest.raises(WriteFailed, match="rebuild"):
         await world.committer.catch_up(GROUP)
     assert world.graph.attempts == []
     assert await world.recovery.replay() == 4

@@ -11,7 +11,7 @@ from tests.fakes.journal import FakeJournal
 from tests.worlds.recovery_world import World, some_writes
 
 from graphiti_pkm.core.model.records import WriteIntent
-from graphiti_pkm.errors import DamagedStore, InvalidInput, NotKept, Unavailable
+from graphiti_pkm.errors import DamagedStore, InvalidInput, Unavailable, WriteFailed
 from graphiti_pkm.storage.recovery import Recovery
 
 
@@ -147,7 +147,7 @@ async def stopped_loop(world: World) -> None:
     """One turn of the loop: the one it makes at the end."""
     stop = asyncio.Event()
     stop.set()
-    await world.recovery.keep_durable(stop)
+    await world.recovery.mark_durable_periodically(stop)
 
 
 async def test_written_becomes_applied_once_it_is_on_disk_also_at_the_end(world: World) -> None:
@@ -199,7 +199,7 @@ async def test_a_write_that_waits_for_the_database_is_tried_again_by_the_loop(wo
 
 async def test_the_loop_ends_when_told(world: World) -> None:
     stop = asyncio.Event()
-    loop = asyncio.create_task(world.recovery.keep_durable(stop))
+    loop = asyncio.create_task(world.recovery.mark_durable_periodically(stop))
     stop.set()
     await loop
 
@@ -314,7 +314,7 @@ async def test_a_refusal_at_replay_is_no_reason_not_to_start(world: World) -> No
     writes = some_writes(1)
     await world.write(*writes)
     await world.graph.clear()
-    world.graph.fail_next_apply(NotKept("No."))
+    world.graph.fail_next_apply(WriteFailed("No."))
     assert await world.recovery.replay() == 0
     assert await world.recovery.replay() == 1
 

@@ -6,7 +6,7 @@ import pytest
 from tests.builders import GROUP
 from tests.worlds.recovery_world import World, some_writes
 
-from graphiti_pkm.errors import NotKept
+from graphiti_pkm.errors import WriteFailed
 from graphiti_pkm.storage.recovery import MOST_BEFORE_A_WRITE
 
 
@@ -32,7 +32,7 @@ async def test_a_write_is_put_off_while_much_of_its_group_is_brought_back(world:
     await world.write(*writes)
     await world.lose(writes)
     world.recovery.after_restart()
-    with pytest.raises(NotKept, match="lost"):
+    with pytest.raises(WriteFailed, match="lost"):
         await world.committer.catch_up(GROUP)
     assert world.graph.attempts == []
     assert await world.recovery.replay() == len(writes)

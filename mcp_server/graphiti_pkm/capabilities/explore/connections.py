@@ -79,7 +79,7 @@ class Connections(FactLists):
         kept = fit(item_sizes(views, anchor.group_ids), room - text_size([item.model_dump() for item in listed or ()]))
         more = kept < len(page.facts)
         return ConnectionsResponse(
-            message=await self._connections_told(anchor, kept, listed_facts, relations)
+            message=await self._connections_message(anchor, kept, listed_facts, relations)
             if kept or not page.total
             else "Found 0 connection(s) for entity: no more",
             total=page.total,
@@ -110,7 +110,7 @@ class Connections(FactLists):
             return None
         return [NeighbourView(uuid=item.entity_uuid, name=clipped(item.name, 200), facts=item.facts) for item in counts]
 
-    async def _connections_told(self, anchor: Anchor, count: int, listed: Listed, relations: Sequence[str]) -> str:
+    async def _connections_message(self, anchor: Anchor, count: int, listed: Listed, relations: Sequence[str]) -> str:
         if count and listed.measure is not None:
             return f"Found {count} connection(s) for entity: readings of {clipped(listed.measure, 200)}, oldest first"
         if count:

@@ -50,7 +50,7 @@ class Lookups(Reader):
         more = kept < len(page.episodes)
         shown = views[:kept]
         return EpisodeSearchResponse(
-            message=_episodes_told(kept, page.total, asked),
+            message=_episodes_message(kept, page.total, asked),
             total=page.total,
             returned=kept,
             truncated=more,
@@ -145,7 +145,7 @@ class Lookups(Reader):
         return EpisodePage(episodes=tuple(rest), keys=tuple((item.uuid,) for item in rest), total=len(found))
 
 
-def _episodes_told(count: int, total: int, asked: Sequence[str] | None) -> str:
+def _episodes_message(count: int, total: int, asked: Sequence[str] | None) -> str:
     if asked is not None:
         missing = f"; {len(asked) - total} of the uuids asked for name no episode" if total < len(asked) else ""
         return f"Found {count} of {len(asked)} episode(s) asked for{missing}"

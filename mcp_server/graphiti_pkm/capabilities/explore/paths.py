@@ -51,7 +51,7 @@ class Paths(Reader):
         paths = shown[:kept]
         unique = {fact.uuid: fact for fact in chain.from_iterable(paths)}
         return PathResponse(
-            message=_path_told(source, target, found, len(paths), hops, is_filtered=_is_filtered(wanted)),
+            message=_path_message(source, target, found, len(paths), hops, is_filtered=_is_filtered(wanted)),
             source=source.entity and clipped(source.entity.name, _NAME),
             target=target.entity and clipped(target.entity.name, _NAME),
             hops=len(found[0]) if found else None,
@@ -77,7 +77,7 @@ class Paths(Reader):
         shown_facts = facts[: fit(item_sizes(facts, anchor.group_ids), room - used)]
         left_out = found.entities_left_out + len(nodes) - len(shown_nodes)
         return SubgraphResponse(
-            message=_subgraph_told(anchor, len(shown_nodes), len(shown_facts), left_out, hops),
+            message=_subgraph_message(anchor, len(shown_nodes), len(shown_facts), left_out, hops),
             entity=anchor.entity and clipped(anchor.entity.name, _NAME),
             truncated=bool(left_out) or len(shown_facts) < found.facts_total,
             nodes_left_out=left_out or None,
@@ -138,7 +138,7 @@ def _is_filtered(wanted: FactFilter) -> bool:
     return wanted.only_current or any((wanted.as_of, wanted.valid_after, wanted.valid_before))
 
 
-def _path_told(
+def _path_message(
     source: Anchor, target: Anchor, found: Sequence[Sequence[Fact]], shown: int, hops: int, *, is_filtered: bool
 ) -> str:
     if found:
@@ -157,7 +157,7 @@ def _path_told(
     return f"No path: nothing within {hops} hop(s) joins the two.{further}"
 
 
-def _subgraph_told(anchor: Anchor, nodes: int, facts: int, left_out: int, hops: int) -> str:
+def _subgraph_message(anchor: Anchor, nodes: int, facts: int, left_out: int, hops: int) -> str:
     if anchor.entity is None:
         return f"No entity {anchor.asked}. search_nodes finds entity uuids."
     name = clipped(anchor.entity.name, _NAME)

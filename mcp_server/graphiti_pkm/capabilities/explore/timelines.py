@@ -59,7 +59,7 @@ class Timelines(Reader):
         more = kept < len(page.episodes)
         shown = views[:kept]
         return TimelineResponse(
-            message=await self._timeline_told(anchor, kept, page.total),
+            message=await self._timeline_message(anchor, kept, page.total),
             total=page.total,
             returned=kept,
             truncated=more,
@@ -78,7 +78,7 @@ class Timelines(Reader):
             return None
         return "Earlier episodes that name it are still being linked: total and counts may grow. Ask again shortly."
 
-    async def _timeline_told(self, anchor: Anchor, count: int, total: int) -> str:
+    async def _timeline_message(self, anchor: Anchor, count: int, total: int) -> str:
         if count or total:
             return f"Found {count} episode(s) mentioning entity"
         none = f"No episodes found mentioning entity {anchor.asked}"

@@ -7,7 +7,7 @@ from datetime import datetime
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.fact_plan import FactPlanner, Occasion
 from graphiti_pkm.core.facts import rules
-from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.resolution import Resolution
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.near_names import Relations
@@ -34,24 +34,24 @@ class FoundFactPlanner(FactPlanner):
         self._found: set[str] = set()
         """Those of them that the model has found."""
 
-    def take(self, told: ToldFact, known_uuid: str | None) -> Fact | None:
+    def take(self, parsed: ParsedFact, known_uuid: str | None) -> Fact | None:
         """Take in the next fact; ``known_uuid``: the one that the model says it repeats.
 
         None if a caller has corrected the same: what never held is not found again.
         """
-        held = self._told_by_episode(told)
+        held = self._recorded_by_episode(parsed)
         if held is None and known_uuid is not None:
             known = self._known(known_uuid)
             if known is not None and known.kind != "state":
                 held = known
             elif known is not None:
-                told = replace(told, text=known.text)
+                parsed = replace(parsed, text=known.text)
         if held is None:
-            self.plan(told)
+            self.plan(parsed)
         elif held.voided:
             return None
         else:
-            self._found_again(told, held)
+            self._found_again(parsed, held)
         return self._by_uuid(self.outcome.results[-1].uuid)
 
     def end(self, old_uuid: str, by: Fact, at: datetime, settled: Collection[str]) -> None:
@@ -78,46 +78,46 @@ class FoundFactPlanner(FactPlanner):
         is_free = self.retirements.policy == "automatic"
         return self.retirements.is_done(old, by) and (is_free or bool(shares_end))
 
-    def _end_chosen(self, told: ToldFact, fact: Fact, chosen: list[Fact], start: datetime) -> None:
+    def _end_chosen(self, parsed: ParsedFact, fact: Fact, chosen: list[Fact], start: datetime) -> None:
         others = [old for old in chosen if old.uuid not in self._of_episode]
-        super()._end_chosen(told, fact, others, start)
+        super()._end_chosen(parsed, fact, others, start)
 
-    def _close(self, told: ToldFact, closed: rules.Closed) -> None:
+    def _close(self, parsed: ParsedFact, closed: rules.Closed) -> None:
         """The end of a known fact, told with it: between the same ends, so done unless all is to be proposed."""
         closed = replace(closed, ended=tuple(old for old in closed.ended if old.uuid not in self._of_episode))
         if self.retirements.policy != "propose":
-            super()._close(told, closed)
-        elif told.invalid_at is not None:
+            super()._close(parsed, closed)
+        elif parsed.invalid_at is not None:
             for old in closed.ended:
-                self.retirements.propose(old, rules.end_of(old, told.invalid_at, self._at.zone), None)
+                self.retirements.propose(old, rules.end_of(old, parsed.invalid_at, self._at.zone), None)
 
-    def _fulfil(self, told: ToldFact, fact: Fact, pool: list[Fact]) -> None:
+    def _fulfil(self, parsed: ParsedFact, fact: Fact, pool: list[Fact]) -> None:
         """A model reads what is planned as if it were so: only a caller says that a plan has come about."""
 
-    def _told_by_episode(self, told: ToldFact) -> Fact | None:
+    def _recorded_by_episode(self, parsed: ParsedFact) -> Fact | None:
         """A fact of the episode from before with the same ends and relation, whatever its words; of statuses any."""
-        source, target = self._resolution.known(told.source), self._resolution.known(told.target)
+        source, target = self._resolution.known(parsed.source), self._resolution.known(parsed.target)
         alike = [
             fact
             for fact in self._world.known
             if fact.uuid in self._of_episode
             and fact.source_uuid == source
-            and same_relation(fact.relation, told.relation)
-            and (fact.target_uuid == target or told.word is not None)
+            and same_relation(fact.relation, parsed.relation)
+            and (fact.target_uuid == target or parsed.word is not None)
             and fact.uuid not in self._found
         ]
-        same = [fact for fact in alike if rules.same_text(fact.text, told.text)]
+        same = [fact for fact in alike if rules.same_text(fact.text, parsed.text)]
         chosen = next(iter((*same, *alike)), None)
         if chosen is not None:
             self._found.add(chosen.uuid)
         return chosen
 
-    def _found_again(self, told: ToldFact, held: Fact) -> None:
+    def _found_again(self, parsed: ParsedFact, held: Fact) -> None:
         """It gains the episode; a state also the start that it lacked."""
         if held.kind != "state":
-            told = replace(told, valid_at=None, invalid_at=None)
-        fact = self._told_again(told, held)
-        self._answer(told, fact, held, is_updated=False)
+            parsed = replace(parsed, valid_at=None, invalid_at=None)
+        fact = self._record_again(parsed, held)
+        self._answer(parsed, fact, held, is_updated=False)
 
     def _known(self, uuid: str) -> Fact | None:
         return next((fact for fact in self._world.known if fact.uuid == uuid), None)

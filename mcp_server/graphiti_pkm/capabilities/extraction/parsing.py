@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from graphiti_pkm.core.facts.parsed_facts import Told, ToldEntity, ToldFact, is_me, read_fact
+from graphiti_pkm.core.facts.parsed_facts import ParsedEntity, ParsedFact, ParsedRequest, is_me, read_fact
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name
 from graphiti_pkm.core.model.records import Entity, Episode
@@ -23,14 +23,14 @@ class ReadFact:
     """One fact that the model found, in both forms."""
 
     found: ExtractedFact
-    told: ToldFact
+    parsed: ParsedFact
 
 
 @dataclass(frozen=True)
 class ReadExtraction:
     """An extraction, ready to be planned."""
 
-    told: Told
+    parsed: ParsedRequest
     entities: tuple[tuple[ExtractedEntity, str], ...]
     """Each with the name it goes by here: that of the known entity it was recognised as, else the model's."""
     facts: tuple[ReadFact, ...]
@@ -54,12 +54,12 @@ def read_extraction(
             names[one.uuid] = name
     facts = []
     for number, fact in enumerate(found.facts):
-        if told := _fact(fact, number, names, episode.valid_at, person, zone):
-            facts.append(ReadFact(fact, told))
+        if parsed := _fact(fact, number, names, episode.valid_at, person, zone):
+            facts.append(ReadFact(fact, parsed))
     words = _status_words(facts, known)
     entities = tuple((one, names[one.uuid]) for one in found.entities if one.uuid in names and one.uuid not in words)
     return ReadExtraction(
-        told=_told(episode, entities, facts),
+        parsed=_parsed_request(episode, entities, facts),
         entities=entities,
         facts=tuple(facts),
         recognised={names[uuid]: uuid for uuid in reversed(names) if uuid in known and names[uuid] != ME},
@@ -76,7 +76,7 @@ def _name(text: str, person: str) -> str | None:
 
 def _fact(
     fact: ExtractedFact, number: int, names: Mapping[str, str], reference_time: datetime, person: str, zone: tzinfo
-) -> ToldFact | None:
+) -> ParsedFact | None:
     """None for one without usable ends, relation or text."""
     source, target = names.get(fact.source_uuid), names.get(fact.target_uuid)
     text = display_name(fact.text)
@@ -104,14 +104,16 @@ def _is_now(start: datetime, reference_time: datetime) -> bool:
 
 def _status_words(facts: Sequence[ReadFact], known: Mapping[str, Entity]) -> set[str]:
     """Entities that the model made of the word of a status, such as "approved", and of nothing else."""
-    words = {one.found.target_uuid for one in facts if one.told.word is not None and not one.told.has_target}
+    words = {one.found.target_uuid for one in facts if one.parsed.word is not None and not one.parsed.has_target}
     ends = {one.found.source_uuid for one in facts}
-    ends |= {one.found.target_uuid for one in facts if one.told.word is None or one.told.has_target}
+    ends |= {one.found.target_uuid for one in facts if one.parsed.word is None or one.parsed.has_target}
     return words - ends - known.keys()
 
 
-def _told(episode: Episode, entities: Sequence[tuple[ExtractedEntity, str]], facts: Sequence[ReadFact]) -> Told:
-    return Told(
+def _parsed_request(
+    episode: Episode, entities: Sequence[tuple[ExtractedEntity, str]], facts: Sequence[ReadFact]
+) -> ParsedRequest:
+    return ParsedRequest(
         uuid=episode.uuid,
         name=episode.name,
         has_name=True,
@@ -120,8 +122,8 @@ def _told(episode: Episode, entities: Sequence[tuple[ExtractedEntity, str]], fac
         source_description=episode.source_description,
         reference_time=episode.valid_at,
         is_dated=True,
-        entities=tuple(ToldEntity(name, as_label(one.label or ""), None, ()) for one, name in entities),
-        facts=tuple(one.told for one in facts),
+        entities=tuple(ParsedEntity(name, as_label(one.label or ""), None, ()) for one, name in entities),
+        facts=tuple(one.parsed for one in facts),
         steering={},
         ignored_types=(),
     )

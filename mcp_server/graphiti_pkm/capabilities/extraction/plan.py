@@ -38,7 +38,7 @@ _MAX_SUMMARY = 2_000
 
 
 @dataclass(frozen=True)
-class Around:
+class ExtractionContext:
     """What the graph holds beside the snapshot, read under the same lock."""
 
     known: Mapping[str, Entity]
@@ -127,7 +127,7 @@ def plan_extraction(
     at: Occurrence,
     episode: Episode,
     snapshot: Snapshot,
-    around: Around,
+    around: ExtractionContext,
     vectors: Mapping[str, Vector],
     model: str,
     new_uuid: Callable[[], str] = new_uuid,
@@ -152,14 +152,14 @@ def plan_extraction(
         at.zone,
         at.caller,
         at.policy,
-        read.told.facts,
+        read.parsed.facts,
     )
     writer = AttentionWriter(at.public_group, at.zone, at.now)
     planner = FoundFactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
     left_out = read.left_out
     stored: dict[str, Fact] = {}
     for one in read.facts:
-        fact = planner.take(one.told, one.found.uuid if one.found.is_known else None)
+        fact = planner.take(one.parsed, one.found.uuid if one.found.is_known else None)
         if fact is None:
             left_out += 1
             continue

@@ -34,7 +34,7 @@ from graphiti_pkm.errors import (
 _log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
-BEAT_SECONDS = 10.0
+HEARTBEAT_SECONDS = 10.0
 MAX_NONSENSE = 3
 """Attempts whose answers do not fit: a model that cannot answer in this form will not learn it."""
 MAX_OUTDATED = 3
@@ -62,7 +62,7 @@ class DigestJobs(Protocol):
     async def work(
         self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: Callable[[], Awaitable[bool]]
     ) -> None:
-        """Do one job. Raises ModelError, Unavailable, NotKept; NotFound if what it is about has gone."""
+        """Do one job. Raises ModelError, Unavailable, WriteFailed; NotFound if what it is about has gone."""
         ...
 
 
@@ -86,7 +86,7 @@ class Signal:
 class Pace:
     """How long to wait; tests choose both."""
 
-    beat_seconds: float = BEAT_SECONDS
+    heartbeat_seconds: float = HEARTBEAT_SECONDS
     jitter: Callable[[], float] = random.random
     """From 0 to 1."""
 
@@ -191,9 +191,9 @@ class Extracting:
     async def _hold(self, job_id: int, owner: str) -> None:
         """Beat until the lease is lost."""
         while True:
-            await asyncio.sleep(self._pace.beat_seconds)
+            await asyncio.sleep(self._pace.heartbeat_seconds)
             try:
-                if not await self._queue.beat(job_id, owner, LEASE_SECONDS):
+                if not await self._queue.heartbeat(job_id, owner, LEASE_SECONDS):
                     return
             except PkmError as error:  # asked again before anything is written
                 _log.warning("extraction %d could not prolong its lease: %s", job_id, error.code)
@@ -240,8 +240,8 @@ class Extracting:
         ledger = self._queue.ledger(claimed.id, self._budget, today)
 
         async def may_write() -> bool:
-            is_held = await self._queue.beat(claimed.id, owner, LEASE_SECONDS)
-            return is_held and (shared is None or await shared.holds(claimed.job.uuid, owner))
+            has_lease = await self._queue.heartbeat(claimed.id, owner, LEASE_SECONDS)
+            return has_lease and (shared is None or await shared.holds(claimed.job.uuid, owner))
 
         if claimed.job.task != "episode" and self._digesting is not None:
             await self._digesting.work(claimed.group_id, claimed.job, ledger, may_write)

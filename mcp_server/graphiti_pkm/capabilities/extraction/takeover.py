@@ -66,7 +66,7 @@ class Takeover:
 
     async def run_once(self) -> None:
         """One turn. Raises Unavailable, DamagedStore."""
-        await self._readings.beat(self._lease.seconds)
+        await self._readings.heartbeat(self._lease.seconds)
         taken = await self._take_over()
         if taken:
             _log.warning("took over %d episode(s) that a server which is gone was to read", len(taken))

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.capabilities.extraction.parsing import ReadExtraction, read_extraction
-from graphiti_pkm.capabilities.extraction.plan import Around, ExtractionPlan, plan_extraction
+from graphiti_pkm.capabilities.extraction.plan import ExtractionContext, ExtractionPlan, plan_extraction
 from graphiti_pkm.capabilities.remember.write_plan import Occurrence
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.resolution import names_given
@@ -19,7 +19,7 @@ from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Fact, V
 from graphiti_pkm.core.ports.extraction import Extraction, ExtractionTask
 from graphiti_pkm.core.reading.snapshot import SnapshotReader
 from graphiti_pkm.embedding.write_vectors import embed_by_text
-from graphiti_pkm.errors import KeptButPending
+from graphiti_pkm.errors import WritePending
 from graphiti_pkm.storage.commit import Committer
 
 _MOST_SUPPLIED = 100
@@ -60,7 +60,7 @@ class ExtractionWriting:
     async def task_of(self, group_id: str, job: ExtractJob) -> ExtractionTask:
         """What a model is asked, with the facts that the caller told already."""
         receipt = await self._context.journal.receipt(job.episode_uuid)
-        told = [str(one["uuid"]) for one in _told_facts(receipt[1] if receipt else {})]
+        told = [str(one["uuid"]) for one in _recorded_facts(receipt[1] if receipt else {})]
         facts = await self._graph.get_facts(told[:_MOST_SUPPLIED], [group_id]) if told else []
         return ExtractionTask(
             group_id=group_id,
@@ -100,12 +100,12 @@ class ExtractionWriting:
         Raises:
             OutdatedError: the graph has changed under the model, or ``may_write``, asked last, says no.
             Unavailable: the graph cannot be reached; nothing was written.
-            NotKept: nothing was written.
+            WriteFailed: nothing was written.
         """
         group_id = given.episode.group_id
         person = await self._persons.of(group_id, given.job.person)
         read = self._read(given, await self._known(given), person)
-        texts = list(dict.fromkeys((*names_given(read.told, person.name), *(one.told.text for one in read.facts))))
+        texts = list(dict.fromkeys((*names_given(read.parsed, person.name), *(one.parsed.text for one in read.facts))))
         vectors = await embed_by_text(self._context.embedder, texts) if texts else {}
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
@@ -120,7 +120,7 @@ class ExtractionWriting:
                 answer = answer.model_copy(update={"communities_stay": given.job.update_communities})
                 await _confirm(may_write)
                 await self._committer.commit(intent, plan.vectors, answer=answer.model_dump(mode="json"))
-            except KeptButPending:
+            except WritePending:
                 return answer
             except BaseException:
                 self._books.forget(group_id)  # it may hold names that were not stored
@@ -140,7 +140,7 @@ class ExtractionWriting:
         person = await self._persons.of(group_id, given.job.person)
         read = self._read(given, known, person)
         snapshot, around = await asyncio.gather(
-            self._reader.read(group_id, read.told, person.name, vectors, now), self._around(given, known)
+            self._reader.read(group_id, read.parsed, person.name, vectors, now), self._around(given, known)
         )
         there = {fact.uuid for fact in around.facts}
         if any(one.is_known and one.uuid not in there for one in given.found.facts):
@@ -161,7 +161,7 @@ class ExtractionWriting:
         zone = self._context.settings.zone
         return read_extraction(given.found, given.episode, known, person.name, person.uuid, zone)
 
-    async def _around(self, given: FoundInEpisode, known: Mapping[str, Entity]) -> Around:
+    async def _around(self, given: FoundInEpisode, known: Mapping[str, Entity]) -> ExtractionContext:
         episode_uuid, groups = given.job.episode_uuid, [given.episode.group_id]
         ended = sorted({one.fact_uuid for one in given.found.endings})
         causes = (one.by_uuid for one in given.found.endings)
@@ -177,7 +177,7 @@ class ExtractionWriting:
             for uuid, changes in events.items()
             if any(one.episode_uuid == episode_uuid and one.kind in _ENDED_KINDS for one in changes)
         }
-        return Around(
+        return ExtractionContext(
             known=known,
             facts=tuple({fact.uuid: fact for fact in (*told, *facts)}.values()),
             settled=frozenset(settled),
@@ -190,7 +190,7 @@ class ExtractionWriting:
         return {fact.uuid: fact for fact in facts}
 
 
-def _told_facts(answer: Mapping[str, object]) -> list[dict[str, object]]:
+def _recorded_facts(answer: Mapping[str, object]) -> list[dict[str, object]]:
     """Facts of an add_memory's answer, which holds fewer once something of it was forgotten."""
     facts = answer.get("facts")
     return [one for one in facts if isinstance(one, dict) and "uuid" in one] if isinstance(facts, list) else []

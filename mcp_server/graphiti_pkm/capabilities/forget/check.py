@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 
 from graphiti_pkm.capabilities.forget.places import Form, FormsFound, by_words, call_of
 from graphiti_pkm.capabilities.forget.plan import ForgetPlan
-from graphiti_pkm.capabilities.forget.target import Aim
+from graphiti_pkm.capabilities.forget.target import ForgetTarget
 from graphiti_pkm.capabilities.forget.text import sentences_of
-from graphiti_pkm.capabilities.forget.trace import Held, Traces, words_of_claim
-from graphiti_pkm.capabilities.forget.words import Gone, words_in
+from graphiti_pkm.capabilities.forget.trace import DerivedText, Traces, words_of_claim
+from graphiti_pkm.capabilities.forget.words import RemovedWords, words_in
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.mentions import STOP_WORDS
 from graphiti_pkm.core.model.access import Caller
@@ -41,45 +41,45 @@ class Afterwards:
 
     async def found(self, plan: ForgetPlan, caller: Caller) -> list[str]:
         """At most 10 lines; that there is nothing is said, too."""
-        aim = plan.material.aim
+        target = plan.material.target
         words = " ".join(sentence.text for sentence in plan.removed[:_SHOWN])
         removed = await in_thread(search_terms, words, _TERMS)
-        searches = [list(dict.fromkeys((*aim.words, *removed)))[:_TERMS]]
-        if aim.entity:  # a rare word of the name would be lost among the many others
-            searches += [[word] for word in aim.words[:_TERMS]]
-        forms = await self._forms(aim, caller)
+        searches = [list(dict.fromkeys((*target.words, *removed)))[:_TERMS]]
+        if target.entity:  # a rare word of the name would be lost among the many others
+            searches += [[word] for word in target.words[:_TERMS]]
+        forms = await self._forms(target, caller)
         covered = {uuid for form in forms for uuids in form.places.values() for uuid in uuids}
         try:
-            hits = [line for terms in searches for line in await self._with(aim.group_id, terms, plan, covered)]
+            hits = [line for terms in searches for line in await self._with(target.group_id, terms, plan, covered)]
         except Unavailable:
             return ["The search for the removed words could not be made now."]
         hits += await self._in_journal(plan)
         hits = [*(form.line for form in forms), *map(_listed_type, plan.types), *hits]
         return _shown(hits) or [NOTHING_FOUND]
 
-    async def in_other_forms(self, aim: Aim, caller: Caller) -> list[str]:
+    async def in_other_forms(self, target: ForgetTarget, caller: Caller) -> list[str]:
         """What may be meant, and the call that takes it out: nothing goes on a guess."""
-        return _shown([form.line for form in await self._forms(aim, caller)])
+        return _shown([form.line for form in await self._forms(target, caller)])
 
-    async def _forms(self, aim: Aim, caller: Caller) -> list[Form]:
-        if not aim.forms:
+    async def _forms(self, target: ForgetTarget, caller: Caller) -> list[Form]:
+        if not target.forms:
             return []
-        found = FormsFound(aim.forms)
+        found = FormsFound(target.forms)
         after = 0
-        while rows := await self._context.journal.kept_rows(aim.group_id, after, _PAGE):
+        while rows := await self._context.journal.row_contents(target.group_id, after, _PAGE):
             await in_thread(found.look_at_rows, rows)
             after = rows[-1].seq
-        await in_thread(found.look_at_graphs, await self._context.journal.kept_graphs(caller.principal))
-        await in_thread(found.look_at_relations, await self._graph.relations(aim.group_id, _RELATIONS))
+        await in_thread(found.look_at_graphs, await self._context.journal.saved_graph_contents(caller.principal))
+        await in_thread(found.look_at_relations, await self._graph.relations(target.group_id, _RELATIONS))
         return found.listed()
 
     async def _in_journal(self, plan: ForgetPlan) -> list[str]:
         """Rows that still hold a name, number or asked word among those that no text tells any more."""
-        around, aim = plan.material.around, plan.material.aim
+        around, target = plan.material.around, plan.material.target
         gone = around.vanished.gone
         touched = {one.episode.uuid for one in plan.material.redactions}
-        trace = await self._traces.read(aim.group_id, gone, touched, is_own=aim.bears)
-        held = await in_thread(lambda: [one for one in trace.held if plan.says_or_tells(one.text)])
+        trace = await self._traces.read(target.group_id, gone, touched, is_own=target.bears)
+        held = await in_thread(lambda: [one for one in trace.held if plan.states_or_suggests(one.text)])
         return [f"{one.kind} {one.uuid[:_UUID]} {_HOLDS}: {_call_for_words(one, gone)}" for one in held]
 
     async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan, covered: Collection[str]) -> list[str]:
@@ -88,7 +88,7 @@ class Afterwards:
         texts = await self._graph.search_episodes(terms, EpisodeFilter(group_ids=(group,)), _SHOWN)
         facts = await self._graph.search_facts(terms, FactFilter(group_ids=(group,), now=now), _SHOWN)
         nodes = await self._graph.search_entities(terms, EntityFilter(group_ids=(group,)), _SHOWN)
-        aliases = await self._graph.aliases(list(nodes), _NAMES) if plan.material.aim.entity else {}
+        aliases = await self._graph.aliases(list(nodes), _NAMES) if plan.material.target.entity else {}
         episodes = await self._graph.get_episodes(list(texts), [group])
         held = await self._graph.get_facts(list(facts), [group])
         entities = await self._graph.get_entities(list(nodes), [group])
@@ -126,7 +126,7 @@ def _of_entity(entity: Entity, aliases: Sequence[str], plan: ForgetPlan) -> list
     call = call_of("name", entity.uuid)
     texts = [entity.summary, *map(str, entity.attributes.values())]
     found = [(entity.uuid, how, f"summary of {name} {how}: {call}") for how in _how(texts, plan)]
-    if plan.material.aim.entity:
+    if plan.material.target.entity:
         found += [(entity.uuid, _HINTS, f"name of {name}: {_HINTS}: {call}") for _ in _how([entity.name], plan)]
         found += [
             (entity.uuid, _HINTS, f"alias {clipped(alias, _TEXT)!r} of {name}: {_HINTS}: {by_words(alias)}")
@@ -140,11 +140,11 @@ def _how(texts: Sequence[str], plan: ForgetPlan) -> list[str]:
     """In which way the texts speak of it, if they do."""
     if any(plan.says(text) for text in texts):
         return [_SAYS]
-    aim = plan.material.aim
-    return [_HINTS] if aim.entity and any(aim.hints(text) for text in texts) else []
+    target = plan.material.target
+    return [_HINTS] if target.entity and any(target.hints(text) for text in texts) else []
 
 
-def _call_for_words(held: Held, gone: Gone) -> str:
+def _call_for_words(held: DerivedText, gone: RemovedWords) -> str:
     """The call by the most telling word of a text that none other tells."""
     telling = words_in(held.text) & gone.words
     first = gone.certain | gone.names

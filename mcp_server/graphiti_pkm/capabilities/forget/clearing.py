@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from graphiti_pkm.capabilities.forget.saved_graphs import saved_told
+from graphiti_pkm.capabilities.forget.saved_graphs import saved_graphs_note
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
@@ -61,11 +61,11 @@ class Clearing:
             saved = ""
             for group in wanted:
                 intent = self._intent(group, await self._committer.time(group))
-                saved += await saved_told(self._context, caller, intent)
+                saved += await saved_graphs_note(self._context, caller, intent)
                 await self._committer.commit(intent, {})
         is_erased = await self._erasing.erase_now()
         return ClearResponse(
-            message=f"Cleared {self._named(sizes)}. {self._erasing.told(is_erased=is_erased)}{saved}",
+            message=f"Cleared {self._named(sizes)}. {self._erasing.message(is_erased=is_erased)}{saved}",
             status="cleared",
             groups=self._shown(sizes),
         )
@@ -88,7 +88,9 @@ class Clearing:
             await self._graph.recent_episodes(EpisodeFilter(group_ids=(group,)), Window(limit=1)) for group in sizes
         ]
         held = {group: size.model_dump() for group, size in sizes.items()}
-        return confirmation(self._context.signer, "clear_graph", caller.sight, held, [page.keys for page in newest])
+        return confirmation(
+            self._context.signer, "clear_graph", caller.visibility, held, [page.keys for page in newest]
+        )
 
     def _preview(self, sizes: dict[str, GroupSize], token: str) -> ClearResponse:
         if all(size == _NOTHING for size in sizes.values()):

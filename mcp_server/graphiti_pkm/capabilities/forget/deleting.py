@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import uuid4
 
-from graphiti_pkm.capabilities.forget.derived_data import Rest, rest_of, reworded, texts_of
-from graphiti_pkm.capabilities.forget.saved_graphs import saved_told
+from graphiti_pkm.capabilities.forget.derived_data import DerivedData, find_derived_data, reworded, texts_of
+from graphiti_pkm.capabilities.forget.saved_graphs import saved_graphs_note
 from graphiti_pkm.capabilities.forget.text import sentences_in
 from graphiti_pkm.capabilities.forget.trace import Traces
-from graphiti_pkm.capabilities.forget.words import Gone, Vanished
+from graphiti_pkm.capabilities.forget.words import RemovedWords, VanishedWords
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import change_of
 from graphiti_pkm.core.facts.known_from import episode_times, known_without
@@ -45,7 +45,7 @@ from graphiti_pkm.storage.erasing import Erasing
 _MOST = 10_000
 """Facts and entities of one episode; add_memory cannot write as many."""
 _MOST_PASSAGES = 25_000
-_TOLD = 20
+_MOST_LISTED = 20
 _CAUSES = 200
 """Facts of an episode of which it is looked up what they had ended; a note has a few."""
 _NAME = 100
@@ -59,7 +59,7 @@ _NOT_ERASED = "The journal and backups still hold it"
 
 
 @dataclass(frozen=True)
-class _Left:
+class _Support:
     """What else supports an entity."""
 
     entity: Entity
@@ -119,10 +119,10 @@ class Deleting:
             removed = [item.entity for item in left if item.is_unsupported]
             kept = [item for item in left if not item.is_unsupported]
             retired = await self._retired(whole, lost, visible)
-            rest, left_as, vanished = await self._rest(episode, [item.entity for item in kept], removed)
+            derived, left_as, vanished = await self._derived_data(episode, [item.entity for item in kept], removed)
             reasons = [
                 *retired,
-                *await self._why_kept(kept[:_TOLD], rest, left_as),
+                *await self._why_kept(kept[:_MOST_LISTED], derived, left_as),
                 *(
                     f"{clipped(fact.text, _NAME)} - {len(set(fact.episodes) - {whole})} other episode(s)"
                     for fact in shared
@@ -143,19 +143,21 @@ class Deleting:
                 changes=self._deleted(lost, caller, now),
                 deletions=Deletions(
                     episodes=(whole,),
-                    entities=(*(entity.uuid for entity in removed), *rest.entities),
-                    facts=(*(fact.uuid for fact in lost), *rest.facts),
+                    entities=(*(entity.uuid for entity in removed), *derived.entities),
+                    facts=(*(fact.uuid for fact in lost), *derived.facts),
                 ),
-                forgets=Forgetting(names=rest.names, reasons=tuple(sorted(rest.reasons)), answers=rest.answers),
+                forgets=Forgetting(
+                    names=derived.names, reasons=tuple(sorted(derived.reasons)), answers=derived.answers
+                ),
                 jobs=(EraseJob(),),
             )
             intent = await close_sagas(self._graph, intent, [entity.uuid for entity in mentioned])
-            saved = await saved_told(self._context, caller, intent)
+            saved = await saved_graphs_note(self._context, caller, intent)
             await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
         is_erased = await self._erasing.erase_now()
-        held = await self._still_held(episode, vanished)
-        erased = self._erasing.told(is_erased=is_erased, but=_ERASED_BUT if held else None)
-        reasons = [*held[: _TOLD // 2], *reasons]
+        held = await self._texts_with_removed_words(episode, vanished)
+        erased = self._erasing.message(is_erased=is_erased, but=_ERASED_BUT if held else None)
+        reasons = [*held[: _MOST_LISTED // 2], *reasons]
         stays = f"{_STAYS}{self._way_out(caller, 'them out')}" if reasons else ""
         return DeleteResponse(
             message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
@@ -167,19 +169,19 @@ class Deleting:
                 "mentions": mentions + sum(item.mentions for item in left if item.is_only_linked),
                 "passages": len(passages),
             },
-            removed_names=[clipped(entity.name, _NAME) for entity in removed[:_TOLD]],
+            removed_names=[clipped(entity.name, _NAME) for entity in removed[:_MOST_LISTED]],
             kept={"entities": len(kept), "facts": len(shared)},
-            kept_because=reasons[:_TOLD],
+            kept_because=reasons[:_MOST_LISTED],
         )
 
-    async def _rest(
+    async def _derived_data(
         self, episode: Episode, kept: Sequence[Entity], removed: Sequence[Entity]
-    ) -> tuple[Rest, tuple[Entity, ...], Vanished]:
+    ) -> tuple[DerivedData, tuple[Entity, ...], VanishedWords]:
         """What else only it told; the entities that stay come as they are then, so that older texts of them go."""
         group, touched = episode.group_id, {episode.uuid}
         names = [entity.name for entity in removed]
         said = await in_thread(sentences_in, episode.content)
-        gone = await in_thread(Gone.of, [*said, episode.source_description], named=names)
+        gone = await in_thread(RemovedWords.of, [*said, episode.source_description], named=names)
         trace = await self._traces.read(group, gone, touched, touched, is_own=frozenset(names).__contains__)
         near = {entity.uuid: entity for entity in kept}
         more = trace.entities.difference(near, (entity.uuid for entity in removed))
@@ -188,26 +190,28 @@ class Deleting:
         around = await self._traces.around(group, gone, trace, texts, touched, entities.keys())
         lost = {entity.uuid for entity in removed}
 
-        def without() -> tuple[Rest, dict[str, Entity]]:
-            rest = rest_of(around, _says_nothing, {**entities, **{one.uuid: one for one in removed}}, near, lost)
-            return rest, {
+        def without() -> tuple[DerivedData, dict[str, Entity]]:
+            derived = find_derived_data(
+                around, _says_nothing, {**entities, **{one.uuid: one for one in removed}}, near, lost
+            )
+            return derived, {
                 uuid: reworded(entity, _says_nothing, around.vanished, is_near=uuid in near)
                 for uuid, entity in entities.items()
             }
 
-        rest, left = await in_thread(without)
-        written = near.keys() | rest.older | {uuid for uuid, entity in left.items() if entity != entities[uuid]}
-        return rest, tuple(left[uuid] for uuid in sorted(written)), around.vanished
+        derived, left = await in_thread(without)
+        written = near.keys() | derived.older | {uuid for uuid, entity in left.items() if entity != entities[uuid]}
+        return derived, tuple(left[uuid] for uuid in sorted(written)), around.vanished
 
-    async def _still_held(self, episode: Episode, vanished: Vanished) -> list[str]:
+    async def _texts_with_removed_words(self, episode: Episode, vanished: VanishedWords) -> list[str]:
         """Texts of others that hold words which only it told."""
         trace = await self._traces.read(episode.group_id, vanished.gone, {episode.uuid})
-        held = await in_thread(lambda: [one for one in trace.held if vanished.tells(one.text)])
+        held = await in_thread(lambda: [one for one in trace.held if vanished.suggests(one.text)])
         return list(dict.fromkeys(f"{one.kind} {one.uuid[:_UUID]} holds a word that only it told" for one in held))
 
     async def _retired(self, episode_uuid: str, lost: Sequence[Fact], group_ids: Sequence[str]) -> list[str]:
         """What the episode, or a fact that goes with it, ended or corrected, whichever episode had told that fact."""
-        most = _TOLD + len(lost)
+        most = _MOST_LISTED + len(lost)
         found = await asyncio.gather(
             self._graph.retired_by_episode(episode_uuid, group_ids, most),
             *(self._graph.retired_by_fact(fact.uuid, group_ids, most) for fact in lost[:_CAUSES]),
@@ -235,7 +239,7 @@ class Deleting:
             now = await self._committer.time(group)
             fact = await self._fact(whole, visible)  # another caller may have deleted it meanwhile
             ends = list(dict.fromkeys((fact.source_uuid, fact.target_uuid)))
-            retired = await self._graph.retired_by_fact(whole, visible, _TOLD + 1)
+            retired = await self._graph.retired_by_fact(whole, visible, _MOST_LISTED + 1)
             left = await self._left(group, await self._graph.get_entities(ends, visible), [fact], mentions=0)
             intent = WriteIntent(
                 uuid=str(uuid4()),
@@ -253,7 +257,7 @@ class Deleting:
             removed_names=[],
             kept={"entities": len(left), "facts": 0},
             kept_because=[
-                *_still_retired(retired, [fact])[: _TOLD - len(left)],
+                *_still_retired(retired, [fact])[: _MOST_LISTED - len(left)],
                 *(
                     f"{clipped(item.entity.name, _NAME)}: kept, though no episode or fact is left that names it"
                     if item.is_unsupported
@@ -287,23 +291,23 @@ class Deleting:
 
     async def _left(
         self, group_id: str, entities: Sequence[Entity], lost: Sequence[Fact], *, mentions: int
-    ) -> list[_Left]:
+    ) -> list[_Support]:
         """What supports each entity once these facts and as many mentions of it are gone."""
         support = await self._graph.entity_support([entity.uuid for entity in entities])
         gone = Counter(uuid for fact in lost for uuid in {fact.source_uuid, fact.target_uuid})
         person = await self._persons.uuids(group_id)
         return [_left_of(entity, support, gone[entity.uuid], mentions, person) for entity in entities]
 
-    async def _introduced(self, episode_uuid: str, left: Sequence[_Left]) -> list[_Left]:
+    async def _introduced(self, episode_uuid: str, left: Sequence[_Support]) -> list[_Support]:
         """Marks what no other episode tells of by itself."""
         asked = [one.entity.uuid for one in left if one.mentions and not (one.facts or one.is_person)]
         own = await self._graph.own_mentions(asked, 2)
         return [replace(one, is_only_linked=own.get(one.entity.uuid) == [episode_uuid]) for one in left]
 
-    async def _why_kept(self, kept: Sequence[_Left], rest: Rest, left_as: Sequence[Entity]) -> list[str]:
+    async def _why_kept(self, kept: Sequence[_Support], derived: DerivedData, left_as: Sequence[Entity]) -> list[str]:
         uuids = [item.entity.uuid for item in kept if not item.is_person]
         aliases = await self._graph.aliases(uuids, 1) if uuids else {}
-        aliases |= {left.entity_uuid: [name.text for name in left.names[1:]] for left in rest.names}
+        aliases |= {left.entity_uuid: [name.text for name in left.names[1:]] for left in derived.names}
         left = {entity.uuid: entity for entity in left_as}
         items = [replace(item, entity=left.get(item.entity.uuid, item.entity)) for item in kept]
         return [item.reason(has_aliases=bool(aliases.get(item.entity.uuid))) for item in items]
@@ -327,9 +331,9 @@ def _says_nothing(_: str) -> bool:
 
 def _left_of(
     entity: Entity, support: Mapping[str, tuple[int, int]], facts_gone: int, mentions_gone: int, person: frozenset[str]
-) -> _Left:
+) -> _Support:
     mentions, facts = support.get(entity.uuid, (0, 0))
-    return _Left(entity, max(mentions - mentions_gone, 0), max(facts - facts_gone, 0), entity.uuid in person)
+    return _Support(entity, max(mentions - mentions_gone, 0), max(facts - facts_gone, 0), entity.uuid in person)
 
 
 def _still_retired(

@@ -3,18 +3,18 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from graphiti_pkm.capabilities.forget.text import Says, sentences_in
-from graphiti_pkm.capabilities.forget.trace import Around, Held
-from graphiti_pkm.capabilities.forget.words import Vanished, words_in
+from graphiti_pkm.capabilities.forget.text import TextPredicate, sentences_in
+from graphiti_pkm.capabilities.forget.trace import DerivedText, RemovalContext
+from graphiti_pkm.capabilities.forget.words import VanishedWords, words_in
 from graphiti_pkm.core.model.names import name_key
-from graphiti_pkm.core.model.records import Entity, NamesLeft
+from graphiti_pkm.core.model.records import Entity, RemainingNames
 
 
 @dataclass(frozen=True)
-class Rest:
+class DerivedData:
     """What goes beside sentences and facts."""
 
-    names: tuple[NamesLeft, ...] = ()
+    names: tuple[RemainingNames, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
     """Entity and name that goes, to be shown."""
     older: frozenset[str] = frozenset()
@@ -29,14 +29,18 @@ class Rest:
     """What holds such a word and stays."""
 
 
-def rest_of(
-    around: Around, says: Says, entities: Mapping[str, Entity], near: Collection[str], lost: Collection[str]
-) -> Rest:
+def find_derived_data(
+    around: RemovalContext,
+    says: TextPredicate,
+    entities: Mapping[str, Entity],
+    near: Collection[str],
+    lost: Collection[str],
+) -> DerivedData:
     """``near``: entities that the episodes mention; what is said of others takes more to be of it. ``lost`` go."""
     trace, vanished = around.trace, around.vanished
 
     def goes(text: str) -> bool:
-        return says(text) or vanished.takes_afar(text)
+        return says(text) or vanished.covers_elsewhere(text)
 
     names = _Names(around, says, entities, near)
     for held in (*trace.of("name"), *trace.given):
@@ -45,7 +49,7 @@ def rest_of(
     texts = [one for one in trace.of("summary", "name") if vanished.holds(one.text) or says(one.text)]
     unseen = [one for one in trace.of("fact") if one.uuid not in around.facts]
     facts = [one for one in unseen if goes(one.text) or vanished.marks(one.text)]
-    return Rest(
+    return DerivedData(
         names=tuple(names.left()),
         aliases=tuple(sorted(names.gone)),
         older=frozenset(one.uuid for one in texts if one.kind == "summary" and one.uuid in entities) - set(lost),
@@ -57,12 +61,12 @@ def rest_of(
     )
 
 
-def reworded(entity: Entity, says: Says, vanished: Vanished, *, is_near: bool) -> Entity:
+def reworded(entity: Entity, says: TextPredicate, vanished: VanishedWords, *, is_near: bool) -> Entity:
     """Without the sentences of its summary, and the attributes, that came from what went."""
     own = words_in(entity.name)
 
     def goes(text: str) -> bool:
-        return vanished.takes(text, but=own) if is_near else vanished.marks(text) and vanished.takes_afar(text)
+        return vanished.takes(text, but=own) if is_near else vanished.marks(text) and vanished.covers_elsewhere(text)
 
     left = [sentence for sentence in sentences_in(entity.summary) if not goes(sentence)]
     is_whole = len(left) == len(sentences_in(entity.summary))
@@ -79,7 +83,9 @@ def texts_of(entity: Entity) -> str:
 class _Names:
     """Which names of entities that stay go."""
 
-    def __init__(self, around: Around, says: Says, entities: Mapping[str, Entity], near: Collection[str]) -> None:
+    def __init__(
+        self, around: RemovalContext, says: TextPredicate, entities: Mapping[str, Entity], near: Collection[str]
+    ) -> None:
         self._around = around
         self._says = says
         self._entities = entities
@@ -88,7 +94,7 @@ class _Names:
         self.gone: set[tuple[str, str]] = set()
         self.asks: dict[str, None] = {}
 
-    def take(self, held: Held, *, is_given: bool) -> None:
+    def take(self, held: DerivedText, *, is_given: bool) -> None:
         """``is_given``: by episodes alone of which nothing stays."""
         entity, vanished = self._entities[held.uuid], self._around.vanished
         if held.key == name_key(entity.group_id, entity.name):
@@ -96,20 +102,20 @@ class _Names:
                 self.asks[f"name of {entity.name}"] = None
         elif (
             self._says(held.text)
-            or (vanished.marks(held.text) and vanished.takes_afar(held.text))
+            or (vanished.marks(held.text) and vanished.covers_elsewhere(held.text))
             or (held.uuid in self._near and vanished.takes(held.text, but=words_in(entity.name)))
-            or (is_given and not words_in(held.text) <= vanished.told)
+            or (is_given and not words_in(held.text) <= vanished.remaining)
         ):
             self._keys.setdefault(held.uuid, set()).add(held.key)
             self.gone.add((held.uuid, held.text))
-        elif vanished.tells(held.text) or (held.uuid in self._near and vanished.holds(held.text)):
+        elif vanished.suggests(held.text) or (held.uuid in self._near and vanished.holds(held.text)):
             self.asks[f"{entity.name}, also called {held.text}"] = None
 
-    def left(self) -> list[NamesLeft]:
+    def left(self) -> list[RemainingNames]:
         """In order of entities, of those that are known to keep their own name."""
         found = []
         for uuid, keys in sorted(self._keys.items()):
             names = tuple(name for name in self._around.names.get(uuid, ()) if name.key not in keys)
             if names:
-                found.append(NamesLeft(entity_uuid=uuid, names=tuple(sorted(names, key=lambda name: name.key))))
+                found.append(RemainingNames(entity_uuid=uuid, names=tuple(sorted(names, key=lambda name: name.key))))
         return found

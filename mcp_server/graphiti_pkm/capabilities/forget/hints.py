@@ -1,7 +1,7 @@
 """What stays and may still speak of what is forgotten: the user decides. Pure."""
 
 from graphiti_pkm.capabilities.forget.plan import ForgetPlan
-from graphiti_pkm.capabilities.forget.target import Aim, words_of_fact
+from graphiti_pkm.capabilities.forget.target import ForgetTarget, words_of_fact
 from graphiti_pkm.capabilities.forget.text import Redaction, Sentence
 from graphiti_pkm.capabilities.forget.words import words_in
 from graphiti_pkm.core.model.names import words_of
@@ -9,7 +9,7 @@ from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.reading.views import clipped
 
 _SHOWN = 50
-_TOLD = 20
+_MOST_LISTED = 20
 _TEXT = 200
 _UUID = 8
 _SPEAKER = 100
@@ -26,27 +26,27 @@ def hints_of(plan: ForgetPlan) -> list[str]:
         for place, sentence in enumerate(one.sentences)
         if place not in one.gone
         and (
-            material.aim.hints(sentence.text)
+            material.target.hints(sentence.text)
             or (place - 1 in one.gone and _goes_on(sentence))
-            or _is_of_turn(one, sentence, material.aim)
-            or any(_tells(one, sentence, fact) for fact in plan.gone[:_SHOWN])
+            or _is_of_turn(one, sentence, material.target)
+            or any(_suggests(one, sentence, fact) for fact in plan.gone[:_SHOWN])
         )
     ]
     hints += [
         f"[{fact.uuid[:_UUID]}] {clipped(fact.text, _TEXT)}"
         for fact in material.facts.values()
-        if fact.uuid not in gone and material.aim.hints(words_of_fact(fact))
+        if fact.uuid not in gone and material.target.hints(words_of_fact(fact))
     ]
     hints += [clipped(line, _TEXT) for line in plan.asks]
     touched = {one.episode.uuid for one in material.redactions}
     hints += [
         f"[{episode.uuid[:_UUID]}] {clipped(episode.name, _TEXT)}: mentions it without its name"
-        for episode in material.aim.unnamed
+        for episode in material.target.unnamed
         if episode.uuid not in touched
     ]
     hints = list(dict.fromkeys(hints))
-    more = len(hints) - _TOLD + 1
-    return hints if len(hints) <= _TOLD else [*hints[: _TOLD - 1], f"and {more} more"]
+    more = len(hints) - _MOST_LISTED + 1
+    return hints if len(hints) <= _MOST_LISTED else [*hints[: _MOST_LISTED - 1], f"and {more} more"]
 
 
 def _goes_on(sentence: Sentence) -> bool:
@@ -54,16 +54,16 @@ def _goes_on(sentence: Sentence) -> bool:
     return sentence.text.split(maxsplit=1)[0].casefold().strip(".,;:!?'\"") in _GOES_ON if sentence.text else False
 
 
-def _is_of_turn(redaction: Redaction, sentence: Sentence, aim: Aim) -> bool:
+def _is_of_turn(redaction: Redaction, sentence: Sentence, target: ForgetTarget) -> bool:
     """Whether it is the rest of what the entity says itself in a conversation."""
     content = redaction.episode.content
-    if aim.entity is None or redaction.episode.source != "message":
+    if target.entity is None or redaction.episode.source != "message":
         return False
     speaker, colon, _ = content[content.rfind("\n", 0, sentence.start) + 1 : sentence.end].partition(":")
-    return bool(colon) and len(speaker) <= _SPEAKER and aim.says(speaker)
+    return bool(colon) and len(speaker) <= _SPEAKER and target.says(speaker)
 
 
-def _tells(redaction: Redaction, sentence: Sentence, fact: Fact) -> bool:
+def _suggests(redaction: Redaction, sentence: Sentence, fact: Fact) -> bool:
     """Whether a sentence that stays tells a fact that goes, though not by the rules of names."""
     if redaction.episode.uuid not in fact.episodes:
         return False

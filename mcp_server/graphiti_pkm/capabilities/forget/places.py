@@ -9,8 +9,8 @@ from graphiti_pkm.capabilities.forget.trace import every_text_of
 from graphiti_pkm.core.identity.mentions import STOP_WORDS
 from graphiti_pkm.core.model.name_forms import NameForms
 from graphiti_pkm.core.model.names import fold
-from graphiti_pkm.core.ports.erasing import KeptRow
-from graphiti_pkm.core.ports.saved_graphs import KeptGraph
+from graphiti_pkm.core.ports.erasing import RowContent
+from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent
 from graphiti_pkm.core.reading.views import clipped
 
 _TEXT = 200
@@ -66,12 +66,12 @@ class FormsFound:
         self._forms = forms
         self._found: dict[str, Form] = {}
 
-    def look_at_rows(self, rows: Iterable[KeptRow]) -> None:
+    def look_at_rows(self, rows: Iterable[RowContent]) -> None:
         """Of the journal."""
         for held in (one for row in rows for one in every_text_of(row)):
             self._take(held.kind, held.text, {held.uuid})
 
-    def look_at_graphs(self, graphs: Iterable[KeptGraph]) -> None:
+    def look_at_graphs(self, graphs: Iterable[SavedGraphContent]) -> None:
         """Scratch graphs that were saved."""
         for graph in graphs:
             for text in texts_of_graph(graph):

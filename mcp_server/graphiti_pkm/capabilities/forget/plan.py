@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import uuid4
 
-from graphiti_pkm.capabilities.forget.derived_data import Rest, rest_of, reworded
+from graphiti_pkm.capabilities.forget.derived_data import DerivedData, find_derived_data, reworded
 from graphiti_pkm.capabilities.forget.models import EpisodesMode
-from graphiti_pkm.capabilities.forget.target import Aim
-from graphiti_pkm.capabilities.forget.text import Redaction, Says, Sentence, repeats, sentences_in, without
-from graphiti_pkm.capabilities.forget.trace import Around, words_of_claim
+from graphiti_pkm.capabilities.forget.target import ForgetTarget
+from graphiti_pkm.capabilities.forget.text import Redaction, Sentence, TextPredicate, repeats, sentences_in, without
+from graphiti_pkm.capabilities.forget.trace import RemovalContext, words_of_claim
 from graphiti_pkm.capabilities.forget.words import words_in
 from graphiti_pkm.core.facts.known_from import known_without
 from graphiti_pkm.core.model.records import (
@@ -31,7 +31,7 @@ _UUID = 8
 class Material:
     """Everything around what is to be forgotten, as it was read."""
 
-    aim: Aim
+    target: ForgetTarget
     redactions: Sequence[Redaction]
     """Episodes of which a sentence goes."""
     unsaid: Sequence[Redaction]
@@ -51,7 +51,7 @@ class Material:
     person: frozenset[str]
     reasons: Mapping[str, str]
     mode: EpisodesMode
-    around: Around = field(default_factory=Around)
+    around: RemovalContext = field(default_factory=RemovalContext)
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class ForgetPlan:
     reworded: Sequence[Entity]
     """Entities that stay with less in their texts."""
     reasons: Sequence[str]
-    says: Says
-    rest: Rest
+    says: TextPredicate
+    derived: DerivedData
     relations: int = 0
     """Facts that stay with another relation."""
     stays: Sequence[str] = field(default=())
@@ -87,22 +87,22 @@ class ForgetPlan:
 
     @property
     def is_nothing(self) -> bool:
-        rest = self.rest
+        derived = self.derived
         return not (
             (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
             or self.relations
-            or (rest.names or rest.older or rest.facts or rest.entities or rest.answers)
+            or (derived.names or derived.older or derived.facts or derived.entities or derived.answers)
         )
 
     @property
     def _in_journal(self) -> int:
         """What only the journal still held: earlier texts and deleted facts."""
-        rest, told = self.rest, {one.uuid for one in self.reworded}
-        return len(rest.older - told) + len(rest.facts) + len(rest.entities)
+        derived, told = self.derived, {one.uuid for one in self.reworded}
+        return len(derived.older - told) + len(derived.facts) + len(derived.entities)
 
-    def says_or_tells(self, text: str) -> bool:
+    def states_or_suggests(self, text: str) -> bool:
         """Whether a text says it, or may well be made of words that no text tells any more."""
-        return self.says(text) or self.material.around.vanished.tells(text)
+        return self.says(text) or self.material.around.vanished.suggests(text)
 
     def _left_of(self, redaction: Redaction) -> EpisodeText:
         """Title and description of an episode that loses sentences may be of those."""
@@ -127,9 +127,9 @@ class ForgetPlan:
     @property
     def types(self) -> list[str]:
         """Types that no entity of the group keeps because they say it, though the database may list them still."""
-        aim, entities = self.material.aim, self.material.entities
+        target, entities = self.material.target, self.material.entities
         labels = [entities[one.uuid].label for one in self.reworded if self._loses_type(one)]
-        labels += [one.label for one in self.entities if one.label and aim.type_left(one.label) is None]
+        labels += [one.label for one in self.entities if one.label and target.type_left(one.label) is None]
         return sorted({label for label in labels if label})
 
     def counts(self) -> dict[str, int]:
@@ -145,12 +145,12 @@ class ForgetPlan:
             "summaries": len(self.reworded) - len(self._untyped),
             "types": sum(self._loses_type(one) for one in self.reworded),
             "relations": self.relations,
-            "aliases": len(self.rest.aliases),
+            "aliases": len(self.derived.aliases),
             "reasons": len(self.reasons),
             "journal": self._in_journal,
         }
         found = {kind: count for kind, count in counts.items() if count}
-        answers = len(self.rest.answers)  # they repeat what goes elsewhere, and count only if nothing does
+        answers = len(self.derived.answers)  # they repeat what goes elsewhere, and count only if nothing does
         return found if found or not answers else {"journal": answers}
 
     def intent(self, now: datetime) -> WriteIntent:
@@ -164,10 +164,10 @@ class ForgetPlan:
         lost = {entity.uuid for entity in self.entities}
         reworded = {entity.uuid: entity for entity in self.reworded}
         around = {uuid for one in redactions for uuid in material.mentioned.get(one.episode.uuid, ())} | reworded.keys()
-        around |= self.rest.older
+        around |= self.derived.older
         return WriteIntent(
             uuid=str(uuid4()),
-            group_id=material.aim.group_id,
+            group_id=material.target.group_id,
             kind=WriteKind.FORGET,
             recorded_at=now,
             entities=tuple(
@@ -179,8 +179,8 @@ class ForgetPlan:
             passages=() if deletes else tuple(part for one in redactions for part in one.passages()),
             deletions=Deletions(
                 episodes=tuple(one.episode.uuid for one in redactions) if deletes else (),
-                entities=tuple(sorted({*lost, *self.rest.entities})),
-                facts=self.rest.facts,
+                entities=tuple(sorted({*lost, *self.derived.entities})),
+                facts=self.derived.facts,
             ),
             forgets=Forgetting(
                 episodes=() if deletes else tuple(self._left_of(one) for one in redactions),
@@ -194,8 +194,8 @@ class ForgetPlan:
                 ),
                 mentions=tuple(self.mentions),
                 reasons=tuple(self.reasons),
-                names=self.rest.names,
-                answers=self.rest.answers,
+                names=self.derived.names,
+                answers=self.derived.answers,
             ),
             jobs=(EraseJob(),),
         )
@@ -203,11 +203,11 @@ class ForgetPlan:
 
 def plan_forgetting(material: Material) -> ForgetPlan:
     """The claim goes with every sentence that says it; what else those sentences told goes if nothing else tells it."""
-    aim = material.aim
+    target = material.target
     repeated = repeats(sentence for one in material.redactions for sentence in one.removed)
 
     def says(text: str) -> bool:
-        return bool(text) and (aim.says(text) or repeated(text))
+        return bool(text) and (target.says(text) or repeated(text))
 
     facts = _Facts(material, says)
     mentions = [] if material.mode == "keep" else _mentions(material, facts.left)
@@ -215,17 +215,17 @@ def plan_forgetting(material: Material) -> ForgetPlan:
     lost = {entity.uuid for entity in entities}
     near = frozenset[str]().union(*material.mentioned.values())
     vanished = material.around.vanished
-    rest = rest_of(material.around, says, material.entities, near, lost)
-    rest = replace(
-        rest,
-        older=rest.older | (aim.beside.typed & material.entities.keys()) - lost,
-        facts=tuple(sorted(aim.beside.only_kept.union(rest.facts))),
-        entities=tuple(sorted((aim.beside.typed - material.entities.keys()).union(rest.entities))),
+    derived = find_derived_data(material.around, says, material.entities, near, lost)
+    derived = replace(
+        derived,
+        older=derived.older | (target.beside.typed & material.entities.keys()) - lost,
+        facts=tuple(sorted(target.beside.only_kept.union(derived.facts))),
+        entities=tuple(sorted((target.beside.typed - material.entities.keys()).union(derived.entities))),
     )
 
     def left_of(entity: Entity) -> Entity:
         left = reworded(_reworded(entity, says), says, vanished, is_near=entity.uuid in near)
-        return left.model_copy(update={"label": aim.type_left(entity.label)})
+        return left.model_copy(update={"label": target.type_left(entity.label)})
 
     untyped = [one for uuid, one in material.entities.items() if uuid not in lost and left_of(one).label != one.label]
     return ForgetPlan(
@@ -240,25 +240,25 @@ def plan_forgetting(material: Material) -> ForgetPlan:
             if entity.uuid not in lost and (left := left_of(entity)) != entity
         ],
         reasons=sorted(
-            {uuid for uuid, reason in material.reasons.items() if says(reason) or vanished.takes_afar(reason)}
-            | rest.reasons
+            {uuid for uuid, reason in material.reasons.items() if says(reason) or vanished.covers_elsewhere(reason)}
+            | derived.reasons
         ),
         says=says,
-        rest=rest,
+        derived=derived,
         relations=facts.relations,
         stays=[
             *facts.stays,
             *(f"{one.name} - without the type {one.label}" for one in untyped),
             *_staying(material, mentions, lost),
         ],
-        asks=[*facts.asks, *rest.asks, *_still_holding(material, left_of, near, lost)],
+        asks=[*facts.asks, *derived.asks, *_still_holding(material, left_of, near, lost)],
     )
 
 
 class _Facts:
     """Which facts go, and how the others stand afterwards."""
 
-    def __init__(self, material: Material, says: Says) -> None:
+    def __init__(self, material: Material, says: TextPredicate) -> None:
         self.gone: list[Fact] = []
         self.left: list[Fact] = []
         self.relations = 0
@@ -269,20 +269,20 @@ class _Facts:
         self._losing = {one.episode.uuid: one for one in material.redactions if one.gone}
         self._material = material
         self._says = says
-        self._aimed = {fact.uuid for fact in material.aim.facts}
+        self._targeted = {fact.uuid for fact in material.target.facts}
         for fact in sorted(material.facts.values(), key=lambda one: (one.created_at, one.uuid)):
             self._decide(fact)
 
     def _decide(self, fact: Fact) -> None:
         touching = [one for one in self._material.redactions if one.episode.uuid in fact.episodes]
         lost = {one.episode.uuid for one in touching if self._loses(one, fact)}
-        rest = tuple(uuid for uuid in fact.episodes if uuid not in lost)
-        is_said = fact.uuid in self._aimed or self._material.aim.says(words_of_claim(fact))
-        if is_said or (lost and not rest) or self._is_of_what_went(fact):
+        derived = tuple(uuid for uuid in fact.episodes if uuid not in lost)
+        is_said = fact.uuid in self._targeted or self._material.target.says(words_of_claim(fact))
+        if is_said or (lost and not derived) or self._is_of_what_went(fact):
             self.gone.append(fact)
             return
-        relation = self._material.aim.without(fact.relation)
-        left = fact.model_copy(update={"episodes": rest, "relation": relation})
+        relation = self._material.target.without(fact.relation)
+        left = fact.model_copy(update={"episodes": derived, "relation": relation})
         if relation != fact.relation:
             self.relations += 1
             self.stays.append(f"{fact.text} - with the relation {relation} instead of {fact.relation}")
@@ -295,7 +295,7 @@ class _Facts:
             left = left.model_copy(update=dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")))
         self.left.append(left)
         if lost:
-            self.stays.append(f"{fact.text} - {len(rest)} other episode(s) tell it")
+            self.stays.append(f"{fact.text} - {len(derived)} other episode(s) tell it")
 
     def _is_of_what_went(self, fact: Fact) -> bool:
         """Its own words came from what goes, and no other episode tells it; if that is not sure, the user is asked.
@@ -316,7 +316,7 @@ class _Facts:
             told = [sentence.text for uuid in fact.episodes for sentence in self._losing[uuid].kept]
             if vanished.takes(words, frozenset[str]().union(*map(words_in, told)), ends):
                 return True
-        if is_theirs or vanished.tells(words):
+        if is_theirs or vanished.suggests(words):
             self.asks.append(f"[{fact.uuid[:_UUID]}] {fact.text}")
         return False
 
@@ -336,11 +336,11 @@ def _mentions(material: Material, left: Iterable[Fact]) -> list[tuple[str, str]]
     gone: list[tuple[str, str]] = []
     for one in material.redactions:
         named = frozenset[str]().union(*(one.named[place] for place in one.gone)) if one.gone else frozenset[str]()
-        rest = frozenset[str]().union(*(names for place, names in enumerate(one.named) if place not in one.gone))
-        rest |= joined.get(one.episode.uuid, set())
+        derived = frozenset[str]().union(*(names for place, names in enumerate(one.named) if place not in one.gone))
+        derived |= joined.get(one.episode.uuid, set())
         gone += [
             (one.episode.uuid, entity)
-            for entity in sorted(material.mentioned.get(one.episode.uuid, frozenset()) - rest)
+            for entity in sorted(material.mentioned.get(one.episode.uuid, frozenset()) - derived)
             if entity in named or one.is_all
         ]
     return gone
@@ -360,7 +360,7 @@ def _unsupported(material: Material, gone: Sequence[Fact], mentions: Sequence[tu
     for fact in gone:
         for uuid in {fact.source_uuid, fact.target_uuid}:
             facts_gone[uuid] = facts_gone.get(uuid, 0) + 1
-    asked = {material.aim.entity.uuid} if material.aim.entity else set()
+    asked = {material.target.entity.uuid} if material.target.entity else set()
     for uuid in (mentions_gone.keys() | facts_gone.keys()) - material.person:
         of_mentions, of_facts = material.support.get(uuid, (0, 0))
         without, own = mentions_gone.get(uuid, set()), material.own.get(uuid, ())
@@ -380,7 +380,9 @@ def _is_named_by_it(entity: Entity, material: Material, facts_gone: Mapping[str,
     of_facts = material.support.get(entity.uuid, (0, 0))[1]
     if of_facts > facts_gone.get(entity.uuid, 0):
         return False
-    return material.aim.says(entity.name) or (entity.uuid in facts_gone and material.around.vanished.marks(entity.name))
+    return material.target.says(entity.name) or (
+        entity.uuid in facts_gone and material.around.vanished.marks(entity.name)
+    )
 
 
 def _still_holding(
@@ -392,11 +394,11 @@ def _still_holding(
     for entity in (left_of(one) for uuid, one in sorted(material.entities.items()) if uuid not in lost):
         own = words_in(entity.name)
         texts = [*sentences_in(entity.summary), *map(str, entity.attributes.values())]
-        if any(map(vanished.tells, texts)) or (entity.uuid in near and vanished.holds(entity.summary, own)):
+        if any(map(vanished.suggests, texts)) or (entity.uuid in near and vanished.holds(entity.summary, own)):
             found.append(f"summary of {entity.name}: {entity.summary or ', '.join(texts)}")
     touched = {one.episode.uuid for one in material.redactions}
     titles = [one for one in material.around.trace.of("title") if one.uuid not in touched]
-    return [*found, *(f"title [{one.uuid[:_UUID]}] {one.text}" for one in titles if vanished.tells(one.text))]
+    return [*found, *(f"title [{one.uuid[:_UUID]}] {one.text}" for one in titles if vanished.suggests(one.text))]
 
 
 def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: AbstractSet[str]) -> list[str]:
@@ -405,7 +407,7 @@ def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: Abst
     return [f"{name} - other mentions or facts" for name in sorted(names.values())]
 
 
-def _reworded(entity: Entity, says: Says) -> Entity:
+def _reworded(entity: Entity, says: TextPredicate) -> Entity:
     summary = without(entity.summary, says) if says(entity.summary) else entity.summary
     attributes = {key: value for key, value in entity.attributes.items() if not says(str(value))}
     return entity.model_copy(update={"summary": summary, "attributes": attributes})

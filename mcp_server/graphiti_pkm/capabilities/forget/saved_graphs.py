@@ -8,11 +8,11 @@ from graphiti_pkm.capabilities.forget.plan import ForgetPlan
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.records import Forgetting, WriteIntent
-from graphiti_pkm.core.ports.saved_graphs import KeptGraph, is_lost, texts_in
+from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent, is_lost, texts_in
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.core.waiting import in_thread
 
-_TOLD = 20
+_MOST_LISTED = 20
 _NAME = 100
 
 
@@ -20,8 +20,8 @@ _NAME = 100
 class SavedTrace:
     """What of the saved graphs goes, and what may."""
 
-    lost: Sequence[KeptGraph] = ()
-    doubtful: Sequence[KeptGraph] = ()
+    lost: Sequence[SavedGraphContent] = ()
+    doubtful: Sequence[SavedGraphContent] = ()
 
     @property
     def uuids(self) -> tuple[str, ...]:
@@ -30,14 +30,14 @@ class SavedTrace:
     @property
     def names(self) -> list[str]:
         """Of those that go."""
-        return [clipped(graph.name, _NAME) for graph in self.lost[:_TOLD]]
+        return [clipped(graph.name, _NAME) for graph in self.lost[:_MOST_LISTED]]
 
     @property
     def hints(self) -> list[str]:
         """For ``ask_user``."""
         return [
             f"saved graph {clipped(graph.name, _NAME)!r} holds a word of it; delete_graph with saved=true removes it"
-            for graph in self.doubtful[:_TOLD]
+            for graph in self.doubtful[:_MOST_LISTED]
         ]
 
     def taken(self, write: WriteIntent) -> WriteIntent:
@@ -48,14 +48,14 @@ class SavedTrace:
 
 async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> SavedTrace:
     """Which of the caller's saved graphs hold what goes, by uuid or by words."""
-    kept = await context.journal.kept_graphs(caller.principal)
+    kept = await context.journal.saved_graph_contents(caller.principal)
     if not kept:
         return SavedTrace()
     now = context.now()
 
     def work() -> SavedTrace:
         write = plan.intent(now)
-        lost, doubtful, forms = [], [], plan.material.aim.forms
+        lost, doubtful, forms = [], [], plan.material.target.forms
         for graph in kept:
             texts = texts_of_graph(graph)
             if is_lost(graph, write) or any(map(plan.says, texts)):
@@ -67,15 +67,15 @@ async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> Sav
     return await in_thread(work)
 
 
-async def saved_told(context: Context, caller: Caller, write: WriteIntent) -> str:
+async def saved_graphs_note(context: Context, caller: Caller, write: WriteIntent) -> str:
     """A sentence on the saved graphs that a write that forgets takes with it, empty if there are none."""
-    kept = await context.journal.kept_graphs(caller.principal)
+    kept = await context.journal.saved_graph_contents(caller.principal)
     lost = SavedTrace(await in_thread(lambda: [graph for graph in kept if is_lost(graph, write)]))
     names = ", ".join(repr(name) for name in lost.names)
     return f" Saved scratch graphs that held a part of it are gone as well: {names}." if names else ""
 
 
-def texts_of_graph(graph: KeptGraph) -> set[str]:
+def texts_of_graph(graph: SavedGraphContent) -> set[str]:
     """Everything it says: its name, its texts, and each edge as a whole."""
     content = json.loads(graph.content)
     edges = {f"{source} {relation} {target}" for source, target, relation, _ in content["edges"]}

@@ -11,10 +11,10 @@ from graphiti_pkm.capabilities.forget.hints import hints_of
 from graphiti_pkm.capabilities.forget.models import EpisodesMode, ForgetResponse
 from graphiti_pkm.capabilities.forget.plan import ForgetPlan, Material, plan_forgetting
 from graphiti_pkm.capabilities.forget.saved_graphs import SavedTrace, saved_trace
-from graphiti_pkm.capabilities.forget.target import MOST_EPISODES, MOST_FACTS, Aim, Aims
+from graphiti_pkm.capabilities.forget.target import MOST_EPISODES, MOST_FACTS, ForgetTarget, ForgetTargets
 from graphiti_pkm.capabilities.forget.text import Redaction, sentences_of
 from graphiti_pkm.capabilities.forget.trace import Trace, Traces, words_of_claim
-from graphiti_pkm.capabilities.forget.words import Gone, Vanished
+from graphiti_pkm.capabilities.forget.words import RemovedWords, VanishedWords
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.known_from import episode_times
 from graphiti_pkm.core.facts.saga_plan import close_sagas
@@ -40,7 +40,7 @@ _MOST_REASONS = 10_000
 _AT_ONCE = 100
 """Episodes of which the facts are read together."""
 _SHOWN = 50
-_TOLD = 20
+_MOST_LISTED = 20
 _TERMS = 64
 _TEXT = 200
 _UUID = 8
@@ -66,7 +66,7 @@ class Forgetting:
         self._persons = Persons(context.graph, context.settings)
         self._committer = committer
         self._erasing = erasing or Erasing(context)
-        self._aims = Aims(context)
+        self._targets = ForgetTargets(context)
         self._traces = Traces(context)
         self._afterwards = Afterwards(context, self._traces)
         self._views = Views(groups, context.settings.zone, context.now)
@@ -87,7 +87,7 @@ class Forgetting:
         Raises:
             InvalidInput: not exactly one thing is named, or the token fits something else; nothing was forgotten.
             NotFound: it is not there.
-            KeptButPending: it is journalled and the graph gets it later.
+            WritePending: it is journalled and the graph gets it later.
         """
         if caller.read_only:
             raise NotAllowed("Nothing was forgotten: this connection may only read.")
@@ -116,11 +116,11 @@ class Forgetting:
             restorable = await self._restorable(plan)
             hints = [*await in_thread(hints_of, plan), *saved.hints]
             intent = await in_thread(plan.intent, await self._committer.time(what[2]))
-            write = await close_sagas(self._graph, intent, says=plan.says_or_tells)
+            write = await close_sagas(self._graph, intent, says=plan.states_or_suggests)
             await self._committer.commit(saved.taken(write), {})
         is_erased = await self._erasing.erase_now()
         found = await self._afterwards.found(plan, caller)
-        erased = self._erasing.told(is_erased=is_erased, but=None if found == [NOTHING_FOUND] else _ERASED_BUT)
+        erased = self._erasing.message(is_erased=is_erased, but=None if found == [NOTHING_FOUND] else _ERASED_BUT)
         return ForgetResponse(
             message=f"Forgotten. {erased} {self._elsewhere}",
             status="forgotten" if is_erased else "pending",
@@ -151,41 +151,41 @@ class Forgetting:
 
     async def _plan(self, what: tuple[str, str, str], mode: EpisodesMode) -> ForgetPlan:
         kind, text, group = what
-        names = await self._aims.names(group)
+        names = await self._targets.names(group)
         finder = await in_thread(MentionFinder, names)
-        aim = await self._aim(kind, text, group, names, finder)
-        read = [] if mode == "keep" else [await self._redaction(aim, one, finder, mode) for one in aim.episodes]
+        target = await self._resolve_target(kind, text, group, names, finder)
+        read = [] if mode == "keep" else [await self._redaction(target, one, finder, mode) for one in target.episodes]
         read.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
         saying = [one for one in read if one.gone or one.is_titled]
-        unsaid = [one for one in read if aim.entity and not (one.gone or one.is_titled)]
-        gone = await in_thread(_words_of, aim, saying, names)
+        unsaid = [one for one in read if target.entity and not (one.gone or one.is_titled)]
+        gone = await in_thread(_words_of, target, saying, names)
         trace = await self._traces.read(
             group,
             gone,
             touched={one.episode.uuid for one in saying if one.gone},
             emptied={one.episode.uuid for one in saying if one.is_all},
             kept=[sentence.text for one in saying if one.gone for sentence in one.kept],
-            is_own=aim.bears,
+            is_own=target.bears,
         )
-        saying += await self._titled(aim, trace, Vanished(gone.without(trace.told)), saying, mode)
-        material = await self._material(aim, saying, unsaid, mode, trace)
+        saying += await self._titled(target, trace, VanishedWords(gone.without(trace.remaining)), saying, mode)
+        material = await self._material(target, saying, unsaid, mode, trace)
         return await in_thread(plan_forgetting, await self._with_words(material, gone, trace))
 
     async def _titled(
-        self, aim: Aim, trace: Trace, vanished: Vanished, read: Sequence[Redaction], mode: EpisodesMode
+        self, target: ForgetTarget, trace: Trace, vanished: VanishedWords, read: Sequence[Redaction], mode: EpisodesMode
     ) -> list[Redaction]:
         """Episodes of which no sentence goes, but a title, a description, or what a model was told about them."""
         if mode == "keep":
             return []
 
         def look() -> set[str]:
-            found = {held.uuid for held in trace.of("title") if aim.says(held.text)}
+            found = {held.uuid for held in trace.of("title") if target.says(held.text)}
             if mode == "redact":
-                found |= {held.uuid for held in trace.of("note") if aim.says(held.text) or vanished.marks(held.text)}
+                found |= {held.uuid for held in trace.of("note") if target.says(held.text) or vanished.marks(held.text)}
             return found - {one.episode.uuid for one in read}
 
         found = await in_thread(look)
-        episodes = await self._graph.get_episodes(sorted(found)[:MOST_EPISODES], [aim.group_id])
+        episodes = await self._graph.get_episodes(sorted(found)[:MOST_EPISODES], [target.group_id])
         titled = []
         for episode in episodes:
             sentences = await in_thread(sentences_of, episode, await self._passages(episode))
@@ -193,9 +193,9 @@ class Forgetting:
             titled.append(Redaction(episode, sentences, gone, [frozenset()] * len(sentences), is_titled=True))
         return titled
 
-    async def _with_words(self, material: Material, gone: Gone, trace: Trace) -> Material:
+    async def _with_words(self, material: Material, gone: RemovedWords, trace: Trace) -> Material:
         """The words that no text tells any more, and what is there of all that holds them."""
-        aim = material.aim
+        target = material.target
         texts = chain(
             (one.episode.name for one in material.redactions),
             map(words_of_claim, material.facts.values()),
@@ -204,42 +204,46 @@ class Forgetting:
         )  # made in the thread that reads them
         touched = {one.episode.uuid for one in material.redactions if one.gone}
         entities = trace.entities & material.entities.keys()
-        around = await self._traces.around(aim.group_id, gone, trace, texts, touched, entities)
+        around = await self._traces.around(target.group_id, gone, trace, texts, touched, entities)
 
         def work() -> Material:
-            tells = around.vanished.tells
+            tells = around.vanished.suggests
             more = {uuid: fact for uuid, fact in around.facts.items() if tells(words_of_claim(fact))}
             return replace(material, facts={**more, **material.facts}, around=around)
 
         return await in_thread(work)
 
-    async def _aim(self, kind: str, text: str, group: str, names: Sequence[Name], finder: MentionFinder) -> Aim:
+    async def _resolve_target(
+        self, kind: str, text: str, group: str, names: Sequence[Name], finder: MentionFinder
+    ) -> ForgetTarget:
         """Raises NotFound if it went meanwhile."""
         if kind == "entity":
             for entity in await self._graph.get_entities([text], [group]):
-                return await self._aims.of_entity(entity, names, finder)
+                return await self._targets.of_entity(entity, names, finder)
             raise unknown("entity", text)
         if kind == "fact":
             for fact in await self._graph.get_facts([text], [group]):
-                return await self._aims.of_fact(fact)
+                return await self._targets.of_fact(fact)
             raise unknown("fact", text)
         if kind == "episode":
             for episode in await self._graph.get_episodes([text], [group]):
-                return await self._aims.of_episode(episode)
+                return await self._targets.of_episode(episode)
             raise unknown("episode", text)
-        return await self._aims.of_query(group, text)
+        return await self._targets.of_query(group, text)
 
     async def _passages(self, episode: Episode) -> list[Passage]:
         return await self._graph.passages(episode.uuid, without_vector=False, limit=_MOST_PASSAGES)
 
-    async def _redaction(self, aim: Aim, episode: Episode, finder: MentionFinder, mode: EpisodesMode) -> Redaction:
+    async def _redaction(
+        self, target: ForgetTarget, episode: Episode, finder: MentionFinder, mode: EpisodesMode
+    ) -> Redaction:
         passages = await self._passages(episode)
 
         def read() -> Redaction:
             sentences = sentences_of(episode, passages)
             named = [frozenset(finder.find(sentence.text)) for sentence in sentences]
-            gone = frozenset(aim.picks(episode, sentences, named))
-            is_titled = aim.entity is not None and aim.says(episode.name)
+            gone = frozenset(target.picks(episode, sentences, named))
+            is_titled = target.entity is not None and target.says(episode.name)
             if mode == "delete" and (gone or is_titled):
                 gone = frozenset(range(len(sentences)))
             return Redaction(episode, sentences, gone, named, is_titled)
@@ -247,12 +251,17 @@ class Forgetting:
         return await in_thread(read)
 
     async def _material(
-        self, aim: Aim, redactions: Sequence[Redaction], unsaid: Sequence[Redaction], mode: EpisodesMode, trace: Trace
+        self,
+        target: ForgetTarget,
+        redactions: Sequence[Redaction],
+        unsaid: Sequence[Redaction],
+        mode: EpisodesMode,
+        trace: Trace,
     ) -> Material:
-        groups = [aim.group_id]
-        facts = {fact.uuid: fact for fact in aim.facts}
+        groups = [target.group_id]
+        facts = {fact.uuid: fact for fact in target.facts}
         facts |= await self._facts_of([one.episode.uuid for one in redactions], groups)
-        entities = {aim.entity.uuid: aim.entity} if aim.entity else {}
+        entities = {target.entity.uuid: target.entity} if target.entity else {}
         mentioned: dict[str, frozenset[str]] = {}
         for one in redactions:
             uuid = one.episode.uuid
@@ -260,14 +269,14 @@ class Forgetting:
             entities |= {entity.uuid: entity for entity in found}
             mentioned[uuid] = frozenset(entity.uuid for entity in found)
         others = {uuid for fact in facts.values() for uuid in (fact.source_uuid, fact.target_uuid)} - entities.keys()
-        facts = {fact.uuid: fact for fact in aim.beside.related} | facts
-        others |= trace.entities | aim.beside.typed
-        if aim.words:
-            wanted = EntityFilter(group_ids=(aim.group_id,))
-            others |= set(await self._graph.search_entities(aim.words[:_TERMS], wanted, _MOST_ENTITIES // 10))
+        facts = {fact.uuid: fact for fact in target.beside.related} | facts
+        others |= trace.entities | target.beside.typed
+        if target.words:
+            wanted = EntityFilter(group_ids=(target.group_id,))
+            others |= set(await self._graph.search_entities(target.words[:_TERMS], wanted, _MOST_ENTITIES // 10))
         entities |= {one.uuid: one for one in await self._graph.get_entities(sorted(others - entities.keys()), groups)}
         return Material(
-            aim=aim,
+            target=target,
             redactions=redactions,
             unsaid=unsaid,
             facts=facts,
@@ -276,8 +285,8 @@ class Forgetting:
             support=await self._graph.entity_support(sorted(entities)),
             own=await self._graph.own_mentions(sorted(set().union(*mentioned.values())), len(redactions) + 1),
             times=await episode_times(self._graph, facts.values(), [one.episode for one in redactions], groups),
-            person=await self._persons.uuids(aim.group_id),
-            reasons=await self._graph.reasons(aim.group_id, _MOST_REASONS),
+            person=await self._persons.uuids(target.group_id),
+            reasons=await self._graph.reasons(target.group_id, _MOST_REASONS),
             mode=mode,
         )
 
@@ -301,7 +310,7 @@ class Forgetting:
 
         def work() -> str:
             write = plan.intent(self._context.now()).model_dump(mode="json", exclude={"uuid", "recorded_at"})
-            shown = (caller.sight, what, plan.material.mode, write, *saved.uuids)
+            shown = (caller.visibility, what, plan.material.mode, write, *saved.uuids)
             return confirmation(self._context.signer, "forget", *shown)
 
         return await in_thread(work)
@@ -309,7 +318,7 @@ class Forgetting:
     async def _preview(self, caller: Caller, plan: ForgetPlan, saved: SavedTrace, token: str) -> ForgetResponse:
         hints = [*await in_thread(hints_of, plan), *saved.hints]
         if plan.is_nothing and not saved.lost:
-            found = await self._afterwards.in_other_forms(plan.material.aim, caller)
+            found = await self._afterwards.in_other_forms(plan.material.target, caller)
             return ForgetResponse(
                 message=_ONLY_DOUBTFUL if found else "Nothing says this: there is nothing to forget.",
                 status="nothing",
@@ -346,7 +355,7 @@ class Forgetting:
         entities = plan.material.entities
         lines = [
             *(f"{one.name}: {'a part' if one.summary else 'all of it'}" for one in plan.summaries),
-            *(f"{entities[uuid].name}, also called {name}" for uuid, name in plan.rest.aliases),
+            *(f"{entities[uuid].name}, also called {name}" for uuid, name in plan.derived.aliases),
         ]
         return [clipped(line, _TEXT) for line in lines[:_SHOWN]]
 
@@ -354,33 +363,35 @@ class Forgetting:
         return show_time(moment, self._context.settings.zone)
 
     def _stays(self, plan: ForgetPlan) -> list[str]:
-        return [clipped(reason, _TEXT) for reason in plan.stays[:_TOLD]]
+        return [clipped(reason, _TEXT) for reason in plan.stays[:_MOST_LISTED]]
 
     async def _restorable(self, plan: ForgetPlan) -> list[str]:
         """What the facts that go had ended or corrected, and is so still."""
         gone = {fact.uuid for fact in plan.gone}
         found = {}
         for fact in plan.gone[:_SHOWN]:
-            for ended in await self._graph.retired_by_fact(fact.uuid, [fact.group_id], _TOLD):
+            for ended in await self._graph.retired_by_fact(fact.uuid, [fact.group_id], _MOST_LISTED):
                 if ended.uuid not in gone and (ended.voided or ended.invalid_at or ended.expired_at):
                     found[ended.uuid] = ended
-        return [f"{uuid[:_UUID]} {clipped(self._views.sentence(one), _TEXT)}" for uuid, one in found.items()][:_TOLD]
+        return [f"{uuid[:_UUID]} {clipped(self._views.sentence(one), _TEXT)}" for uuid, one in found.items()][
+            :_MOST_LISTED
+        ]
 
 
 def _counts(plan: ForgetPlan, saved: SavedTrace) -> dict[str, int]:
     return {**plan.counts(), **({"saved_graphs": len(saved.lost)} if saved.lost else {})}
 
 
-def _words_of(aim: Aim, redactions: Sequence[Redaction], names: Sequence[Name]) -> Gone:
+def _words_of(target: ForgetTarget, redactions: Sequence[Redaction], names: Sequence[Name]) -> RemovedWords:
     """Words of what goes, some of which other texts may tell as well."""
     removed = [sentence.text for one in redactions for sentence in one.removed]
     named = {uuid for one in redactions for place in one.gone for uuid in one.named[place]}
-    return Gone.of(
+    return RemovedWords.of(
         removed,
         named=[
             *(name.text for name in names if name.entity_uuid in named),
-            *(text for fact in aim.facts for text in (fact.value, fact.text if not aim.entity else None) if text),
-            *aim.names,
+            *(text for fact in target.facts for text in (fact.value, fact.text if not target.entity else None) if text),
+            *target.names,
         ],
-        certain=aim.asked,
+        certain=target.asked,
     )

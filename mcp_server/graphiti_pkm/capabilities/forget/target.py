@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from graphiti_pkm.capabilities.forget.text import Says, Sentence
+from graphiti_pkm.capabilities.forget.text import Sentence, TextPredicate
 from graphiti_pkm.capabilities.forget.trace import words_of_claim
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.mentions import STOP_WORDS, MentionFinder
@@ -15,7 +15,7 @@ from graphiti_pkm.core.model.name_forms import NameForms, folded_words, identifi
 from graphiti_pkm.core.model.names import fold, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
-from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.ports.ports import GraphReader
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed
@@ -39,7 +39,7 @@ _EVER = datetime.max.replace(tzinfo=UTC)
 
 _Record = TypeVar("_Record")
 
-Picks = Callable[[Episode, Sequence[Sentence], Sequence[frozenset[str]]], Iterable[int]]
+SentencePicker = Callable[[Episode, Sequence[Sentence], Sequence[frozenset[str]]], Iterable[int]]
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,14 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Aim:
+class ForgetTarget:
     """What to look for."""
 
     group_id: str
-    picks: Picks
+    picks: SentencePicker
     """Places of the sentences of an episode that say it."""
-    says: Says = lambda _: False
-    hints: Says = lambda _: False
+    says: TextPredicate = lambda _: False
+    hints: TextPredicate = lambda _: False
     """Whether a text that stays may speak of it all the same."""
     words: tuple[str, ...] = ()
     """What a search for it asks for."""
@@ -96,7 +96,7 @@ class Aim:
         return self.says(name) or any(f" {fold(own)} " in form for own in self.names)
 
 
-class Aims:
+class ForgetTargets:
     """Reads what a call names; bounded, and refused when it is too much for one call."""
 
     def __init__(self, context: Context) -> None:
@@ -110,7 +110,7 @@ class Aims:
         book = await self._graph.name_book(group_id, None)
         return book.names if book else ()
 
-    async def of_entity(self, entity: Entity, known: Sequence[Name], finder: MentionFinder) -> Aim:
+    async def of_entity(self, entity: Entity, known: Sequence[Name], finder: MentionFinder) -> ForgetTarget:
         """Every sentence that names it by the rules of mentions, every fact with it or naming it.
 
         A word of its names that is no one else's names it, too. ``finder`` knows all names, and learns those.
@@ -156,7 +156,7 @@ class Aims:
         beside = await self._beside(group, says, forms, forms.without, found.keys())
         found |= beside.episodes
         _bounded(len(found))
-        return Aim(
+        return ForgetTarget(
             group_id=group,
             picks=lambda _, __, named: [place for place, named_ in enumerate(named) if entity.uuid in named_],
             says=says,
@@ -176,7 +176,7 @@ class Aims:
             unnamed=await _that(lambda text: not (says(text) or hints(text)), mentioning, _content),
         )
 
-    async def of_fact(self, fact: Fact) -> Aim:
+    async def of_fact(self, fact: Fact) -> ForgetTarget:
         """The claim, whichever facts make it: the sentences they quote, else those that name most of their ends."""
         claims = [fact, *await self._same(fact)]
         ends = frozenset((fact.source_uuid, fact.target_uuid))
@@ -210,7 +210,7 @@ class Aims:
 
         _bounded(len(uuids))
         own = await self._graph.get_episodes(uuids, [fact.group_id])
-        return Aim(
+        return ForgetTarget(
             group_id=fact.group_id,
             picks=picks,
             says=says,
@@ -220,7 +220,7 @@ class Aims:
         )
 
     async def _repeating(
-        self, group_id: str, forms: Iterable[str], repeats: Says, known: Collection[str]
+        self, group_id: str, forms: Iterable[str], repeats: TextPredicate, known: Collection[str]
     ) -> list[Episode]:
         """Other episodes that say the same in the same words."""
         found: dict[str, float] = {}
@@ -230,16 +230,16 @@ class Aims:
         others = [uuid for uuid in found if uuid not in known]
         return await _that(repeats, await self._graph.get_episodes(others, [group_id]), _content)
 
-    async def of_episode(self, episode: Episode) -> Aim:
+    async def of_episode(self, episode: Episode) -> ForgetTarget:
         """All of it."""
-        return Aim(
+        return ForgetTarget(
             group_id=episode.group_id,
             picks=lambda _, sentences, __: range(len(sentences)),
             words=tuple(await in_thread(search_terms, episode.content)),
             episodes=[episode],
         )
 
-    async def of_query(self, group_id: str, query: str) -> Aim:
+    async def of_query(self, group_id: str, query: str) -> ForgetTarget:
         """Every sentence and fact that holds all words of it that tell something."""
         terms = search_terms(query)
         telling = frozenset(term for term in terms if term not in STOP_WORDS) or frozenset(terms)
@@ -265,7 +265,7 @@ class Aims:
 
         forms = NameForms([query] if len(telling) <= _NAME_WORDS else ())
         beside = await self._beside(group_id, says, NameForms(()), left, found)
-        return Aim(
+        return ForgetTarget(
             group_id=group_id,
             picks=lambda _, sentences, __: [place for place, one in enumerate(sentences) if says(one.text)],
             says=says,
@@ -280,7 +280,12 @@ class Aims:
         )
 
     async def _beside(
-        self, group_id: str, says: Says, forms: NameForms, without: Callable[[str], str], known: Collection[str]
+        self,
+        group_id: str,
+        says: TextPredicate,
+        forms: NameForms,
+        without: Callable[[str], str],
+        known: Collection[str],
     ) -> Beside:
         """Looks through every text, claim, relation and type of the group's rows, as full text has not all of them."""
         episodes: dict[str, None] = {}
@@ -288,7 +293,7 @@ class Aims:
         related: dict[str, None] = {}
         typed: set[str] = set()
 
-        def look(rows: Sequence[KeptRow]) -> None:
+        def look(rows: Sequence[RowContent]) -> None:
             for intent in (row.intent for row in rows):
                 for episode in intent.episodes:
                     texts = (episode.content, episode.name)
@@ -302,7 +307,7 @@ class Aims:
                 typed.update(one.uuid for one in intent.entities if one.label and without(one.label) != one.label)
 
         after = 0
-        while rows := await self._journal.kept_rows(group_id, after, _PAGE):
+        while rows := await self._journal.row_contents(group_id, after, _PAGE):
             await in_thread(look, rows)
             after = rows[-1].seq
         if len(claims) + len(related) > MOST_FACTS or len(typed) > MOST_FACTS:
@@ -316,7 +321,7 @@ class Aims:
             only_kept=frozenset((*claims, *related)) - {one.uuid for one in held},
         )
 
-    async def _facts_of_named(self, group_id: str, terms: Sequence[str], says: Says) -> list[Fact]:
+    async def _facts_of_named(self, group_id: str, terms: Sequence[str], says: TextPredicate) -> list[Fact]:
         """Facts of the entities whose name says it: with a fact the name would stay. Not of the person."""
         found = await self._graph.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
         named = await _that(says, await self._graph.get_entities(list(found), [group_id]), lambda one: one.name)
@@ -353,7 +358,7 @@ class Aims:
             raise _too_much(f"{page.total:,} facts")
         return list(page.facts)
 
-    async def _naming(self, group_id: str, names: Sequence[str], says: Says) -> list[Fact]:
+    async def _naming(self, group_id: str, names: Sequence[str], says: TextPredicate) -> list[Fact]:
         """Facts of others that name it in their words."""
         wanted = FactFilter(group_ids=(group_id,), now=self._context.now())
         found: dict[str, float] = {}
@@ -394,7 +399,7 @@ def _meaning(entity: Entity, *texts: str) -> Name:
     return Name(key="", group_id=entity.group_id, text=texts[0], spellings=texts[1:], entity_uuid=entity.uuid)
 
 
-async def _that(says: Says, records: Sequence[_Record], text_of: Callable[[_Record], str]) -> list[_Record]:
+async def _that(says: TextPredicate, records: Sequence[_Record], text_of: Callable[[_Record], str]) -> list[_Record]:
     """The records whose text says it; looked through off the event loop, as texts are long and records many."""
     return await in_thread(lambda: [one for one in records if says(text_of(one))])
 

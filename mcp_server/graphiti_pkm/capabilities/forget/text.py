@@ -11,10 +11,10 @@ from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.records import Episode, EpisodeText, Fact, Passage
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 
-Says = Callable[[str], bool]
+TextPredicate = Callable[[str], bool]
 """Whether a text says what is to be forgotten."""
 
-_TELLING = 12
+_DISTINCTIVE = 12
 """A shorter text that stands in a forgotten sentence may stand anywhere."""
 _CUT_SHORT = "….-– "
 
@@ -100,7 +100,7 @@ class Redaction:
         """Whether any part of a stretch of the text goes."""
         return any(start < last and first < end for first, last in self._stretches)
 
-    def text(self, says: Says) -> EpisodeText:
+    def text(self, says: TextPredicate) -> EpisodeText:
         """The texts of the episode afterwards; a title made of what goes goes with it."""
         episode = self.episode
         begun = fold(episode.name.rstrip(_CUT_SHORT))
@@ -159,7 +159,7 @@ def sentences_in(text: str) -> list[str]:
     return [text[own[0].start : own[-1].end] for own in groups]
 
 
-def without(text: str, says: Says) -> str:
+def without(text: str, says: TextPredicate) -> str:
     """A text without the sentences that say it; all of it goes if none alone does."""
     sentences = sentences_in(text)
     left = [sentence for sentence in sentences if not says(sentence)]
@@ -167,12 +167,14 @@ def without(text: str, says: Says) -> str:
     return "" if len(left) == len(sentences) or says(rest) else rest
 
 
-def repeats(removed: Iterable[Sentence]) -> Says:
+def repeats(removed: Iterable[Sentence]) -> TextPredicate:
     """Whether a text repeats a sentence that goes, or is a telling part of one, whatever case and punctuation."""
     folded = [form for sentence in removed if (form := fold(sentence.text))]
 
     def says(text: str) -> bool:
         own = fold(text)
-        return any((len(form) >= _TELLING and form in own) or (len(own) >= _TELLING and own in form) for form in folded)
+        return any(
+            (len(form) >= _DISTINCTIVE and form in own) or (len(own) >= _DISTINCTIVE and own in form) for form in folded
+        )
 
     return says

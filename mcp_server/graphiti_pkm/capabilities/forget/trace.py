@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from graphiti_pkm.capabilities.forget.text import Says
-from graphiti_pkm.capabilities.forget.words import NOTHING_VANISHED, Gone, Vanished, words_in
+from graphiti_pkm.capabilities.forget.text import TextPredicate
+from graphiti_pkm.capabilities.forget.words import NO_VANISHED_WORDS, RemovedWords, VanishedWords, words_in
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.core.model.records import Fact, Name, WriteIntent
-from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.waiting import in_thread
 
 _PAGE = 500
@@ -18,16 +18,16 @@ _VERIFIED = 300
 """Words that are looked for in the texts of the graph; others count as told."""
 _MORE = 20
 
-HeldKind = Literal[
+DerivedKind = Literal[
     "episode", "summary", "type", "name", "title", "fact", "relation", "reason", "answer", "note", "saga", "community"
 ]
 
 
 @dataclass(frozen=True)
-class Held:
+class DerivedText:
     """A text of a row that was made from others, and holds one of the words."""
 
-    kind: HeldKind
+    kind: DerivedKind
     uuid: str
     """Of the entity, episode, fact, change, write, saga or community."""
     text: str
@@ -39,10 +39,10 @@ class Held:
 class Trace:
     """What the rows of a group hold of the words, and what they tell beside them."""
 
-    told: frozenset[str] = frozenset()
+    remaining: frozenset[str] = frozenset()
     """Words of texts that stay, and of names that such texts support."""
-    held: tuple[Held, ...] = ()
-    given: tuple[Held, ...] = ()
+    held: tuple[DerivedText, ...] = ()
+    given: tuple[DerivedText, ...] = ()
     """Names that only episodes gave of which nothing stays."""
     keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Of all names of each entity."""
@@ -52,7 +52,7 @@ class Trace:
         """Entities of which a text or a name may go."""
         return frozenset(one.uuid for one in (*self.of("summary", "name"), *self.given))
 
-    def of(self, *kinds: HeldKind) -> list[Held]:
+    def of(self, *kinds: DerivedKind) -> list[DerivedText]:
         return [one for one in self.held if one.kind in kinds]
 
 
@@ -60,11 +60,11 @@ NO_TRACE = Trace()
 
 
 @dataclass(frozen=True)
-class Around:
+class RemovalContext:
     """What stands around the words that went, as it was read."""
 
     trace: Trace = NO_TRACE
-    vanished: Vanished = NOTHING_VANISHED
+    vanished: VanishedWords = NO_VANISHED_WORDS
     names: Mapping[str, Sequence[Name]] = field(default_factory=dict)
     """All names of each entity of which one may go."""
     facts: Mapping[str, Fact] = field(default_factory=dict)
@@ -81,11 +81,11 @@ class Traces:
     async def read(
         self,
         group_id: str,
-        gone: Gone,
+        gone: RemovedWords,
         touched: Collection[str] = (),
         emptied: Collection[str] = (),
         kept: Iterable[str] = (),
-        is_own: Says = lambda _: False,
+        is_own: TextPredicate = lambda _: False,
     ) -> Trace:
         """``touched``: episodes that lose words, but for ``kept``; ``emptied``: those that lose all.
 
@@ -93,7 +93,7 @@ class Traces:
         """
         reading = await in_thread(_Reading, gone, frozenset(touched), frozenset(emptied), kept)
         after = 0
-        while rows := await self._journal.kept_rows(group_id, after, _PAGE):
+        while rows := await self._journal.row_contents(group_id, after, _PAGE):
             await in_thread(reading.take, rows)
             after = rows[-1].seq
         return await in_thread(reading.trace, is_own)
@@ -101,15 +101,15 @@ class Traces:
     async def around(
         self,
         group_id: str,
-        gone: Gone,
+        gone: RemovedWords,
         trace: Trace,
         texts: Iterable[str],
         touched: Collection[str],
         entity_uuids: Collection[str],
-    ) -> Around:
+    ) -> RemovalContext:
         """``texts``: of the graph, made from others; ``entity_uuids``: of those that are there."""
         facts = await self._graph.get_facts(sorted({held.uuid for held in trace.of("fact")}), [group_id])
-        return Around(
+        return RemovalContext(
             trace=trace,
             vanished=await self.vanished(group_id, gone, trace, texts, touched),
             names=await self.names(group_id, entity_uuids, trace),
@@ -126,26 +126,26 @@ class Traces:
         return found
 
     async def vanished(
-        self, group_id: str, gone: Gone, trace: Trace, texts: Iterable[str], touched: Collection[str]
-    ) -> Vanished:
+        self, group_id: str, gone: RemovedWords, trace: Trace, texts: Iterable[str], touched: Collection[str]
+    ) -> VanishedWords:
         """Those words that no text of the graph tells either, if one of these texts holds them."""
         left, relevant = await in_thread(_relevant, gone, trace, texts)
         told = set(left.words.difference(relevant[:_VERIFIED]))
         for word in relevant[:_VERIFIED]:
-            if await self._is_told(group_id, word, touched):
+            if await self._is_in_graph(group_id, word, touched):
                 told.add(word)
-        return Vanished(left.without(told), trace.told)
+        return VanishedWords(left.without(told), trace.remaining)
 
-    async def _is_told(self, group_id: str, word: str, touched: Collection[str]) -> bool:
+    async def _is_in_graph(self, group_id: str, word: str, touched: Collection[str]) -> bool:
         found = await self._graph.search_episodes([word], EpisodeFilter(group_ids=(group_id,)), len(touched) + _MORE)
         others = [uuid for uuid in found if uuid not in touched][:_MORE]
         episodes = await self._graph.get_episodes(others, [group_id])
         return await in_thread(lambda: any(word in words_in(one.content) for one in episodes))
 
 
-def _relevant(gone: Gone, trace: Trace, texts: Iterable[str]) -> tuple[Gone, list[str]]:
+def _relevant(gone: RemovedWords, trace: Trace, texts: Iterable[str]) -> tuple[RemovedWords, list[str]]:
     """What no kept row tells, and those of its words that a text of the graph holds, the certain ones first."""
-    left = gone.without(trace.told)
+    left = gone.without(trace.remaining)
     held = frozenset[str]().union(*map(words_in, (*texts, *(one.text for one in (*trace.held, *trace.given)))))
     first = left.certain | left.names
     return left, sorted(left.words & held, key=lambda word: (word not in first, word))
@@ -154,28 +154,30 @@ def _relevant(gone: Gone, trace: Trace, texts: Iterable[str]) -> tuple[Gone, lis
 class _Reading:
     """Row after row."""
 
-    def __init__(self, gone: Gone, touched: frozenset[str], emptied: frozenset[str], kept: Iterable[str]) -> None:
+    def __init__(
+        self, gone: RemovedWords, touched: frozenset[str], emptied: frozenset[str], kept: Iterable[str]
+    ) -> None:
         self._words = gone.words
         self._touched = touched
         self._emptied = emptied
         self._told = set[str]().union(*map(words_in, kept))
-        self._held: dict[Held, None] = {}
+        self._held: dict[DerivedText, None] = {}
         self._names: dict[str, str] = {}
         self._keys: dict[str, set[str]] = {}
         self._supported: set[str] = set()
         self._supports: dict[str, tuple[str, str]] = {}
         """Ends of facts that an episode tells which stays."""
-        self._given: dict[tuple[str, str], Held] = {}
+        self._given: dict[tuple[str, str], DerivedText] = {}
         self._given_elsewhere: set[tuple[str, str]] = set()
 
-    def take(self, rows: Sequence[KeptRow]) -> None:
+    def take(self, rows: Sequence[RowContent]) -> None:
         for row in rows:
             self._tell(row.intent)
             for held in (*_texts_of(row.intent), *_answer_of(row)):
                 if not self._words.isdisjoint(words_in(held.text)):
                     self._held[held] = None
 
-    def trace(self, is_own: Says) -> Trace:
+    def trace(self, is_own: TextPredicate) -> Trace:
         for ends in self._supports.values():
             self._supported.update(ends)
         for uuid in self._supported & self._names.keys():
@@ -204,7 +206,7 @@ class _Reading:
         for name in intent.names:
             self._keys.setdefault(name.entity_uuid, set()).add(name.key)
             if is_emptied:
-                self._given[name.entity_uuid, name.key] = Held("name", name.entity_uuid, name.text, name.key)
+                self._given[name.entity_uuid, name.key] = DerivedText("name", name.entity_uuid, name.text, name.key)
             else:
                 self._given_elsewhere.add((name.entity_uuid, name.key))
 
@@ -215,40 +217,40 @@ def words_of_claim(fact: Fact) -> str:
     return ". ".join(part for part in own if part)
 
 
-def _texts_of(intent: WriteIntent) -> Iterator[Held]:
+def _texts_of(intent: WriteIntent) -> Iterator[DerivedText]:
     for entity in intent.entities:
-        yield Held("summary", entity.uuid, " ".join((entity.summary, *map(str, entity.attributes.values()))))
+        yield DerivedText("summary", entity.uuid, " ".join((entity.summary, *map(str, entity.attributes.values()))))
     for name in intent.names:
         for text in (name.text, *name.spellings):
-            yield Held("name", name.entity_uuid, text, name.key)
+            yield DerivedText("name", name.entity_uuid, text, name.key)
     for fact in intent.facts:
-        yield Held("fact", fact.uuid, words_of_claim(fact))
+        yield DerivedText("fact", fact.uuid, words_of_claim(fact))
     for change in intent.changes:
         if change.reason:
-            yield Held("reason", change.uuid, change.reason)
+            yield DerivedText("reason", change.uuid, change.reason)
     for saga in intent.sagas:
-        yield Held("saga", saga.uuid, f"{saga.name}. {saga.summary}")
+        yield DerivedText("saga", saga.uuid, f"{saga.name}. {saga.summary}")
     for community in intent.communities or ():
-        yield Held("community", community.uuid, f"{community.name}. {community.summary}")
+        yield DerivedText("community", community.uuid, f"{community.name}. {community.summary}")
     for episode in intent.episodes:
-        yield Held("title", episode.uuid, episode.name)
-        yield Held("title", episode.uuid, episode.source_description)
+        yield DerivedText("title", episode.uuid, episode.name)
+        yield DerivedText("title", episode.uuid, episode.source_description)
         steering = json.dumps(intent.steering, ensure_ascii=False) if intent.steering else ""
-        yield Held("note", episode.uuid, " ".join((steering, *(one.instructions for one in intent.extractions))))
+        yield DerivedText("note", episode.uuid, " ".join((steering, *(one.instructions for one in intent.extractions))))
 
 
-def every_text_of(row: KeptRow) -> Iterator[Held]:
+def every_text_of(row: RowContent) -> Iterator[DerivedText]:
     """Of texts as well, and of quotes; an answer repeats groups and uuids besides, which are no words of the memory."""
     for episode in row.intent.episodes:
-        yield Held("episode", episode.uuid, episode.content)
+        yield DerivedText("episode", episode.uuid, episode.content)
     for entity in row.intent.entities:
-        yield Held("name", entity.uuid, entity.name)
-        yield Held("type", entity.uuid, entity.label or "")
+        yield DerivedText("name", entity.uuid, entity.name)
+        yield DerivedText("type", entity.uuid, entity.label or "")
     for fact in row.intent.facts:
-        yield Held("fact", fact.uuid, fact.quote or "")
-        yield Held("relation", fact.uuid, fact.relation.replace("_", " "))
+        yield DerivedText("fact", fact.uuid, fact.quote or "")
+        yield DerivedText("relation", fact.uuid, fact.relation.replace("_", " "))
     yield from _texts_of(row.intent)
 
 
-def _answer_of(row: KeptRow) -> Iterator[Held]:
-    yield Held("answer", row.intent.uuid, row.answer)
+def _answer_of(row: RowContent) -> Iterator[DerivedText]:
+    yield DerivedText("answer", row.intent.uuid, row.answer)

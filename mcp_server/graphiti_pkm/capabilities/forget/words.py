@@ -9,11 +9,11 @@ from graphiti_pkm.core.model.names import fold
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 
 _WORD = re.compile(r"[^\W_]+")
-_TELLING_NUMBER = 4
-_TELLING_CODE = 3
+_DISTINCTIVE_NUMBER = 4
+_DISTINCTIVE_CODE = 3
 """Shorter ones stand in many texts."""
 _YEAR = 4
-_TELLING_NAMES = 2
+_DISTINCTIVE_NAMES = 2
 _SHORTEST = 2
 _IDLE = STOP_WORDS | frozenset(fold(FORGOTTEN).split())
 
@@ -30,7 +30,7 @@ def content_words(texts: Iterable[str]) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Gone:
+class RemovedWords:
     """Words of what goes."""
 
     certain: frozenset[str]
@@ -41,7 +41,7 @@ class Gone:
     """All of them."""
 
     @classmethod
-    def of(cls, sentences: Iterable[str], named: Iterable[str] = (), certain: Iterable[str] = ()) -> "Gone":
+    def of(cls, sentences: Iterable[str], named: Iterable[str] = (), certain: Iterable[str] = ()) -> "RemovedWords":
         """``named``: names and values; ``certain``: words that the caller gave."""
         listed, others, given = list(sentences), list(named), content_words(certain)
         marked = frozenset[str]().union(
@@ -51,21 +51,21 @@ class Gone:
         numbers = frozenset(word for word in words if _is_number(word))
         return cls(certain=(numbers | given) & words, names=marked & words - numbers, words=words)
 
-    def without(self, told: Collection[str]) -> "Gone":
+    def without(self, told: Collection[str]) -> "RemovedWords":
         """Those that these texts do not tell."""
         rest = frozenset(told)
-        return Gone(self.certain - rest, self.names - rest, self.words - rest)
+        return RemovedWords(self.certain - rest, self.names - rest, self.words - rest)
 
 
-NOTHING_GONE = Gone(frozenset(), frozenset(), frozenset())
+NO_REMOVED_WORDS = RemovedWords(frozenset(), frozenset(), frozenset())
 
 
 @dataclass(frozen=True)
-class Vanished:
+class VanishedWords:
     """Words that no text tells any more, beside those that are told."""
 
-    gone: Gone
-    told: frozenset[str] = frozenset()
+    gone: RemovedWords
+    remaining: frozenset[str] = frozenset()
 
     def marks(self, text: str, but: Collection[str] = ()) -> bool:
         """Whether it holds a name, number or word of the request among them."""
@@ -75,18 +75,18 @@ class Vanished:
         names = (words & self.gone.names).difference(but)
         return bool(names) and not _marked(text).isdisjoint(names)
 
-    def takes_afar(self, text: str) -> bool:
+    def covers_elsewhere(self, text: str) -> bool:
         """As ``takes``, of what is told elsewhere: one capital alone may be of something else there."""
         words = content_words((text,))
         if not words.isdisjoint(self.gone.certain):
             return True
         names = words & self.gone.names & _marked(text)
         lost = names or words & self.gone.words
-        return len(names) >= _TELLING_NAMES or len(lost) > len((words - lost) & self.told)
+        return len(names) >= _DISTINCTIVE_NAMES or len(lost) > len((words - lost) & self.remaining)
 
-    def tells(self, text: str) -> bool:
+    def suggests(self, text: str) -> bool:
         """Whether it may well be of what went, wherever it stands; surely enough to ask, not to take it out."""
-        return self.marks(text) or self.takes_afar(text)
+        return self.marks(text) or self.covers_elsewhere(text)
 
     def takes(self, text: str, told: Collection[str] | None = None, but: Collection[str] = ()) -> bool:
         """Whether what it says came from what went: it holds such a mark, or more of these words than of told ones.
@@ -97,14 +97,14 @@ class Vanished:
             return True
         words = content_words((text,)).difference(but)
         lost = words & self.gone.words
-        return len(lost) > len((words - lost) & (self.told if told is None else frozenset(told)))
+        return len(lost) > len((words - lost) & (self.remaining if told is None else frozenset(told)))
 
     def holds(self, text: str, but: Collection[str] = ()) -> bool:
         """Whether any of them stands in it."""
         return not words_in(text).difference(but).isdisjoint(self.gone.words)
 
 
-NOTHING_VANISHED = Vanished(NOTHING_GONE)
+NO_VANISHED_WORDS = VanishedWords(NO_REMOVED_WORDS)
 
 
 def _marked(text: str, *, skips_first: bool = False) -> frozenset[str]:
@@ -121,6 +121,6 @@ def _marked(text: str, *, skips_first: bool = False) -> frozenset[str]:
 def _is_number(word: str) -> bool:
     """A code or an amount, no year and no round number: those stand in many texts."""
     if not word.isdecimal():
-        return len(word) >= _TELLING_CODE and any(character.isdigit() for character in word)
+        return len(word) >= _DISTINCTIVE_CODE and any(character.isdigit() for character in word)
     is_year = len(word) == _YEAR and word.startswith(("19", "20"))
-    return len(word) >= _TELLING_NUMBER and not is_year and not word.endswith("00")
+    return len(word) >= _DISTINCTIVE_NUMBER and not is_year and not word.endswith("00")

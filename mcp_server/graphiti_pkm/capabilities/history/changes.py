@@ -12,7 +12,7 @@ from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Fact, RecordedChange
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time
 from graphiti_pkm.core.ports.changes import ChangeFilter
-from graphiti_pkm.core.reading.excerpts import telling_sentence
+from graphiti_pkm.core.reading.excerpts import supporting_sentence
 from graphiti_pkm.core.reading.paging import CHANGES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped, item_sizes
@@ -80,7 +80,7 @@ class Changes(Reader):
 
     async def _by_record(self, group_ids: Sequence[str], since: datetime, total: int) -> str | None:
         """For who may mean the world's time: nothing was found, or the period begins before the record does."""
-        began = await self._graph.record_began(group_ids)
+        began = await self._graph.record_start(group_ids)
         if began is None or (total and since >= day_bounds(began, self._context.settings.zone)[0]):
             return None
         return _BY_RECORD
@@ -121,7 +121,7 @@ class Changes(Reader):
 
         def sentences() -> dict[str, str | None]:
             return {
-                uuid: telling_sentence(openings[episode_uuid], fact, nearest.get((fact.uuid, episode_uuid)))
+                uuid: supporting_sentence(openings[episode_uuid], fact, nearest.get((fact.uuid, episode_uuid)))
                 for uuid, (fact, episode_uuid) in causes.items()
                 if episode_uuid in openings
             }

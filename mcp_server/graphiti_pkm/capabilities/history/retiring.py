@@ -69,7 +69,7 @@ class Retiring:
             by = await self._replacement(new, fact, visible, is_given=request.replaced_by is not None)
             refuse_endless(fact)
             end = at or _end(proposal, by) or _present(fact, now)
-            end_rule = rules.ended_as_told if at else rules.ended
+            end_rule = rules.ended_explicitly if at else rules.ended
             ended = end_rule(fact, rules.end_of(fact, end, self._zone), now, recorded_at)
             if fact.voided or not rules.still_holds(fact, now) or ended == fact:
                 return self._unchanged(fact, f"{self._ended(fact)}; nothing was changed. restore_fact undoes an ending")

@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.write_plan import WritePlan, related_facts
-from graphiti_pkm.core.facts.parsed_facts import Told
+from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
 from graphiti_pkm.core.model.answers import AddMemoryResponse, EntityResult
 from graphiti_pkm.core.model.times import iso, show_time
 from graphiti_pkm.core.reading.snapshot import Snapshot
@@ -39,7 +39,7 @@ class Linked:
 
 
 def write_answer(
-    told: Told,
+    parsed: ParsedRequest,
     plan: WritePlan,
     snapshot: Snapshot,
     linked: Linked,
@@ -53,7 +53,7 @@ def write_answer(
     entities = _entities(plan)
     writer = AttentionWriter(None, zone, plan.episode.created_at)
     related = related_facts(plan, snapshot.newest, _MOST_RELATED)
-    parts = [*_counts(plan, linked), *_notes(told, plan), *([note] if note else [])]
+    parts = [*_counts(plan, linked), *_notes(parsed, plan), *([note] if note else [])]
     day = show_time(plan.episode.valid_at, zone)
     return AddMemoryResponse(
         message=f"Stored {plan.episode.name!r} ({day}): {'; '.join(parts)}.",
@@ -69,8 +69,8 @@ def write_answer(
         related=[writer.sentence(fact) for fact in related],
         linked=linked.episodes,
         linking=linked.entities_waiting,
-        next_steps=_next_steps(told, plan, snapshot, has_model=has_model),
-        unused=sorted(told.steering.keys() - (_FOR_A_MODEL if has_model else set())) or None,
+        next_steps=_next_steps(parsed, plan, snapshot, has_model=has_model),
+        unused=sorted(parsed.steering.keys() - (_FOR_A_MODEL if has_model else set())) or None,
     )
 
 
@@ -111,14 +111,14 @@ def _list(what: str, counts: Mapping[str, int]) -> str:
     return f"{what}: {shown}" if shown else ""
 
 
-def _notes(told: Told, plan: WritePlan) -> list[str]:
+def _notes(parsed: ParsedRequest, plan: WritePlan) -> list[str]:
     replaced = [one.entity.name for one in plan.resolved if one.replaced_summary]
     unseen = len(plan.linked) - _MOST_LINKED
     more = len(plan.attention) - _MOST_ATTENTION
     notes = (
-        ("saga: ", "".join(_quoted([told.saga] if told.saga else []))),
+        ("saga: ", "".join(_quoted([parsed.saga] if parsed.saga else []))),
         ("summary replaced: ", ", ".join(replaced)),
-        ("types not usable as a label, left out: ", ", ".join(_quoted(told.ignored_types))),
+        ("types not usable as a label, left out: ", ", ".join(_quoted(parsed.ignored_types))),
         ("linked entities not listed: ", str(unseen) if unseen > 0 else ""),
         ("more to look at, not listed: ", str(more) if more > 0 else ""),
     )
@@ -129,8 +129,8 @@ def _quoted(texts: Iterable[str]) -> list[str]:
     return [repr(text) for text in texts]
 
 
-def _next_steps(told: Told, plan: WritePlan, snapshot: Snapshot, *, has_model: bool) -> str | None:
-    if not told.entities and not told.facts:
+def _next_steps(parsed: ParsedRequest, plan: WritePlan, snapshot: Snapshot, *, has_model: bool) -> str | None:
+    if not parsed.entities and not parsed.facts:
         return None if has_model else _HOW_TO_ADD
     is_joined = bool(plan.linked) or any(not one.is_new and not one.is_derived for one in plan.resolved)
     return None if is_joined or not snapshot.had_names else _NOTHING_KNOWN

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.core.facts import rules
-from graphiti_pkm.core.facts.parsed_facts import ToldFact
-from graphiti_pkm.core.facts.replaced import Unsettled
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact
+from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.requests import ME
@@ -89,20 +89,20 @@ class AttentionWriter:
         aliases: dict[str, list[str]] = {}
         for word, (name, _) in shown.items():
             aliases.setdefault(name, []).append(word)
-        told = [{"name": name, "aliases": words} for name, words in aliases.items()]
+        suggested = [{"name": name, "aliases": words} for name, words in aliases.items()]
         return Attention(
             what="part_of_name",
             detail="may be meant; not linked",
             candidates=[f"{word}: {name} ({uuid[:SHOWN_UUID]})" for word, (name, uuid) in shown.items()],
-            call=f"If so, with the next note: entities={_json(told)}",
+            call=f"If so, with the next note: entities={_json(suggested)}",
         )
 
-    def near_relation(self, fact: ToldFact, stored: Fact, near: Sequence[str]) -> Attention:
-        told = _triple(fact, relation=near[0]) | ({"fact": fact.text} if fact.has_text else {})
+    def near_relation(self, fact: ParsedFact, stored: Fact, near: Sequence[str]) -> Attention:
+        suggested = _triple(fact, relation=near[0]) | ({"fact": fact.text} if fact.has_text else {})
         times = {"valid_at": stored.valid_at, "invalid_at": stored.invalid_at}
-        told |= {name: self._instant(at) for name, at in times.items() if at is not None}
+        suggested |= {name: self._instant(at) for name, at in times.items() if at is not None}
         said = {} if stored.reference_time is None else {"reference_time": self._instant(stored.reference_time)}
-        again = self._add("Relation corrected.", **said, facts=[told])
+        again = self._add("Relation corrected.", **said, facts=[suggested])
         return Attention(
             what="near_relation",
             detail=f"{fact.relation} is new here; stored as sent",
@@ -119,20 +119,20 @@ class AttentionWriter:
             "different measure.",
         )
 
-    def unnamed_measure(self, fact: ToldFact, stored: Fact, series: Sequence[str]) -> Attention:
+    def unnamed_measure(self, fact: ParsedFact, stored: Fact, series: Sequence[str]) -> Attention:
         """A reading whose series is called by its relation, beside others; ``series``: those others."""
-        told = _triple(fact) | {"measure": series[0]} | ({"fact": fact.text} if fact.has_text else {})
+        suggested = _triple(fact) | {"measure": series[0]} | ({"fact": fact.text} if fact.has_text else {})
         if stored.valid_at is not None:
-            told["valid_at"] = self._instant(stored.valid_at)
+            suggested["valid_at"] = self._instant(stored.valid_at)
         return Attention(
             what="near_measure",
             detail=f"facts[{fact.number}] has no measure; it began the series {stored.measure}",
             candidates=list(series[:_MOST_CANDIDATES]),
             call=f'If it belongs to {series[0]}: delete_entity_edge {{"uuid":"{stored.uuid}"}}, then '
-            f"{self._add(f'Reading of {series[0]}: {_cut(fact.text)}', facts=[told])}",
+            f"{self._add(f'Reading of {series[0]}: {_cut(fact.text)}', facts=[suggested])}",
         )
 
-    def quote_not_found(self, fact: ToldFact) -> Attention:
+    def quote_not_found(self, fact: ParsedFact) -> Attention:
         return Attention(
             what="quote_not_found",
             detail=f"facts[{fact.number}].quote: not in the body, left out",
@@ -140,13 +140,13 @@ class AttentionWriter:
             call="Quote exact words.",
         )
 
-    def possible_conflict(self, fact: ToldFact, start: datetime | None, conflicts: Sequence[Fact]) -> Attention:
+    def possible_conflict(self, fact: ParsedFact, start: datetime | None, conflicts: Sequence[Fact]) -> Attention:
         """``start``: from when the new fact counts, which is when the old ones would end."""
         ends = [old.uuid for old in conflicts]
-        told = {**_triple(fact), "fact": fact.text, "replaces": ends[0] if len(ends) == 1 else ends}
+        suggested = {**_triple(fact), "fact": fact.text, "replaces": ends[0] if len(ends) == 1 else ends}
         if start is not None:
-            told["valid_at"] = self._instant(start)
-        call = self._add(f"No longer: {_cut(conflicts[0].text)}", facts=[told])
+            suggested["valid_at"] = self._instant(start)
+        call = self._add(f"No longer: {_cut(conflicts[0].text)}", facts=[suggested])
         if start is None and fact.invalid_at is not None:
             # Told with its end alone: told again as what took the old one's place, it would begin now and not end.
             call = ", ".join(
@@ -160,7 +160,9 @@ class AttentionWriter:
             call=f"If ended: {call}",
         )
 
-    def unsettled(self, fact: ToldFact, found: Unsettled, start: datetime, stored_uuid: str) -> Attention:
+    def unresolved(
+        self, fact: ParsedFact, found: UnresolvedReplacement, start: datetime, stored_uuid: str
+    ) -> Attention:
         """A ``replaces`` that ended nothing; ``start``: when the old fact would end."""
         wanted = _quoted(found.wanted)
         reason = {
@@ -184,7 +186,7 @@ class AttentionWriter:
             what="ambiguous_replacement", detail=reason, candidates=[self.line(old) for old in candidates], call=call
         )
 
-    def _settling(self, fact: ToldFact, found: Unsettled, start: datetime, stored_uuid: str) -> str:
+    def _settling(self, fact: ParsedFact, found: UnresolvedReplacement, start: datetime, stored_uuid: str) -> str:
         """The call that ends or corrects the first candidate, and how to mean another one.
 
         What can be ended by hand needs no note, for nobody wrote one. A correction was stored beside what it corrects:
@@ -192,25 +194,25 @@ class AttentionWriter:
         """
         is_correction = fact.is_correction or found.problem == "ends_nothing"
         old = found.candidates[0].uuid
-        told = {**_triple(fact), "fact": fact.text, "replaces": [old, stored_uuid] if is_correction else old}
+        suggested = {**_triple(fact), "fact": fact.text, "replaces": [old, stored_uuid] if is_correction else old}
         if is_correction:
-            told["change"] = "corrected"
+            suggested["change"] = "corrected"
         times = {"valid_at": fact.valid_at, "invalid_at": fact.invalid_at if is_correction else None}
         if not is_correction and fact.kind in {"state", "event"}:
             times["valid_at"] = start
-        told.update((name, self._instant(at)) for name, at in times.items() if at is not None)
+        suggested.update((name, self._instant(at)) for name, at in times.items() if at is not None)
         which = f"If {old[:SHOWN_UUID]} {'was wrong' if found.problem == 'ends_nothing' else 'is meant'}"
         more = " (else put in another uuid)" if len(found.candidates) > 1 else ""
         ending = None if is_correction else self._ending(fact, found.candidates[0], start, stored_uuid)
-        ending = ending or self._add(f"Replaced: {_cut(fact.text)}", facts=[told])
+        ending = ending or self._add(f"Replaced: {_cut(fact.text)}", facts=[suggested])
         calls = [f"{which}{more}: {ending}"] if found.may_end else []
-        if found.may_tell:
+        if found.may_be_unrecorded:
             never = {name: value for name, value in _triple(fact).items() if name not in {"kind", "value", "unit"}}
             never |= {"target" if fact.has_target else "value": found.wanted, "invalid_at": self._instant(start)}
             calls.append(f"If it was so and never told: {self._add(f'Until then: {found.wanted}', facts=[never])}")
         return ". ".join(calls)
 
-    def _ending(self, fact: ToldFact, old: Fact, start: datetime, stored_uuid: str) -> str | None:
+    def _ending(self, fact: ParsedFact, old: Fact, start: datetime, stored_uuid: str) -> str | None:
         """The call that retires a fact where the new one starts; None if it cannot have ended then.
 
         A plan is over in the record: no day was told on which it was dropped.
@@ -223,7 +225,7 @@ class AttentionWriter:
         said = {"fact_uuid": old.uuid, "reason": f"Replaced by: {_cut(fact.text)}", **at, "replaced_by": stored_uuid}
         return f"retire_fact {_json(said)}"
 
-    def empty_interval(self, fact: ToldFact) -> Attention:
+    def empty_interval(self, fact: ParsedFact) -> Attention:
         """The end told is not after the start."""
         return Attention(
             what="empty_interval",
@@ -234,9 +236,9 @@ class AttentionWriter:
             ),
         )
 
-    def empty_ending(self, fact: ToldFact, old: Fact, at: datetime, *, is_ended: bool) -> Attention:
+    def empty_ending(self, fact: ParsedFact, old: Fact, at: datetime, *, is_ended: bool) -> Attention:
         """A replaced fact would end at or before its own start."""
-        told = {**_triple(fact), "fact": fact.text, "replaces": old.uuid, "change": "corrected"}
+        suggested = {**_triple(fact), "fact": fact.text, "replaces": old.uuid, "change": "corrected"}
         outcome = (
             "ended at its own start, so it never held" if is_ended else "not ended, because it holds from later on"
         )
@@ -244,50 +246,50 @@ class AttentionWriter:
             what="empty_interval",
             detail=f"the new start {show_time(at, self._zone)} leaves the old fact no time: {outcome}",
             candidates=[self.line(old)],
-            call=f"If the old one was wrong: {self._add('Corrected.', facts=[told])}",
+            call=f"If the old one was wrong: {self._add('Corrected.', facts=[suggested])}",
         )
 
-    def held_later(self, fact: ToldFact, held: Sequence[Fact]) -> Attention:
+    def known_later(self, fact: ParsedFact, held: Sequence[Fact]) -> Attention:
         """An end before the facts it may close were known to hold."""
-        told = {**_triple(fact), "fact": held[0].text, "replaces": held[0].uuid, "change": "corrected"}
+        suggested = {**_triple(fact), "fact": held[0].text, "replaces": held[0].uuid, "change": "corrected"}
         if fact.invalid_at is not None:
-            told["invalid_at"] = self._instant(fact.invalid_at)
+            suggested["invalid_at"] = self._instant(fact.invalid_at)
         return Attention(
             what="possible_conflict",
             detail=f"facts[{fact.number}] ends before the same was known to hold; stored as an earlier time",
             candidates=[self.line(old) for old in held[:_MOST_CANDIDATES]],
-            call=f"If it had ended by then: {self._add('Corrected.', facts=[told])}",
+            call=f"If it had ended by then: {self._add('Corrected.', facts=[suggested])}",
         )
 
-    def start_kept(self, fact: ToldFact, known: Fact) -> Attention:
+    def start_kept(self, fact: ParsedFact, known: Fact) -> Attention:
         """A start other than the known one, or later than the fact was known to hold."""
-        told = {**_triple(fact), "fact": known.text, "replaces": known.uuid}
+        suggested = {**_triple(fact), "fact": known.text, "replaces": known.uuid}
         is_moved = fact.kind == "plan"
         if not is_moved:
-            told["change"] = "corrected"
+            suggested["change"] = "corrected"
         if fact.valid_at is not None:
-            told["valid_at"] = self._instant(fact.valid_at)
+            suggested["valid_at"] = self._instant(fact.valid_at)
         return Attention(
             what="possible_conflict",
             detail=f"facts[{fact.number}].valid_at is not when the same was known to hold; it keeps its start",
             candidates=[self.line(known)],
             call=f"If {'it was moved' if is_moved else 'the earlier was wrong'}: "
-            f"{self._add('Moved.' if is_moved else 'Corrected.', facts=[told])}",
+            f"{self._add('Moved.' if is_moved else 'Corrected.', facts=[suggested])}",
         )
 
-    def planned_later(self, fact: ToldFact, plans: Sequence[Fact]) -> Attention:
+    def planned_later(self, fact: ParsedFact, plans: Sequence[Fact]) -> Attention:
         """Plans for much later than what happened."""
-        told = {**_triple(fact), "kind": "state", "fact": fact.text}
-        told["replaces"] = plans[0].uuid if len(plans) == 1 else [plan.uuid for plan in plans]
+        suggested = {**_triple(fact), "kind": "state", "fact": fact.text}
+        suggested["replaces"] = plans[0].uuid if len(plans) == 1 else [plan.uuid for plan in plans]
         if fact.kind == "event":
-            told["kind"] = "event"
+            suggested["kind"] = "event"
         if fact.valid_at is not None:
-            told["valid_at"] = self._instant(fact.valid_at)
+            suggested["valid_at"] = self._instant(fact.valid_at)
         return Attention(
             what="possible_conflict",
             detail=f"{_cut(fact.text)}: planned for much later; the plan was left open",
             candidates=[self.line(plan) for plan in plans[:_MOST_CANDIDATES]],
-            call=f"If this is what was planned: {self._add('As planned.', facts=[told])}",
+            call=f"If this is what was planned: {self._add('As planned.', facts=[suggested])}",
         )
 
     def proposed_ending(self, fact: Fact, old: Fact) -> Attention:
@@ -322,16 +324,16 @@ class AttentionWriter:
         return f"search_memory_facts {_json({'query': query, **group})}"
 
 
-def _triple(fact: ToldFact, relation: str | None = None) -> dict[str, object]:
-    told: dict[str, object] = {"source": fact.source, "relation": relation or fact.relation}
+def _triple(fact: ParsedFact, relation: str | None = None) -> dict[str, object]:
+    suggested: dict[str, object] = {"source": fact.source, "relation": relation or fact.relation}
     if fact.has_target:
-        told["target"] = fact.target
+        suggested["target"] = fact.target
     if fact.kind != "state":
-        told["kind"] = fact.kind
+        suggested["kind"] = fact.kind
     for name in ("measure", "value", "unit"):
         if getattr(fact, name) is not None:
-            told[name] = getattr(fact, name)
-    return told
+            suggested[name] = getattr(fact, name)
+    return suggested
 
 
 def _json(arguments: object) -> str:

@@ -7,17 +7,17 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.retirement import Retirements
 from graphiti_pkm.core.facts import rules
-from graphiti_pkm.core.facts.parsed_facts import ToldFact, fact_text
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact, fact_text
 from graphiti_pkm.core.facts.quotes import QuotedText
 from graphiti_pkm.core.facts.readings import Readings
-from graphiti_pkm.core.facts.replaced import Around, Ends, Replaced
+from graphiti_pkm.core.facts.replaced import Ends, Replaced, ReplacementPool
 from graphiti_pkm.core.facts.replacement import as_uuid_prefix, find_replaced, is_current_word
 from graphiti_pkm.core.facts.resolution import Resolution
 from graphiti_pkm.core.facts.statuses import WORD, status_named
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.mentions import NamedIn
 from graphiti_pkm.core.identity.near_names import Relations
-from graphiti_pkm.core.identity.spelling import held_by_one, same_relation
+from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.answers import Attention, FactResult
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Entity, Fact
@@ -39,7 +39,7 @@ class Occasion:
     caller: str
     """The principal who calls."""
     policy: RetirementPolicy
-    facts: tuple[ToldFact, ...] = ()
+    facts: tuple[ParsedFact, ...] = ()
     """All that the call tells."""
 
 
@@ -82,92 +82,96 @@ class FactPlanner:
         at = occasion
         self.retirements = Retirements(world, at.episode_uuid, at.now, at.recorded_at, at.caller, at.policy, new_uuid)
 
-    def plan(self, told: ToldFact) -> None:
+    def plan(self, parsed: ParsedFact) -> None:
         """Take in the next fact."""
-        source = self._resolution.resolve(told.source).entity
-        sent_measure = told.measure
-        told = self._readings.in_series(told, source.uuid)
-        target = self._resolution.resolve(told.target, is_derived=not told.has_target, is_named=told.is_named).entity
-        pool = self._pool(told, source.uuid)
-        replaced = self._replaced(told, source.uuid, target.uuid, pool)
-        statuses = rules.other_statuses(told, pool)
-        validity, reference_time = self._validity(told, replaced, pool, statuses)
+        source = self._resolution.resolve(parsed.source).entity
+        sent_measure = parsed.measure
+        parsed = self._readings.in_series(parsed, source.uuid)
+        target = self._resolution.resolve(
+            parsed.target, is_derived=not parsed.has_target, is_named=parsed.is_named
+        ).entity
+        pool = self._pool(parsed, source.uuid)
+        replaced = self._replaced(parsed, source.uuid, target.uuid, pool)
+        statuses = rules.other_statuses(parsed, pool)
+        validity, reference_time = self._validity(parsed, replaced, pool, statuses)
         chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
         gone = {fact.uuid for fact in (*replaced.facts, *chosen)}
         pool = [fact for fact in pool if fact.uuid not in gone]
-        closed = rules.Closed() if gone else rules.find_closed(told, target.uuid, pool, self._at.zone)
+        closed = rules.Closed() if gone else rules.find_closed(parsed, target.uuid, pool, self._at.zone)
         known = next(iter(closed.ended), None) or rules.find_duplicate(
-            told, validity, reference_time, target.uuid, pool, self._at.episode_uuid
+            parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid
         )
-        fact = self._told_again(told, known) if known else self._new(told, source, target, validity, reference_time)
-        start = self._new_start(told, fact, is_again=known is not None)
-        self._end_old(told, fact, replaced, start)
-        self._end_chosen(told, fact, chosen, start)
-        self._close(told, closed)
-        self._fulfil(told, fact, pool)
+        fact = (
+            self._record_again(parsed, known) if known else self._new(parsed, source, target, validity, reference_time)
+        )
+        start = self._new_start(parsed, fact, is_again=known is not None)
+        self._end_old(parsed, fact, replaced, start)
+        self._end_chosen(parsed, fact, chosen, start)
+        self._close(parsed, closed)
+        self._fulfil(parsed, fact, pool)
         if validity.is_empty:
-            self.outcome.attention.append(self._writer.empty_interval(told))
+            self.outcome.attention.append(self._writer.empty_interval(parsed))
         if known is None:
-            asked = {one.uuid for unsettled in replaced.unsettled for one in unsettled.candidates}
+            asked = {one.uuid for unresolved in replaced.unresolved for one in unresolved.candidates}
             others = [one for one in pool if one.uuid not in asked]
-            self._report(told, fact, sent_measure, others, self._rivals(told, fact, asked), is_handled=bool(gone))
-        self._answer(told, fact, known, is_updated=bool(closed.ended))
+            self._report(parsed, fact, sent_measure, others, self._rivals(parsed, fact, asked), is_handled=bool(gone))
+        self._answer(parsed, fact, known, is_updated=bool(closed.ended))
 
-    def _pool(self, told: ToldFact, source_uuid: str) -> list[Fact]:
-        if told.kind == "reading" and told.measure is not None:
-            return list(reversed(self._world.series(source_uuid, told.measure)))
-        return self._world.with_relation(source_uuid, [told.relation])
+    def _pool(self, parsed: ParsedFact, source_uuid: str) -> list[Fact]:
+        if parsed.kind == "reading" and parsed.measure is not None:
+            return list(reversed(self._world.series(source_uuid, parsed.measure)))
+        return self._world.with_relation(source_uuid, [parsed.relation])
 
-    def _replaced(self, told: ToldFact, source_uuid: str, target_uuid: str, pool: list[Fact]) -> Replaced:
-        if not told.replaces:
+    def _replaced(self, parsed: ParsedFact, source_uuid: str, target_uuid: str, pool: list[Fact]) -> Replaced:
+        if not parsed.replaces:
             return Replaced()
-        near = self._relations.near(told.relation, is_plan=False)
+        near = self._relations.near(parsed.relation, is_plan=False)
         pools = [pool, self._world.with_relation(source_uuid, near)] if near else [pool]
-        prefixes = tuple(prefix for text in told.replaces if (prefix := as_uuid_prefix(text)))
+        prefixes = tuple(prefix for text in parsed.replaces if (prefix := as_uuid_prefix(text)))
         by_uuid = [fact for fact in self._world.known if fact.uuid.startswith(prefixes)] if prefixes else []
-        rivals = self._world.into(target_uuid, told.relation, not_from=source_uuid) if told.has_target else []
+        rivals = self._world.into(target_uuid, parsed.relation, not_from=source_uuid) if parsed.has_target else []
         placed = {fact.uuid for fact in rivals if self._world.is_new(fact.uuid) or self._is_placed(fact)}
-        others = self._world.beside(source_uuid, target_uuid if held_by_one(told.relation) else None)
-        ends, around = Ends(source_uuid, target_uuid), Around(pools, rivals, by_uuid, others, placed)
+        others = self._world.beside(source_uuid, target_uuid if has_exclusive_target(parsed.relation) else None)
+        ends, around = Ends(source_uuid, target_uuid), ReplacementPool(pools, rivals, by_uuid, others, placed)
         known, at = self._resolution.known, self._at
-        return find_replaced(told, ends, around, known, self._is_said, at.reference_time, at.now, at.zone)
+        return find_replaced(parsed, ends, around, known, self._is_said, at.reference_time, at.now, at.zone)
 
     def _is_placed(self, rival: Fact) -> bool:
         """Whether the call itself tells what takes the place of another source's fact."""
         known = self._resolution.known
         return any(
-            told.kind == "state"
-            and known(told.source) == rival.source_uuid
-            and known(told.target) != rival.target_uuid
-            and same_relation(told.relation, rival.relation)
-            and any(is_current_word(text) or known(text) == rival.target_uuid for text in told.replaces)
-            for told in self._at.facts
+            parsed.kind == "state"
+            and known(parsed.source) == rival.source_uuid
+            and known(parsed.target) != rival.target_uuid
+            and same_relation(parsed.relation, rival.relation)
+            and any(is_current_word(text) or known(text) == rival.target_uuid for text in parsed.replaces)
+            for parsed in self._at.facts
         )
 
-    def _rivals(self, told: ToldFact, fact: Fact, asked: set[str]) -> list[Fact]:
+    def _rivals(self, parsed: ParsedFact, fact: Fact, asked: set[str]) -> list[Fact]:
         """Facts from before the call of other sources that held what one source holds as a rule."""
-        if not told.has_target or not held_by_one(told.relation):
+        if not parsed.has_target or not has_exclusive_target(parsed.relation):
             return []
-        rivals = self._world.into(fact.target_uuid, told.relation, not_from=fact.source_uuid)
+        rivals = self._world.into(fact.target_uuid, parsed.relation, not_from=fact.source_uuid)
         return [one for one in rivals if one.uuid not in asked and not self._world.is_new(one.uuid)]
 
     def _is_said(self, words: str) -> bool:
         return words.lower() in self._said
 
     def _validity(
-        self, told: ToldFact, replaced: Replaced, pool: list[Fact], statuses: list[Fact]
+        self, parsed: ParsedFact, replaced: Replaced, pool: list[Fact], statuses: list[Fact]
     ) -> tuple[rules.Validity, datetime]:
-        if told.is_correction and replaced.facts:
+        if parsed.is_correction and replaced.facts:
             old = replaced.facts[0]
-            validity = rules.corrected_validity(told, old, self._at.reference_time)
+            validity = rules.corrected_validity(parsed, old, self._at.reference_time)
             return validity, old.reference_time or self._at.reference_time
-        validity = rules.validity_of(told, self._at.reference_time)
+        validity = rules.validity_of(parsed, self._at.reference_time)
         if statuses and validity.valid_at is None:
             validity = replace(validity, valid_at=self._at.reference_time)
-        if told.kind == "state" and validity.valid_at is not None and validity.invalid_at is None:
+        if parsed.kind == "state" and validity.valid_at is not None and validity.invalid_at is None:
             before = [*replaced.facts, *statuses]
             ended_too_early = [fact for fact in before if self._end_of(fact, validity.valid_at) is None]
-            series = pool if any(is_current_word(text) for text in told.replaces) else []
+            series = pool if any(is_current_word(text) for text in parsed.replaces) else []
             end = rules.end_before_later(validity.valid_at, ended_too_early, series)
             ended = [fact for fact in replaced.facts if fact not in ended_too_early]
             validity = replace(validity, invalid_at=end or self.retirements.next_start(ended, pool, self._at.zone))
@@ -185,34 +189,34 @@ class FactPlanner:
         at = rules.end_of(old, start, self._at.zone)
         return None if rules.ended(old, at, self._at.now) is None else at
 
-    def _told_again(self, told: ToldFact, known: Fact) -> Fact:
+    def _record_again(self, parsed: ParsedFact, known: Fact) -> Fact:
         """A known fact gains the episode, and a start, an earlier knowledge or quoted words that it lacked."""
         episodes = (
             known.episodes if self._at.episode_uuid in known.episodes else (*known.episodes, self._at.episode_uuid)
         )
         changes: dict[str, object] = {"episodes": episodes}
-        start, end = told.valid_at, known.invalid_at
+        start, end = parsed.valid_at, known.invalid_at
         told_at = known.reference_time
         is_open_start = known.valid_at is None and (told_at is None or start is None or start <= told_at)
         if start is not None and is_open_start and (end is None or start < end):
             changes["valid_at"] = start
-        elif rules.is_known_earlier(told, known, self._at.reference_time):
+        elif rules.is_known_earlier(parsed, known, self._at.reference_time):
             changes["reference_time"] = self._at.reference_time
         if known.quote is None:
-            changes.update(self._quoted(told))
+            changes.update(self._quoted(parsed))
         fact = known.model_copy(update=changes)
         if (fact.valid_at, fact.reference_time) == (known.valid_at, known.reference_time):
             self._world.change(fact)
         else:
             self.retirements.date(known, fact)
-        if start is not None and fact.valid_at != start and not told.replaces:
+        if start is not None and fact.valid_at != start and not parsed.replaces:
             is_same_day = told_at is not None and rules.coincide(start, told_at, self._at.zone)
             if fact.valid_at is not None or not is_same_day:
-                self.outcome.attention.append(self._writer.start_kept(told, fact))
+                self.outcome.attention.append(self._writer.start_kept(parsed, fact))
         return fact
 
     def _new(
-        self, told: ToldFact, source: Entity, target: Entity, validity: rules.Validity, reference_time: datetime
+        self, parsed: ParsedFact, source: Entity, target: Entity, validity: rules.Validity, reference_time: datetime
     ) -> Fact:
         fact = Fact(
             uuid=self._new_uuid(),
@@ -221,27 +225,27 @@ class FactPlanner:
             target_uuid=target.uuid,
             source_name=source.name,
             target_name=target.name,
-            relation=told.relation,
-            text=told.text,
-            kind=told.kind,
-            measure=told.measure,
-            value=told.value,
-            unit=told.unit,
-            attributes={} if told.word in {None, told.value} else {WORD: told.word},
+            relation=parsed.relation,
+            text=parsed.text,
+            kind=parsed.kind,
+            measure=parsed.measure,
+            value=parsed.value,
+            unit=parsed.unit,
+            attributes={} if parsed.word in {None, parsed.value} else {WORD: parsed.word},
             valid_at=validity.valid_at,
             invalid_at=validity.invalid_at,
             reference_time=reference_time,
             created_at=self._at.recorded_at,
             episodes=(self._at.episode_uuid,),
         )
-        return self._add(fact.model_copy(update=self._quoted(told)))
+        return self._add(fact.model_copy(update=self._quoted(parsed)))
 
-    def _quoted(self, told: ToldFact) -> dict[str, object]:
+    def _quoted(self, parsed: ParsedFact) -> dict[str, object]:
         """The words that a call quotes, with their place in its body; nothing if it quotes none that are there."""
-        place = self._body.locate(told.quote) if told.quote else None
+        place = self._body.locate(parsed.quote) if parsed.quote else None
         if place is None:
-            if told.quote:
-                self.outcome.attention.append(self._writer.quote_not_found(told))
+            if parsed.quote:
+                self.outcome.attention.append(self._writer.quote_not_found(parsed))
             return {}
         start, end = place
         words = self._at.body[start:end]
@@ -257,28 +261,28 @@ class FactPlanner:
         self.outcome.texts[fact.uuid] = fact.text
         return fact
 
-    def _new_start(self, told: ToldFact, fact: Fact, *, is_again: bool) -> datetime:
+    def _new_start(self, parsed: ParsedFact, fact: Fact, *, is_again: bool) -> datetime:
         """When what it replaces ends: what has held for long takes another's place only when that is told."""
-        return (told.valid_at if is_again else fact.valid_at) or self._at.reference_time
+        return (parsed.valid_at if is_again else fact.valid_at) or self._at.reference_time
 
-    def _end_old(self, told: ToldFact, fact: Fact, replaced: Replaced, start: datetime) -> None:
+    def _end_old(self, parsed: ParsedFact, fact: Fact, replaced: Replaced, start: datetime) -> None:
         for old in replaced.facts:
-            if told.is_correction:
+            if parsed.is_correction:
                 self.retirements.void(old, fact)
                 for stuck in self.retirements.follow(old, fact, self._at.zone):
-                    self.outcome.attention.append(self._writer.empty_ending(told, stuck, start, is_ended=False))
+                    self.outcome.attention.append(self._writer.empty_ending(parsed, stuck, start, is_ended=False))
             else:
-                self._supersede(told, old, fact, start)
+                self._supersede(parsed, old, fact, start)
         for name in replaced.unrecorded:
-            self._record_ended(told, name, fact, start)
-        for unsettled in replaced.unsettled:
-            self.outcome.attention.append(self._writer.unsettled(told, unsettled, start, fact.uuid))
+            self._record_ended(parsed, name, fact, start)
+        for unresolved in replaced.unresolved:
+            self.outcome.attention.append(self._writer.unresolved(parsed, unresolved, start, fact.uuid))
 
-    def _end_chosen(self, told: ToldFact, fact: Fact, chosen: list[Fact], start: datetime) -> None:
+    def _end_chosen(self, parsed: ParsedFact, fact: Fact, chosen: list[Fact], start: datetime) -> None:
         """What the call did not name and the rules choose: ended, or only proposed."""
         for old in chosen:
             if self.retirements.is_done(old, fact):
-                self._supersede(told, old, fact, start)
+                self._supersede(parsed, old, fact, start)
             else:
                 self._propose(old, fact, start)
 
@@ -286,17 +290,17 @@ class FactPlanner:
         if self.retirements.propose(old, rules.end_of(old, start, self._at.zone), fact):
             self.outcome.attention.append(self._writer.proposed_ending(fact, old))
 
-    def _supersede(self, told: ToldFact, old: Fact, fact: Fact, start: datetime) -> None:
-        if rules.comes_about(told, old, fact):
+    def _supersede(self, parsed: ParsedFact, old: Fact, fact: Fact, start: datetime) -> None:
+        if rules.fulfils(parsed, old, fact):
             self.retirements.fulfil(old, fact)
             return
         is_ended = self.retirements.retire(old, rules.end_of(old, start, self._at.zone), fact)
         if not is_ended or (old.kind != "plan" and old.valid_at is not None and start <= old.valid_at):
-            self.outcome.attention.append(self._writer.empty_ending(told, old, start, is_ended=is_ended))
+            self.outcome.attention.append(self._writer.empty_ending(parsed, old, start, is_ended=is_ended))
 
-    def _record_ended(self, told: ToldFact, name: str, fact: Fact, start: datetime) -> None:
+    def _record_ended(self, parsed: ParsedFact, name: str, fact: Fact, start: datetime) -> None:
         """A named old target or value that was never recorded: unknown start, ended where the new fact starts."""
-        target = self._resolution.resolve(name, is_old=True).entity if told.has_target else None
+        target = self._resolution.resolve(name, is_old=True).entity if parsed.has_target else None
         old = fact.model_copy(
             update={
                 "uuid": self._new_uuid(),
@@ -306,9 +310,9 @@ class FactPlanner:
                     fact.source_name, fact.relation, target.name if target else None, None if target else name, None
                 ),
                 "kind": "state",
-                "value": None if target else status if told.word and (status := status_named(name)) else name,
+                "value": None if target else status if parsed.word and (status := status_named(name)) else name,
                 "unit": None,
-                "attributes": {WORD: name} if told.word and status_named(name) not in {None, name} else {},
+                "attributes": {WORD: name} if parsed.word and status_named(name) not in {None, name} else {},
                 **dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")),
                 "valid_at": None,
                 "invalid_at": None,
@@ -321,26 +325,26 @@ class FactPlanner:
         self.outcome.texts[old.uuid] = old.text
         self.retirements.record_ended(old, start, fact)
 
-    def _close(self, told: ToldFact, closed: rules.Closed) -> None:
+    def _close(self, parsed: ParsedFact, closed: rules.Closed) -> None:
         for old in closed.ended:
-            if told.invalid_at is not None:
-                self.retirements.retire(old, rules.end_of(old, told.invalid_at, self._at.zone), None)
-        if closed.held_later:
-            self.outcome.attention.append(self._writer.held_later(told, closed.held_later))
+            if parsed.invalid_at is not None:
+                self.retirements.retire(old, rules.end_of(old, parsed.invalid_at, self._at.zone), None)
+        if closed.known_later:
+            self.outcome.attention.append(self._writer.known_later(parsed, closed.known_later))
 
-    def _fulfil(self, told: ToldFact, fact: Fact, pool: list[Fact]) -> None:
-        fulfilled = rules.find_fulfilled(told, fact, pool, self._at.zone)
+    def _fulfil(self, parsed: ParsedFact, fact: Fact, pool: list[Fact]) -> None:
+        fulfilled = rules.find_fulfilled(parsed, fact, pool, self._at.zone)
         for plan in fulfilled.met:
             if self.retirements.is_done(plan, fact):
                 self.retirements.fulfil(plan, fact)
             else:
                 self._propose(plan, fact, fact.valid_at or self._at.reference_time)
         if fulfilled.maybe:
-            self.outcome.attention.append(self._writer.planned_later(told, fulfilled.maybe))
+            self.outcome.attention.append(self._writer.planned_later(parsed, fulfilled.maybe))
 
     def _report(
         self,
-        told: ToldFact,
+        parsed: ParsedFact,
         fact: Fact,
         sent_measure: str | None,
         pool: list[Fact],
@@ -349,46 +353,46 @@ class FactPlanner:
         is_handled: bool,
     ) -> None:
         attention = self.outcome.attention
-        if sent_measure and told.measure and normalise_name(sent_measure) != normalise_name(told.measure):
-            attention.append(self._writer.near_measure(sent_measure, told.measure, fact.uuid))
-        others = self._readings.beside(told, fact)
+        if sent_measure and parsed.measure and normalise_name(sent_measure) != normalise_name(parsed.measure):
+            attention.append(self._writer.near_measure(sent_measure, parsed.measure, fact.uuid))
+        others = self._readings.beside(parsed, fact)
         if others:
-            attention.append(self._writer.unnamed_measure(told, fact, others))
-        near = self._near(told)
+            attention.append(self._writer.unnamed_measure(parsed, fact, others))
+        near = self._near(parsed)
         if near:
-            attention.append(self._writer.near_relation(told, fact, near))
+            attention.append(self._writer.near_relation(parsed, fact, near))
         if is_handled:
             return
         before = [one for one in pool if not self._world.is_new(one.uuid)]
         validity = rules.Validity(fact.valid_at, fact.invalid_at)
         reference_time = fact.reference_time or self._at.reference_time
-        conflicts = rules.find_conflicts(told, validity, reference_time, fact.target_uuid, before, rivals)
+        conflicts = rules.find_conflicts(parsed, validity, reference_time, fact.target_uuid, before, rivals)
         start = rules.known_start(fact.valid_at, fact.invalid_at, reference_time)
         held = [one for one in conflicts if one.source_uuid != fact.source_uuid]
         for alike in (held, [one for one in conflicts if one not in held]):
             if alike:
-                attention.append(self._writer.possible_conflict(told, start, alike))
+                attention.append(self._writer.possible_conflict(parsed, start, alike))
 
-    def _near(self, told: ToldFact) -> list[str]:
+    def _near(self, parsed: ParsedFact) -> list[str]:
         """Existing relations that a relation new to the group may be a variant of; said once a call."""
-        if told.relation in self._relations or told.relation in self._near_reported:
+        if parsed.relation in self._relations or parsed.relation in self._near_reported:
             return []
-        self._near_reported.add(told.relation)
-        found = self._relations.near(told.relation, is_plan=told.kind == "plan")
-        near = [one for one in found if (told.relation, one) not in self._unlike]
-        return sorted(near, key=lambda one: (not same_relation(one, told.relation), -self._relations[one]))
+        self._near_reported.add(parsed.relation)
+        found = self._relations.near(parsed.relation, is_plan=parsed.kind == "plan")
+        near = [one for one in found if (parsed.relation, one) not in self._unlike]
+        return sorted(near, key=lambda one: (not same_relation(one, parsed.relation), -self._relations[one]))
 
-    def _answer(self, told: ToldFact, fact: Fact, known: Fact | None, *, is_updated: bool) -> None:
+    def _answer(self, parsed: ParsedFact, fact: Fact, known: Fact | None, *, is_updated: bool) -> None:
         fact = self._world.latest(fact)
         updated = known is not None and (is_updated or (fact.valid_at, fact.quote) != (known.valid_at, known.quote))
-        is_reading = told.kind == "reading" and told.measure is not None
+        is_reading = parsed.kind == "reading" and parsed.measure is not None
         series = self._readings.shown(fact, self._at.zone) if is_reading else None
         self.outcome.results.append(
             FactResult(
                 uuid=fact.uuid,
                 outcome="updated" if updated else "duplicate" if known else "created",
                 interval=show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, self._at.zone),
-                fact=None if told.has_text and known is None else fact.text,
+                fact=None if parsed.has_text and known is None else fact.text,
                 series=series,
                 listed_under=fact.target_name if is_reading and self._is_elsewhere(fact) else None,
             )

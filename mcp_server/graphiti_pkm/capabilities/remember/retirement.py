@@ -8,7 +8,7 @@ from typing import Literal
 from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.history import change_of
 from graphiti_pkm.core.facts.world import FactWorld
-from graphiti_pkm.core.identity.spelling import inflected_alike
+from graphiti_pkm.core.identity.spelling import is_inflection
 from graphiti_pkm.core.model.answers import RetiredFact
 from graphiti_pkm.core.model.records import Fact, FactChange
 from graphiti_pkm.core.model.times import iso
@@ -38,7 +38,7 @@ class Retirements:
         new_values = (
             rules.ended(old, at, self.now, self.recorded_at)
             if by
-            else rules.ended_as_told(old, at, self.now, self.recorded_at)
+            else rules.ended_explicitly(old, at, self.now, self.recorded_at)
         )
         if new_values is None:
             return False
@@ -91,14 +91,14 @@ class Retirements:
     def _ended_by(self, wrong: Fact) -> list[Fact]:
         here = {one.fact_uuid for one in self.changes if one.replaced_by == wrong.uuid and one.kind == "retired"}
         earlier = {fact.uuid: fact for fact in self.world.ended_by(wrong.uuid)}
-        told = {fact.uuid: fact for fact in (*self.world.known, *self.world.created) if fact.uuid in here}
-        return [fact for fact in (earlier | told).values() if not fact.voided and fact.kind == "state"]
+        parsed = {fact.uuid: fact for fact in (*self.world.known, *self.world.created) if fact.uuid in here}
+        return [fact for fact in (earlier | parsed).values() if not fact.voided and fact.kind == "state"]
 
     def is_done(self, old: Fact, by: Fact) -> bool:
         """Whether an ending that no caller named is done, not only proposed."""
         if self.policy == "guarded":
             ends = {by.source_uuid, by.target_uuid}
-            return {old.source_uuid, old.target_uuid} == ends or inflected_alike(old.relation, by.relation)
+            return {old.source_uuid, old.target_uuid} == ends or is_inflection(old.relation, by.relation)
         return self.policy == "automatic"
 
     def fulfil(self, plan: Fact, by: Fact) -> None:
@@ -160,4 +160,4 @@ def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:
 
 def _same_place(old: Fact, new: Fact) -> bool:
     shares_end = old.source_uuid == new.source_uuid or old.target_uuid == new.target_uuid
-    return shares_end and inflected_alike(old.relation, new.relation)
+    return shares_end and is_inflection(old.relation, new.relation)

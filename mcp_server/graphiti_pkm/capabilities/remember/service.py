@@ -18,7 +18,7 @@ from graphiti_pkm.capabilities.remember.write_plan import (
     plan_write,
 )
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.facts.parsed_facts import Told, fact_text, read_request, request_hash
+from graphiti_pkm.core.facts.parsed_facts import ParsedRequest, fact_text, read_request, request_hash
 from graphiti_pkm.core.facts.replacement import CURRENT
 from graphiti_pkm.core.facts.resolution import names_given
 from graphiti_pkm.core.facts.saga_plan import place_in_saga, with_saga
@@ -34,12 +34,12 @@ from graphiti_pkm.core.model.records import Name, Vector
 from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.model.times import shifted
 from graphiti_pkm.core.ports.neighbours import Stretch
-from graphiti_pkm.core.progress import Progress, tell_nobody
+from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.receipts import Receipts, in_words
 from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.embedding.write_vectors import embed_by_text, why_no_vectors
-from graphiti_pkm.errors import ConflictingContent, NotAllowed, NotKept, PkmError, Unavailable
+from graphiti_pkm.errors import ConflictingContent, NotAllowed, PkmError, Unavailable, WriteFailed
 from graphiti_pkm.storage.commit import Committer
 
 _UUID_BYTES = 16
@@ -53,7 +53,7 @@ _QUEUED = " A model will read it: get_status with its episode_uuid as receipt te
 class Planned:
     """A call that is decided and not stored."""
 
-    told: Told
+    parsed: ParsedRequest
     plan: WritePlan
     snapshot: Snapshot
 
@@ -78,7 +78,7 @@ class Writing:
         self._previewing = asyncio.Lock()
 
     async def add_memory(
-        self, caller: Caller, request: AddMemory, wait_seconds: float = 0, progress: Progress = tell_nobody
+        self, caller: Caller, request: AddMemory, wait_seconds: float = 0, progress: Progress = no_progress
     ) -> AddMemoryResponse:
         """Store an episode with the entities and facts told; durable and searchable when it returns.
 
@@ -87,21 +87,21 @@ class Writing:
         Raises:
             InvalidInput: nothing was stored.
             ConflictingContent: the uuid was used for something else.
-            NotKept: nothing was stored; it may be sent again.
-            KeptButPending: it is journalled and must not be sent again.
+            WriteFailed: nothing was stored; it may be sent again.
+            WritePending: it is journalled and must not be sent again.
         """
         if caller.read_only:
             raise NotAllowed("This connection may only read. Nothing was stored.")
         group_id = self._groups.one(caller, request.group_id)
         person = self._persons.called(caller)
         now, zone = self._context.now(), self._context.settings.zone
-        told = await in_thread(read_request, request, person, now, zone)
+        parsed = await in_thread(read_request, request, person, now, zone)
         digest = await in_thread(request_hash, request, group_id)
         try:
-            told = await self._with_own_uuid(told, group_id, caller)
-            answer = await self._earlier(told, digest) or await self._store(told, group_id, caller, digest)
+            parsed = await self._with_own_uuid(parsed, group_id, caller)
+            answer = await self._earlier(parsed, digest) or await self._store(parsed, group_id, caller, digest)
         except Unavailable as error:
-            raise NotKept(f"Nothing was stored; send it again later. {error.message}") from error
+            raise WriteFailed(f"Nothing was stored; send it again later. {error.message}") from error
         return await self._with_extraction(answer, wait_seconds, progress)
 
     async def preview(self, caller: Caller, request: AddMemory) -> Planned:
@@ -112,13 +112,13 @@ class Writing:
             Unavailable: the database or an embedding service does not answer.
         """
         group_id, person = self._groups.one(caller, request.group_id), self._persons.called(caller)
-        told = await in_thread(read_request, request, person, self._context.now(), self._context.settings.zone)
-        spans = await _split(told.body)
-        known = await self._reader.known_names(group_id, told, person)
-        texts = await in_thread(_texts, told, spans, person, group_id, known)
+        parsed = await in_thread(read_request, request, person, self._context.now(), self._context.settings.zone)
+        spans = await _split(parsed.body)
+        known = await self._reader.known_names(group_id, parsed, person)
+        texts = await in_thread(_texts, parsed, spans, person, group_id, known)
         vectors = await embed_by_text(self._context.embedder, texts)
         async with self._previewing:
-            return await self._planned(self._previewed, told, spans, group_id, caller, vectors)
+            return await self._planned(self._previewed, parsed, spans, group_id, caller, vectors)
 
     async def _with_extraction(
         self, answer: AddMemoryResponse, wait_seconds: float, progress: Progress
@@ -127,8 +127,8 @@ class Writing:
         if self._receipts is None:
             return answer
         if wait_seconds <= 0:
-            told = _QUEUED if answer.status == "stored" else ""
-            return answer.model_copy(update={"message": answer.message + told})
+            parsed = _QUEUED if answer.status == "stored" else ""
+            return answer.model_copy(update={"message": answer.message + parsed})
         try:
             receipt = await self._receipts.wait(answer.episode_uuid, wait_seconds, progress)
         except PkmError:
@@ -137,35 +137,35 @@ class Writing:
             return answer
         return answer.model_copy(update={"message": f"{answer.message} {in_words(receipt)}", "extraction": receipt})
 
-    async def _earlier(self, told: Told, digest: str) -> AddMemoryResponse | None:
+    async def _earlier(self, parsed: ParsedRequest, digest: str) -> AddMemoryResponse | None:
         """The first answer, if this uuid was sent before with the same content."""
-        if told.uuid is None:
+        if parsed.uuid is None:
             return None
-        receipt = await self._context.journal.receipt(told.uuid)
+        receipt = await self._context.journal.receipt(parsed.uuid)
         if receipt is None:
             return None
         if receipt[0] != digest:
             raise ConflictingContent(
-                f"Episode {told.uuid} was stored before with other content, which stands. Nothing was stored now; "
+                f"Episode {parsed.uuid} was stored before with other content, which stands. Nothing was stored now; "
                 "leave uuid out to store this as a new episode."
             )
         return AddMemoryResponse.model_validate({**receipt[1], "status": "already_stored"})
 
-    async def _store(self, told: Told, group_id: str, caller: Caller, digest: str) -> AddMemoryResponse:
+    async def _store(self, parsed: ParsedRequest, group_id: str, caller: Caller, digest: str) -> AddMemoryResponse:
         person = self._persons.called(caller)
-        spans = await _split(told.body)
-        known = await self._reader.known_names(group_id, told, person)
+        spans = await _split(parsed.body)
+        known = await self._reader.known_names(group_id, parsed, person)
         while True:
-            texts = await in_thread(_texts, told, spans, person, group_id, known)
+            texts = await in_thread(_texts, parsed, spans, person, group_id, known)
             vectors = await embed_by_text(self._context.embedder, texts)
-            answer = await self._store_embedded(told, spans, group_id, caller, digest, vectors, is_last=not known)
+            answer = await self._store_embedded(parsed, spans, group_id, caller, digest, vectors, is_last=not known)
             if answer is not None:
                 return answer
             known = {}  # a name was deleted meanwhile: embed them all
 
     async def _store_embedded(
         self,
-        told: Told,
+        parsed: ParsedRequest,
         spans: list[Span],
         group_id: str,
         caller: Caller,
@@ -178,12 +178,12 @@ class Writing:
         public, settings = self._groups.public(group_id), self._context.settings
         async with self._context.locks.hold(group_id):
             await self._committer.catch_up(group_id)
-            if earlier := await self._earlier(told, digest):
+            if earlier := await self._earlier(parsed, digest):
                 return earlier
-            await self._refuse_foreign(told)
-            place = await place_in_saga(self._graph, group_id, told)
-            planned = await self._planned(self._reader, told, spans, group_id, caller, vectors)
-            told, plan, snapshot = planned.told, planned.plan, planned.snapshot
+            await self._refuse_foreign(parsed)
+            place = await place_in_saga(self._graph, group_id, parsed)
+            planned = await self._planned(self._reader, parsed, spans, group_id, caller, vectors)
+            parsed, plan, snapshot = planned.parsed, planned.plan, planned.snapshot
             now = plan.episode.created_at
             if vectors is not None and not is_last and missing_vectors(plan, vectors):
                 return None
@@ -193,14 +193,14 @@ class Writing:
                 note = None if vectors is not None else await why_no_vectors(self._context.embedder)
                 has_model = self._receipts is not None
                 answer = await in_thread(
-                    write_answer, told, plan, snapshot, linked, public, settings.zone, note, has_model=has_model
+                    write_answer, parsed, plan, snapshot, linked, public, settings.zone, note, has_model=has_model
                 )
-                intent = await in_thread(plan.intent, told, mentions, jobs, new_uuid)
+                intent = await in_thread(plan.intent, parsed, mentions, jobs, new_uuid)
                 if place is not None:
                     intent = with_saga(intent, place, plan.episode, new_uuid)
                 if has_model:
                     teller = self._persons.account_name(caller)
-                    job = extract_job(told.steering, plan.episode.uuid, teller, new_uuid)
+                    job = extract_job(parsed.steering, plan.episode.uuid, teller, new_uuid)
                     intent = intent.model_copy(update={"extractions": (job,)})
                 shown = await in_thread(answer.model_dump, mode="json")
                 await self._committer.commit(intent, plan.vectors, digest, shown)
@@ -212,7 +212,7 @@ class Writing:
     async def _planned(
         self,
         reader: SnapshotReader,
-        told: Told,
+        parsed: ParsedRequest,
         spans: list[Span],
         group_id: str,
         caller: Caller,
@@ -221,44 +221,44 @@ class Writing:
         public, person = self._groups.public(group_id), self._persons.called(caller)
         settings, now = self._context.settings, self._context.now()
         recorded_at = await self._committer.time(group_id, now)
-        if not told.is_dated:
-            told = replace(told, reference_time=now)
+        if not parsed.is_dated:
+            parsed = replace(parsed, reference_time=now)
         named = None if public == settings.default_group else public
         at = Occurrence(group_id, named, person, now, recorded_at, settings.zone, caller.principal, settings.retirement)
         snapshot, same_text = await asyncio.gather(
-            reader.read(group_id, told, person, vectors or {}, now), self._same_text(told, group_id)
+            reader.read(group_id, parsed, person, vectors or {}, now), self._same_text(parsed, group_id)
         )
-        plan = await in_thread(plan_write, told, spans, at, snapshot, vectors or {}, same_text=same_text)
-        return Planned(told, plan, snapshot)
+        plan = await in_thread(plan_write, parsed, spans, at, snapshot, vectors or {}, same_text=same_text)
+        return Planned(parsed, plan, snapshot)
 
-    async def _same_text(self, told: Told, group_id: str) -> str | None:
+    async def _same_text(self, parsed: ParsedRequest, group_id: str) -> str | None:
         """The episode with this text and time, or of one sent without a time, with this text a moment ago."""
-        if told.uuid is not None or not (told.is_dated or len(told.body) >= _SHORT):
+        if parsed.uuid is not None or not (parsed.is_dated or len(parsed.body) >= _SHORT):
             return None
-        start = told.reference_time if told.is_dated else shifted(told.reference_time, -_A_MOMENT)
-        end = shifted(told.reference_time, timedelta(microseconds=1))
-        return await self._graph.same_text(Stretch(group_id=group_id, start=start, end=end), told.body)
+        start = parsed.reference_time if parsed.is_dated else shifted(parsed.reference_time, -_A_MOMENT)
+        end = shifted(parsed.reference_time, timedelta(microseconds=1))
+        return await self._graph.same_text(Stretch(group_id=group_id, start=start, end=end), parsed.body)
 
-    async def _with_own_uuid(self, told: Told, group_id: str, caller: Caller) -> Told:
+    async def _with_own_uuid(self, parsed: ParsedRequest, group_id: str, caller: Caller) -> ParsedRequest:
         """A uuid that one of many callers chose means an episode of theirs, or one that its group derives from it.
 
         So it never meets an episode of others, whose existence the answer would tell. The local user without a token,
         whose machine it is, gets what was asked for.
         """
-        if told.uuid is None or (caller.is_local and caller.token is None):
-            return told
-        if await self._graph.find_uuids("episode", told.uuid, await self._groups.visible(caller), 1):
-            return told
-        derived = hashlib.sha256(f"{group_id}\0{told.uuid}".encode()).digest()[:_UUID_BYTES]
-        return replace(told, uuid=str(UUID(bytes=derived, version=5)))
+        if parsed.uuid is None or (caller.is_local and caller.token is None):
+            return parsed
+        if await self._graph.find_uuids("episode", parsed.uuid, await self._groups.visible(caller), 1):
+            return parsed
+        derived = hashlib.sha256(f"{group_id}\0{parsed.uuid}".encode()).digest()[:_UUID_BYTES]
+        return replace(parsed, uuid=str(UUID(bytes=derived, version=5)))
 
-    async def _refuse_foreign(self, told: Told) -> None:
+    async def _refuse_foreign(self, parsed: ParsedRequest) -> None:
         """An episode that did not come through the journal must not be overwritten, in whichever group it is."""
-        if told.uuid is None:
+        if parsed.uuid is None:
             return
-        if await self._graph.find_uuids("episode", told.uuid, await self._graph.groups(), 1):
+        if await self._graph.find_uuids("episode", parsed.uuid, await self._graph.groups(), 1):
             raise ConflictingContent(
-                f"Episode {told.uuid} is there already and stays as it is. Nothing was stored now; leave uuid out to "
+                f"Episode {parsed.uuid} is there already and stays as it is. Nothing was stored now; leave uuid out to "
                 "store this as a new episode."
             )
 
@@ -267,17 +267,19 @@ async def _split(body: str) -> list[Span]:
     return split_passages(body) if len(body) < LONG_TEXT else await in_thread(split_passages, body)
 
 
-def _texts(told: Told, spans: list[Span], person: str, group_id: str, known: Mapping[str, Name]) -> list[str]:
+def _texts(
+    parsed: ParsedRequest, spans: list[Span], person: str, group_id: str, known: Mapping[str, Name]
+) -> list[str]:
     """Everything a write may need as a vector: sentences, fact texts, and the names that no one has given yet."""
-    held = {name: known.get(name_key(group_id, name)) for name in names_given(told, person)}
+    held = {name: known.get(name_key(group_id, name)) for name in names_given(parsed, person)}
     new = [name for name, one in held.items() if one is None or not (one.is_linkable or name == person)]
-    sentences = embedded_at_once(told.body, spans)
-    return list(dict.fromkeys((*sentences, *new, *_fact_texts(told, person))))
+    sentences = embedded_at_once(parsed.body, spans)
+    return list(dict.fromkeys((*sentences, *new, *_fact_texts(parsed, person))))
 
 
-def _fact_texts(told: Told, person: str) -> Collection[str]:
+def _fact_texts(parsed: ParsedRequest, person: str) -> Collection[str]:
     texts: dict[str, None] = {}
-    for fact in told.facts:
+    for fact in parsed.facts:
         texts[fact.text] = None
         source = person if fact.source == ME else fact.source
         for old in fact.replaces:

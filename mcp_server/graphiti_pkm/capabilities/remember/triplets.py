@@ -49,7 +49,7 @@ class Triplets(Reader):
         names = [source_node_name, target_node_name]
         for place, entity in enumerate(ends):
             if entity is not None:
-                await self._must_hold_its_name(entity)
+                await self._check_name_owner(entity)
                 names[place] = entity.name
         request = AddMemory(
             episode_body=fact,
@@ -77,7 +77,7 @@ class Triplets(Reader):
             raise InvalidInput("The entities are not all of one group, and no fact joins groups. Nothing was stored.")
         return wanted
 
-    async def _must_hold_its_name(self, entity: Entity) -> None:
+    async def _check_name_owner(self, entity: Entity) -> None:
         """Identity goes by name: one whose name belongs to another entity cannot be meant by it."""
         key = name_key(entity.group_id, entity.name)
         held = (await self._graph.get_names([key])).get(key)

@@ -8,7 +8,7 @@ from uuid import uuid4
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.fact_plan import FactOutcome, FactPlanner, Occasion
 from graphiti_pkm.capabilities.remember.retirement import Retirements
-from graphiti_pkm.core.facts.parsed_facts import Told
+from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
 from graphiti_pkm.core.facts.resolution import Resolution, Resolved
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.name_parts import may_be_one
@@ -85,7 +85,7 @@ class WritePlan:
         return [name for resolved in self.resolved for name in resolved.new_names]
 
     def intent(
-        self, told: Told, mentions: Sequence[Mention], jobs: Sequence[Job], new_uuid: Callable[[], str]
+        self, parsed: ParsedRequest, mentions: Sequence[Mention], jobs: Sequence[Job], new_uuid: Callable[[], str]
     ) -> WriteIntent:
         """The write; ``mentions`` and ``jobs`` are those of earlier episodes."""
         episode = self.episode
@@ -111,12 +111,12 @@ class WritePlan:
             changes=tuple(self.retirements.changes),
             corrected_episodes=tuple(self.retirements.corrected_episodes),
             jobs=(*embedding, *jobs),
-            steering=told.steering,
+            steering=parsed.steering,
         )
 
 
 def plan_write(
-    told: Told,
+    parsed: ParsedRequest,
     spans: Sequence[Span],
     at: Occurrence,
     snapshot: Snapshot,
@@ -126,35 +126,35 @@ def plan_write(
 ) -> WritePlan:
     """Decide everything; ``vectors`` by text, ``same_text``: an episode that seems to be the same note."""
     episode = Episode(
-        uuid=told.uuid or new_uuid(),
+        uuid=parsed.uuid or new_uuid(),
         group_id=at.group_id,
-        name=told.name,
-        content=told.body,
-        source=told.source,
-        source_description=told.source_description,
-        valid_at=told.reference_time,
+        name=parsed.name,
+        content=parsed.body,
+        source=parsed.source,
+        source_description=parsed.source_description,
+        valid_at=parsed.reference_time,
         created_at=at.recorded_at,
     )
     writer = AttentionWriter(at.public_group, at.zone, at.now)
     resolution = Resolution(at.group_id, at.person, at.recorded_at, snapshot.names, snapshot.entities, new_uuid)
-    resolution.declare(told.entities)
+    resolution.declare(parsed.entities)
     world = FactWorld(snapshot.facts, snapshot.ended)
     occasion = Occasion(
         episode.uuid,
         at.group_id,
-        told.body,
-        told.reference_time,
+        parsed.body,
+        parsed.reference_time,
         at.now,
         at.recorded_at,
         at.zone,
         at.caller,
         at.policy,
-        told.facts,
+        parsed.facts,
     )
     planner = FactPlanner(
         occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid, snapshot.unlike
     )
-    for fact in told.facts:
+    for fact in parsed.facts:
         planner.plan(fact)
     resolved = resolution.all
     named = {one.entity.uuid for one in resolved}
@@ -171,7 +171,7 @@ def plan_write(
         person_uuid=resolution.person_uuid,
     )
     if same_text is not None:
-        is_text_only = not told.facts and not told.entities
+        is_text_only = not parsed.facts and not parsed.entities
         plan.attention.insert(0, writer.same_text(episode.uuid, same_text, is_text_only=is_text_only))
     plan.vectors = _vectors_of(plan, vectors)
     return plan

@@ -16,7 +16,7 @@ from graphiti_pkm.core.model.saga_records import Community, Saga
 from graphiti_pkm.core.ports.digests import Digester, Member
 from graphiti_pkm.core.ports.extraction import ModelLedger
 from graphiti_pkm.embedding.write_vectors import embed_by_text
-from graphiti_pkm.errors import KeptButPending, NotFound
+from graphiti_pkm.errors import NotFound, WritePending
 from graphiti_pkm.storage.commit import Committer
 
 MOST_ROUNDS = 50
@@ -45,7 +45,7 @@ class Digesting:
         Raises:
             NotFound: the saga has gone.
             OutdatedError: the job is not its worker's any more; nothing was written.
-            ModelError, Unavailable, NotKept: likewise.
+            ModelError, Unavailable, WriteFailed: likewise.
         """
         if job.task == "saga":
             await self._summarize(group_id, job, ledger, may_write)
@@ -130,7 +130,7 @@ class Digesting:
             raise OutdatedError
         try:
             await self._committer.commit(intent, vectors)
-        except KeptButPending:  # the journal has it, and with it the job is done
+        except WritePending:  # the journal has it, and with it the job is done
             return
 
 

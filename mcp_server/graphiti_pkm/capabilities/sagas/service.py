@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from graphiti_pkm.capabilities.sagas.label_propagation import MOST_COMMUNITIES, communities_uuid
 from graphiti_pkm.capabilities.sagas.models import BuildCommunitiesResponse, CommunityView, SagaSummaryResponse
-from graphiti_pkm.core.call_time import waits_as_asked
+from graphiti_pkm.core.call_time import allow_requested_wait
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.saga_plan import find_saga
 from graphiti_pkm.core.identity.groups import Groups
@@ -20,7 +20,7 @@ from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.ports.changes import ChangeFilter
 from graphiti_pkm.core.ports.extraction import ExtractionQueue
-from graphiti_pkm.core.progress import Progress, tell_nobody
+from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.reader import GroupIds
 from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, NotAllowed, NotFound
@@ -55,7 +55,7 @@ class Digests:
         self._notify = notify
 
     async def summarize_saga(
-        self, caller: Caller, saga_name: str, group_id: str | None = None, progress: Progress = tell_nobody
+        self, caller: Caller, saga_name: str, group_id: str | None = None, progress: Progress = no_progress
     ) -> SagaSummaryResponse:
         """The saga's summary, with every episode that was told since the last one.
 
@@ -87,7 +87,7 @@ class Digests:
         )
 
     async def build_communities(
-        self, caller: Caller, group_ids: GroupIds = None, progress: Progress = tell_nobody
+        self, caller: Caller, group_ids: GroupIds = None, progress: Progress = no_progress
     ) -> BuildCommunitiesResponse:
         """The groups' communities, all made anew. Raises as ``summarize_saga``."""
         self._must_write(caller)
@@ -146,7 +146,7 @@ class Digests:
         """The job's receipt; one that waits is waited for, and one that failed goes on with what was paid for."""
         assert self._receipts is not None  # noqa: S101 asked before
         latest = next(iter(await self._queue.of_episodes([subject])), None)
-        waits_as_asked()  # a job that was queued goes on, so the call must not be reported as undone
+        allow_requested_wait()  # a job that was queued goes on, so the call must not be reported as undone
         if latest is None or latest.state in {"done", "cancelled"}:
             job = ExtractJob(uuid=str(uuid4()), task=task, episode_uuid=subject)
             await self._queue.enqueue(group_id, [job])

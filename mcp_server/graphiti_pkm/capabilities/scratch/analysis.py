@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 MOST_DEPENDENTS = 100
 """Nearest dependents for which an impact analysis computes what they could no longer reach."""
 _DECIMALS = 6
-_CYCLE_TOLD = 8
+_CYCLE_LISTED = 8
 _TRIES = 3
 _HALF, _QUARTER = ROOM // 2, ROOM // 4
 _MOST_RELATIONS = 5
@@ -262,7 +262,7 @@ class ScratchAnalysis:
     async def bridges(self, caller: Caller, graph: str, limit: int, relation: str | None) -> BridgesResponse:
         """Articulation points and bridges."""
         taken = await self._pictures.take(caller, graph, relation=relation)
-        points, pairs = await asyncio.to_thread(_analyses().held_together, taken.view)
+        points, pairs = await asyncio.to_thread(_analyses().cut_points, taken.view)
         labels = taken.labels
         cut = labels.some_of(points, limit, _QUARTER)
         told = _fit([LabelPair(source=labels.of(one), target=labels.of(other)) for one, other in pairs[:limit]], _HALF)
@@ -313,13 +313,13 @@ def _ends(matches: Sequence[Match]) -> dict[str, Any]:
 
 
 def _similarity(match: Match) -> float | None:
-    return match.told if match.how == "similar" else None
+    return match.shown_similarity if match.how == "similar" else None
 
 
 def _no_reduction(taken: Picture, cycle: Sequence[int]) -> InvalidInput:
     told = [shown(label) for label in taken.labels.all_of([*cycle, cycle[0]])]
-    if len(told) > _CYCLE_TOLD:
-        told[_CYCLE_TOLD - 1 : -1] = [f"{len(told) - _CYCLE_TOLD} more"]
+    if len(told) > _CYCLE_LISTED:
+        told[_CYCLE_LISTED - 1 : -1] = [f"{len(told) - _CYCLE_LISTED} more"]
     return InvalidInput(
         f"A graph with cycles has no transitive reduction, and this one has {' -> '.join(told)}. Nothing was removed: "
         "find_cycles lists the cycles, remove_edge breaks one; or name a relation without cycles."

@@ -51,7 +51,7 @@ def checked_properties(properties: Mapping[str, Any] | None) -> Properties:
     """A copy of the properties. Raises InvalidInput if a format could not represent them, or if they are too large."""
     if not properties:
         return {}
-    if (fault := fault_of(properties)) is not None:
+    if (fault := property_problem(properties)) is not None:
         raise InvalidInput(f"properties cannot be kept: {fault}.")
     try:
         size = len(json.dumps(properties, ensure_ascii=False, allow_nan=False))
@@ -69,7 +69,7 @@ def _checked(what: str, text: str, longest: int) -> str:
     return trimmed
 
 
-def fault_of(properties: Mapping[str, Any]) -> str | None:
+def property_problem(properties: Mapping[str, Any]) -> str | None:
     """What is wrong with the names or the nesting; None if nothing is."""
     for name in properties:
         if not 0 < len(name) <= LONGEST_PROPERTY_NAME or _CONTROL.search(name):

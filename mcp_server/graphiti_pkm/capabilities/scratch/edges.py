@@ -12,11 +12,11 @@ from graphiti_pkm.capabilities.scratch.matching.matching import (
     Match,
     Matcher,
     Missing,
-    ambiguous_told,
-    missing_told,
+    ambiguous_text,
+    missing_text,
     shown,
 )
-from graphiti_pkm.capabilities.scratch.matching.similar_nodes import similar_told
+from graphiti_pkm.capabilities.scratch.matching.similar_nodes import find_similar_labels
 from graphiti_pkm.capabilities.scratch.models.answers import (
     AddEdgeResponse,
     AddEdgesResponse,
@@ -74,9 +74,9 @@ class ScratchEdges:
             edge = _between(found, wanted, create_missing=create_missing)
             applied = found.graph.apply(Content(edges=(edge,)))
             ends = [found.graph.label(settled(found, end)) for end in (edge.source, edge.target)]
-            similar = await similar_told(found, new, self._matcher)
+            similar = await find_similar_labels(found, new, self._matcher)
             return AddEdgeResponse(
-                **found.opened.told_if_made,
+                **found.opened.message_if_created,
                 edge=EdgeEnds(source=ends[0], target=ends[1], relation=_spelled(found.graph, ends, edge.relation)),
                 created=bool(applied.edges_added),
                 source_matched=ends[0],
@@ -102,7 +102,7 @@ class ScratchEdges:
             good, new, applied = await in_thread(_put, found, wanted, failed, create_missing=create_missing)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddEdgesResponse(
-                **found.opened.told_if_made,
+                **found.opened.message_if_created,
                 added=applied.edges_added,
                 existing=len(good) - applied.edges_added,
                 failed=failed[:kept],
@@ -111,7 +111,7 @@ class ScratchEdges:
                 matched=[]
                 if create_missing
                 else await in_thread(matched, found, (text for text in texts if found.graph.find(text) is None)),
-                similar_existing=await similar_told(found, new, self._matcher),
+                similar_existing=await find_similar_labels(found, new, self._matcher),
                 note=found.note,
             )
 
@@ -141,7 +141,10 @@ def matched(found: Found, texts: Iterable[str]) -> list[MatchedLabel]:
     meanings = ((text, found.meanings[text]) for text in dict.fromkeys(texts))
     matches = [(text, one) for text, one in meanings if isinstance(one, Match) and one.label != text]
     matches.sort(key=lambda match: match[1].similarity)
-    return [MatchedLabel(text=text, matched=one.label, similarity=one.told) for text, one in matches[:_MOST_MATCHED]]
+    return [
+        MatchedLabel(text=text, matched=one.label, similarity=one.shown_similarity)
+        for text, one in matches[:_MOST_MATCHED]
+    ]
 
 
 def _put(
@@ -229,14 +232,14 @@ def _problems(found: Found, edge: ScratchEdge) -> Iterator[str]:
     for end, text in (("source", edge.source), ("target", edge.target)):
         meaning = found.meanings[text]
         if isinstance(meaning, Missing):
-            yield f"{end}: {missing_told(text, meaning, found.opened.name)}"
+            yield f"{end}: {missing_text(text, meaning, found.opened.name)}"
         elif isinstance(meaning, Ambiguous):
-            yield f"{end}: {ambiguous_told(text, meaning)}"
+            yield f"{end}: {ambiguous_text(text, meaning)}"
     source, target = (found.meanings[text] for text in (edge.source, edge.target))
     if isinstance(source, Match) and isinstance(target, Match) and _is_doubtful(edge, source, target):
         yield (
             f"{shown(edge.source)} and {shown(edge.target)} are both taken for {shown(source.label)} "
-            f"({min(source.told, target.told):.3f}); add_node adds one of its own, and an edge of a node to itself "
+            f"({min(source.shown_similarity, target.shown_similarity):.3f}); add_node adds one of its own, and an edge of a node to itself "
             "has the same text twice"
         )
 
@@ -250,7 +253,7 @@ def _is_doubtful(edge: ScratchEdge, source: Match, target: Match) -> bool:
 def _similarity(found: Found, text: str, label: str) -> float | None:
     """The similarity of an end to the matched label; None if they are equal."""
     meaning = found.meanings[text]
-    return meaning.told if isinstance(meaning, Match) and text != label == meaning.label else None
+    return meaning.shown_similarity if isinstance(meaning, Match) and text != label == meaning.label else None
 
 
 def _spelled(graph: "ScratchGraph", ends: Sequence[str], relation: str) -> str:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # formats and NumPy are loaded on first use
 DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
 """Default and maximum number of characters of an export."""
 _SHORT = ("csv", "tsv", "text", "mermaid")
-_MOST_TOLD = 5
-_LONGEST_TOLD = 60
+_MOST_LISTED = 5
+_LONGEST_LISTED = 60
 
 
 class ScratchExchange:
@@ -43,7 +43,7 @@ class ScratchExchange:
         async with self._graphs.writing(caller, graph) as opened:
             applied, other_types = await in_thread(_applied, opened.graph, said)
             return ImportGraphResponse(
-                **opened.told_if_made,
+                **opened.message_if_created,
                 nodes_added=applied.nodes_added,
                 edges_added=applied.edges_added,
                 node_count=opened.graph.node_count,
@@ -90,12 +90,12 @@ def _other_types(graph: "ScratchGraph", said: Content) -> list[str]:
         index = None if node.type is None else graph.find(node.label)
         kept = None if index is None else graph.node(index)
         if kept is not None and kept.type != node.type:
-            told.append(f"‘{kept.label[:_LONGEST_TOLD]}’ stays {kept.type}, not {node.type}")
+            told.append(f"‘{kept.label[:_LONGEST_LISTED]}’ stays {kept.type}, not {node.type}")
     if not told:
         return []
-    more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    more = f" and {len(told) - _MOST_LISTED} more" if len(told) > _MOST_LISTED else ""
     what = "The graph had nodes of these labels with another type, which they keep"
-    return [f"{what}: {'; '.join(told[:_MOST_TOLD])}{more}."]
+    return [f"{what}: {'; '.join(told[:_MOST_LISTED])}{more}."]
 
 
 def _way_out(characters: int, text_format: str) -> str:

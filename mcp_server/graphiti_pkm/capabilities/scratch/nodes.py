@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, checked_label, checked_properties, checked_type
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchNode
-from graphiti_pkm.capabilities.scratch.matching.matching import Found, Matcher, Missing, candidates_told, shown
-from graphiti_pkm.capabilities.scratch.matching.similar_nodes import similar_told
+from graphiti_pkm.capabilities.scratch.matching.matching import Found, Matcher, Missing, candidates_text, shown
+from graphiti_pkm.capabilities.scratch.matching.similar_nodes import find_similar_labels
 from graphiti_pkm.capabilities.scratch.models.answers import (
     AddNodeResponse,
     AddNodesResponse,
@@ -29,7 +29,7 @@ from graphiti_pkm.errors import InvalidInput
 if TYPE_CHECKING:
     from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 
-_MOST_TOLD = 20
+_MOST_LISTED = 20
 """Conflicts listed for one batch."""
 _FAILURES_ROOM = 12_000
 """Characters for the failed items of a batch."""
@@ -56,7 +56,7 @@ class ScratchNodes:
             applied = found.graph.apply(Content(nodes=(node,)))
             index = settled(found, node.label)
             return AddNodeResponse(
-                **found.opened.told_if_made,
+                **found.opened.message_if_created,
                 node=node_view(found.graph, index),
                 created=bool(applied.nodes_added),
                 conflicts=_conflicts(found.graph, [node]) or None,
@@ -73,13 +73,13 @@ class ScratchNodes:
             good, new, applied = await in_thread(_put, found, good, failed)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddNodesResponse(
-                **found.opened.told_if_made,
+                **found.opened.message_if_created,
                 added=applied.nodes_added,
                 existing=len(good) - applied.nodes_added,
                 failed=failed[:kept],
                 failed_total=len(failed) if kept < len(failed) else None,
-                conflicts=(await in_thread(_conflicts, found.graph, good))[:_MOST_TOLD] or None,
-                similar_existing=await similar_told(found, new, self._matcher),
+                conflicts=(await in_thread(_conflicts, found.graph, good))[:_MOST_LISTED] or None,
+                similar_existing=await find_similar_labels(found, new, self._matcher),
                 note=found.note if new else None,
             )
 
@@ -90,11 +90,11 @@ class ScratchNodes:
             candidates = found.candidates(query)
             far = isinstance(meaning, Missing) and found.note is None
             matches = [
-                NodeMatch(**node_view(found.graph, one.index).model_dump(), similarity=one.told)
+                NodeMatch(**node_view(found.graph, one.index).model_dump(), similarity=one.shown_similarity)
                 for one in candidates
                 if one.similarity >= self._matcher.threshold and not far
             ]
-            told = f"; nearest: {candidates_told(candidates)}" if candidates else ""
+            told = f"; nearest: {candidates_text(candidates)}" if candidates else ""
             return FindNodeResponse(
                 matches=matches[: fitting(matches)] if matches else [],
                 message=None if matches else f"No node is like {shown(query)}{told}. list_nodes lists them.",

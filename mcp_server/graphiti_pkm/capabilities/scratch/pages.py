@@ -40,7 +40,7 @@ class Place:
         cls, tool: str, graphs: ScratchGraphs, opened: OpenGraph, caller: Caller, cursor: str | None, **filters: object
     ) -> "Place":
         """Raises InvalidCursor if the cursor belongs to another tool, graph or set of filters."""
-        graph = {"tool": tool, "sight": caller.sight, "graph": opened.name, "made": opened.created_at}
+        graph = {"tool": tool, "sight": caller.visibility, "graph": opened.name, "made": opened.created_at}
         whole = {**graph, "given": filters}
         after = None if cursor is None else decode_cursor(graphs.signer, cursor, whole).key
         return cls(whole, after, graphs.signer)

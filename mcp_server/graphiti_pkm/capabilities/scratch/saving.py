@@ -5,7 +5,7 @@ import json
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
-from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import held
+from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import look_up_records
 from graphiti_pkm.capabilities.scratch.models.answers import DeleteGraphResponse, ListGraphsResponse, SavedGraphView
 from graphiti_pkm.capabilities.scratch.models.memory import OpenGraphResponse, SaveGraphResponse
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
@@ -13,7 +13,7 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.times import iso
-from graphiti_pkm.core.ports.saved_graphs import KeptGraph, SavedGraphs
+from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent, SavedGraphs
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import NotAllowed, NotFound
 
@@ -51,9 +51,9 @@ class ScratchSaving:
         left, groups, renewed = await self._without_gone(caller, content)
         text = await asyncio.to_thread(_as_text, left)
         replaced = await self._saved.save(
-            KeptGraph(
+            SavedGraphContent(
                 uuid=str(uuid4()),
-                owner=caller.sight,
+                owner=caller.visibility,
                 name=called,
                 saved_at=self._context.now(),
                 groups=groups,
@@ -88,7 +88,7 @@ class ScratchSaving:
         """
         called = checked_name(name, "name")
         into = called if graph is None else checked_name(graph)
-        found = await self._saved.find(caller.sight, called)
+        found = await self._saved.find(caller.visibility, called)
         if found is None:
             raise NotFound(f"There is no saved graph {called[:_SHOWN]!r}. There are: {await self._named(caller)}.")
         content = await asyncio.to_thread(_from_text, found.content)
@@ -110,7 +110,7 @@ class ScratchSaving:
         """The caller's scratch graphs, the most recently used first, and the saved graphs by name."""
         saved = [
             SavedGraphView(name=one.name, node_count=one.nodes, edge_count=one.edges, saved_at=iso(one.saved_at))
-            for one in await self._saved.listed(caller.sight)
+            for one in await self._saved.listed(caller.visibility)
         ]
         return self._graphs.list_graphs(caller).model_copy(update={"saved": saved or None})
 
@@ -121,9 +121,9 @@ class ScratchSaving:
         if not saved:
             return await self._graphs.delete_graph(caller, graph)
         called = checked_name(graph)
-        gone = await self._saved.delete(caller.sight, called)
+        gone = await self._saved.delete(caller.visibility, called)
         if gone is None:
-            existing = [one.name for one in await self._saved.listed(caller.sight)]
+            existing = [one.name for one in await self._saved.listed(caller.visibility)]
             return DeleteGraphResponse(
                 success=False,
                 graph=called,
@@ -133,14 +133,14 @@ class ScratchSaving:
         return DeleteGraphResponse(success=True, graph=called, nodes_deleted=gone.nodes, edges_deleted=gone.edges)
 
     async def _named(self, caller: Caller) -> str:
-        names = [repr(one.name) for one in await self._saved.listed(caller.sight)]
+        names = [repr(one.name) for one in await self._saved.listed(caller.visibility)]
         more = f" and {len(names) - _NAMES} more (list_graphs)" if len(names) > _NAMES else ""
         return (", ".join(names[:_NAMES]) + more) or "none"
 
     async def _without_gone(self, caller: Caller, content: Content) -> tuple[Content, tuple[str, ...], int]:
         """The content updated from memory, without forgotten parts; its groups; the number of updated items."""
         visible = await self._groups.visible(caller)
-        found = await held(self._graph, visible, content.nodes, content.edges)
+        found = await look_up_records(self._graph, visible, content.nodes, content.edges)
         gone = {node.label for node in content.nodes if found.lacks_node(node)}
         nodes = [node for node in content.nodes if node.label not in gone]
         edges = [

@@ -158,7 +158,7 @@ class Pictures:
         self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any
     ) -> "Outcome":
         """Run a job of ``algorithms/analyses.py`` in a worker process, up to the time limit or ``most`` results."""
-        return await self._processes.run(caller.sight, f"{_JOBS}:{job}", view, most=most, **arguments)
+        return await self._processes.run(caller.visibility, f"{_JOBS}:{job}", view, most=most, **arguments)
 
     async def drawn(self, caller: Caller, content: Content) -> str:
         """A content as SVG, drawn in a worker process.
@@ -169,7 +169,7 @@ class Pictures:
         """
         nodes = [(node.label, node.type) for node in content.nodes]
         edges = [(edge.source, edge.target, edge.relation) for edge in content.edges]
-        outcome = await self._processes.run(caller.sight, _DRAWING, nodes=nodes, edges=edges)
+        outcome = await self._processes.run(caller.visibility, _DRAWING, nodes=nodes, edges=edges)
         if outcome.finds:
             return str(outcome.finds[0])
         raise Unavailable(

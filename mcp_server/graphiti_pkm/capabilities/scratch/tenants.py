@@ -56,7 +56,7 @@ class OpenGraph:
     """The version of the graph when its lock was taken."""
 
     @property
-    def told_if_made(self) -> dict[str, Any]:
+    def message_if_created(self) -> dict[str, Any]:
         """Fields of the answer if the holder of the lock has just made the graph."""
         is_made = not self.version_before and self.graph.version
         return {"graph_created": True, "similar_graphs": self.similar or None} if is_made else {}
@@ -108,7 +108,7 @@ class ScratchGraphs:
     def list_graphs(self, caller: Caller) -> ListGraphsResponse:
         """The caller's graphs, the most recently used first."""
         self.sweep()
-        graphs = sorted(self._of(caller.sight), key=lambda one: one.name)
+        graphs = sorted(self._of(caller.visibility), key=lambda one: one.name)
         graphs.sort(key=lambda one: one.last_accessed, reverse=True)
         return ListGraphsResponse(
             message=None if graphs else "There are no scratch graphs; the first write into a name makes one.",
@@ -120,15 +120,15 @@ class ScratchGraphs:
         """Delete a graph; the answer says how much it contained."""
         name = checked_name(graph)
         self.sweep()
-        if name not in self._tenants.get(caller.sight, {}):
+        if name not in self._tenants.get(caller.visibility, {}):
             return DeleteGraphResponse(
                 success=False,
                 graph=name,
                 reason="There is no scratch graph of this name; nothing was deleted.",
-                existing=self._names(caller.sight)[:_MOST_NAMES],
+                existing=self._names(caller.visibility)[:_MOST_NAMES],
             )
         async with self.writing(caller, name, create=False) as opened:
-            self._drop(caller.sight, opened)
+            self._drop(caller.visibility, opened)
             return DeleteGraphResponse(
                 success=True,
                 graph=name,
@@ -151,7 +151,7 @@ class ScratchGraphs:
             self._drop(tenant, one)
         return len(gone)
 
-    async def keep_swept(self, stop: asyncio.Event) -> None:
+    async def sweep_periodically(self, stop: asyncio.Event) -> None:
         """Drop expired graphs and return their memory to the system even while there are no calls."""
         while not stop.is_set():
             await wait_for_any(stop, seconds=_TURN_SECONDS)
@@ -162,7 +162,7 @@ class ScratchGraphs:
 
     @asynccontextmanager
     async def _holding(self, caller: Caller, name: str, *, creates: bool) -> AsyncIterator[OpenGraph]:
-        tenant, key = caller.sight, checked_name(name)
+        tenant, key = caller.visibility, checked_name(name)
         if creates and _ENGINE not in sys.modules:
             await asyncio.to_thread(import_module, _ENGINE)
         while True:

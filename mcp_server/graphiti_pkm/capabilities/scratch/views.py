@@ -110,7 +110,7 @@ class ScratchLooking:
             )
             return GetNeighborsResponse(
                 matched=match.label,
-                similarity=None if match.how == "exact" else match.told,
+                similarity=None if match.how == "exact" else match.shown_similarity,
                 neighbors=page.items,
                 note=found.note or relation_note(held, relation),
                 **page.counts,

@@ -85,7 +85,7 @@ class EpisodeCandidates:
         """Everything in the filter that has the words, is near in meaning, or is of a date that the query names."""
         periods = periods_in(text, reference, self._zone)
         worded, near, named = await asyncio.gather(
-            self._graph.search_episodes(telling(query.terms), wanted, POOL),
+            self._graph.search_episodes(without_stop_words(query.terms), wanted, POOL),
             self._near(query, wanted, POOL),
             self._named(text, wanted),
         )
@@ -93,7 +93,7 @@ class EpisodeCandidates:
         dated = await self._of_periods(query, wanted, periods)
         of_entities = await self._of_entities(query, wanted, named)
         hits = {**of_entities, **dated, **near}
-        terms = telling(query.terms)
+        terms = without_stop_words(query.terms)
         counts, places = await self._words(list(worded), wanted)
         if unknown := [part for term in unknown_terms(terms, counts) for part in part_terms(term)][:_MOST_PARTS]:
             held = list(await self._graph.search_episodes(unknown, wanted, _ASKED_FOR))
@@ -201,7 +201,7 @@ class EpisodeCandidates:
         return Stretch(group_id=place.group_id, start=start, end=end)
 
 
-def telling(terms: Sequence[str]) -> list[str]:
+def without_stop_words(terms: Sequence[str]) -> list[str]:
     """The words without the small ones, which every text has: they would fill the pool. All, if there are no others."""
     return [term for term in terms if term not in _SMALL_WORDS] or list(terms)
 

@@ -20,7 +20,7 @@ from graphiti_pkm.core.reading.candidates import Candidates
 from graphiti_pkm.core.reading.excerpts import excerpt, matching_sentence, shown_match
 from graphiti_pkm.core.reading.paging import EPISODES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader
-from graphiti_pkm.core.reading.slices import slice_of, told
+from graphiti_pkm.core.reading.slices import found_message, slice_of
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _Nearby: TypeAlias = Mapping[str, tuple[NearbyEpisode | None, NearbyEpisode | None]]
@@ -82,7 +82,7 @@ class EpisodeSearch(Reader):
         next_key = page.next_key([view.uuid for view in views], page.uuids(limit))
         next_cursor = await self._next(start, next_key, groups)
         return EpisodeSearchResponse(
-            message=told("episode", len(views), page.hits, is_cut=found.is_cut),
+            message=found_message("episode", len(views), page.hits, is_cut=found.is_cut),
             total=page.hits,
             returned=len(views),
             truncated=next_cursor is not None,

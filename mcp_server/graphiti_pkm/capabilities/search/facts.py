@@ -13,11 +13,11 @@ from graphiti_pkm.core.model.answers import FactSearchResponse, FactView
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.reading.candidates import Candidates, checked_text
-from graphiti_pkm.core.reading.fact_lists import FactLists, joined, series_of, series_told
+from graphiti_pkm.core.reading.fact_lists import FactLists, joined, series_note, series_of
 from graphiti_pkm.core.reading.paging import FACTS, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted
 from graphiti_pkm.core.reading.reader import GroupIds, Start
-from graphiti_pkm.core.reading.slices import ASKED, slice_of, told
+from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
 from graphiti_pkm.core.reading.views import item_sizes
 from graphiti_pkm.errors import InvalidInput
 
@@ -127,9 +127,9 @@ class FactSearch(FactLists):
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         next_key = page.next_key([view.uuid for view in views[:kept]], page.uuids(limit))
         next_cursor = await self._next(asked.start, next_key, groups)
-        message = told("fact", kept, page.hits, is_cut=found.is_cut)
+        message = found_message("fact", kept, page.hits, is_cut=found.is_cut)
         if measure is not None and kept:
-            message = series_told(kept, page.hits, measure)
+            message = series_note(kept, page.hits, measure)
         if not page.total:
             message += await self._evidence(asked.entity, groups, asked.wanted.relations)
         return FactSearchResponse(
@@ -158,9 +158,9 @@ class FactSearch(FactLists):
         more = kept < len(page.facts)
         message = f"Found {kept} of {page.total} fact(s), current ones first, then the newest"
         if listed.measure is not None and kept:
-            message = series_told(kept, page.total, listed.measure)
+            message = series_note(kept, page.total, listed.measure)
         if not kept:
-            message = told("fact", 0, page.total)
+            message = found_message("fact", 0, page.total)
         if not page.total:
             message += await self._evidence(asked.entity, groups, wanted.relations)
         note = joined(asked.note, _NO_RANKING if asked.centre else None)

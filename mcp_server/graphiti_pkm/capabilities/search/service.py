@@ -14,7 +14,7 @@ from graphiti_pkm.core.reading.candidates import checked_text
 from graphiti_pkm.core.reading.paging import NODES, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted
 from graphiti_pkm.core.reading.reader import Start
-from graphiti_pkm.core.reading.slices import ASKED, slice_of, told
+from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
 from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, item_sizes
 from graphiti_pkm.errors import InvalidInput
 
@@ -59,7 +59,7 @@ class Searching(FactSearch):
         next_cursor = await self._next(start, next_key, groups)
         total = page.total if request.query is None else page.hits
         return NodeSearchResponse(
-            message=told("node", kept, total, is_cut=is_cut),
+            message=found_message("node", kept, total, is_cut=is_cut),
             total=total,
             returned=kept,
             truncated=next_cursor is not None,
@@ -75,7 +75,7 @@ class Searching(FactSearch):
         views = await self._node_views(found[:limit], wanted, {})
         kept = fit(item_sizes(views, wanted.group_ids), budget((NODES, limit)))
         last = found[kept - 1] if kept < len(found) else None
-        message = f"Found {kept} of {total} node(s), by name" if kept else told("node", 0, total)
+        message = f"Found {kept} of {total} node(s), by name" if kept else found_message("node", 0, total)
         return NodeSearchResponse(
             message=message,
             total=total,

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graphiti_pkm.capabilities.status.figures import Figures
+from graphiti_pkm.capabilities.status.metrics_collector import MetricsCollector
 from graphiti_pkm.capabilities.status.service import Status
-from graphiti_pkm.capabilities.status.tools import FIGURES, STATUS
+from graphiti_pkm.capabilities.status.tools import METRICS_COLLECTOR, STATUS
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import ServiceKey
 
@@ -21,4 +21,4 @@ def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
         kernel.comparison,
         is_shared=kernel.is_shared,
     )
-    return {STATUS: status, FIGURES: Figures(kernel.context, kernel.backlog, kernel.extractions)}
+    return {STATUS: status, METRICS_COLLECTOR: MetricsCollector(kernel.context, kernel.backlog, kernel.extractions)}

@@ -9,11 +9,11 @@ from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
 if TYPE_CHECKING:  # services are loaded after the tools are listed
-    from graphiti_pkm.capabilities.status.figures import Figures
+    from graphiti_pkm.capabilities.status.metrics_collector import MetricsCollector
     from graphiti_pkm.capabilities.status.service import Status
 
 STATUS: ServiceKey["Status"] = ServiceKey("status")
-FIGURES: ServiceKey["Figures"] = ServiceKey("figures")
+METRICS_COLLECTOR: ServiceKey["MetricsCollector"] = ServiceKey("figures")
 
 
 async def get_status(

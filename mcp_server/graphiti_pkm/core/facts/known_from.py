@@ -15,8 +15,8 @@ async def episode_times(
     """When the episodes that go were, and those that stay of each fact known from one that goes; by their uuids."""
     times = {episode.uuid: episode.valid_at for episode in gone}
     starts = set(times.values())
-    first_told = [fact for fact in facts if fact.valid_at is None and fact.reference_time in starts]
-    others = dict.fromkeys(uuid for fact in first_told for uuid in fact.episodes if uuid not in times)
+    first_recorded = [fact for fact in facts if fact.valid_at is None and fact.reference_time in starts]
+    others = dict.fromkeys(uuid for fact in first_recorded for uuid in fact.episodes if uuid not in times)
     found = await graph.get_episodes(list(others)[:_MOST_OTHERS], group_ids) if others else []
     return times | {episode.uuid: episode.valid_at for episode in found}
 
@@ -25,5 +25,5 @@ def known_without(fact: Fact, lost: Collection[str], times: Mapping[str, datetim
     """From when it is known without those episodes; None if that stays as it is, or nothing else tells it."""
     if fact.valid_at is not None or fact.reference_time not in {times.get(uuid) for uuid in lost}:
         return None
-    told = [times[uuid] for uuid in fact.episodes if uuid not in lost and uuid in times]
-    return min(told, default=None)
+    parsed = [times[uuid] for uuid in fact.episodes if uuid not in lost and uuid in times]
+    return min(parsed, default=None)

@@ -3,22 +3,22 @@
 from collections.abc import Iterable
 from datetime import datetime, tzinfo
 
-from graphiti_pkm.core.facts.parsed_facts import ToldFact
-from graphiti_pkm.core.facts.replaced import Ends, Unsettled
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact
+from graphiti_pkm.core.facts.replaced import Ends, UnresolvedReplacement
 from graphiti_pkm.core.facts.rules import coincide, precedes, still_holds
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Fact
 
 
-def known_otherwise(
-    told: ToldFact,
+def find_by_other_relations(
+    parsed: ParsedFact,
     ends: Ends,
     named: tuple[str, str | None],
     others: Iterable[Fact],
     start: datetime,
     now: datetime,
     zone: tzinfo,
-) -> tuple[Fact, ...] | Unsettled | None:
+) -> tuple[Fact, ...] | UnresolvedReplacement | None:
     """The plan between the told ends that came about, or the facts that may be meant; None if nothing is known.
 
     ``named``: what ``replaces`` says, with the entity that has this name. ``others``: facts of the source under any
@@ -28,17 +28,23 @@ def known_otherwise(
     known = [fact for fact in others if not fact.voided and _is_end(fact, ends, wanted, entity_uuid)]
     if not known:
         return None
-    if told.is_correction:
-        return Unsettled(wanted, "other_relation", tuple([one for one in known if one.kind == told.kind] or known))
+    if parsed.is_correction:
+        return UnresolvedReplacement(
+            wanted, "other_relation", tuple([one for one in known if one.kind == parsed.kind] or known)
+        )
     open_ones = [fact for fact in known if fact.kind in {"state", "plan"} and still_holds(fact, now)]
-    if told.kind == "plan":
+    if parsed.kind == "plan":
         plans = tuple(fact for fact in open_ones if fact.kind == "plan")
-        return Unsettled(wanted, "other_relation", plans) if plans else Unsettled(wanted, "ends_nothing", tuple(known))
+        return (
+            UnresolvedReplacement(wanted, "other_relation", plans)
+            if plans
+            else UnresolvedReplacement(wanted, "ends_nothing", tuple(known))
+        )
     if entity_uuid == ends.target_uuid:
-        came_about = _came_about(told, [fact for fact in open_ones if fact.kind == "plan"], start, zone)
+        came_about = _fulfilled_plan(parsed, [fact for fact in open_ones if fact.kind == "plan"], start, zone)
         if came_about or not open_ones:
             return came_about
-    return Unsettled(wanted, "other_relation", tuple(open_ones or known), may_end=bool(open_ones))
+    return UnresolvedReplacement(wanted, "other_relation", tuple(open_ones or known), may_end=bool(open_ones))
 
 
 def _is_end(fact: Fact, ends: Ends, wanted: str, entity_uuid: str | None) -> bool:
@@ -48,9 +54,9 @@ def _is_end(fact: Fact, ends: Ends, wanted: str, entity_uuid: str | None) -> boo
     return uuid == entity_uuid or normalise_name(name) == normalise_name(wanted)
 
 
-def _came_about(told: ToldFact, plans: list[Fact], start: datetime, zone: tzinfo) -> tuple[Fact, ...] | None:
+def _fulfilled_plan(parsed: ParsedFact, plans: list[Fact], start: datetime, zone: tzinfo) -> tuple[Fact, ...] | None:
     """The one plan that was made before, of several the one of this day."""
     before = [plan for plan in plans if not precedes(start, plan.reference_time, zone)]
-    on_the_day = [plan for plan in before if told.valid_at and plan.valid_at and coincide(start, plan.valid_at, zone)]
+    on_the_day = [plan for plan in before if parsed.valid_at and plan.valid_at and coincide(start, plan.valid_at, zone)]
     met = on_the_day or before
     return tuple(met) if len(met) == 1 else None

@@ -39,7 +39,7 @@ _BEFORE_NOUN = re.compile(r"(?:HAS|HAVE|HAD|IS|ARE|WAS|WERE|GOT)_(?:(?:A|AN|THE)
 
 
 @dataclass(frozen=True)
-class ToldEntity:
+class ParsedEntity:
     """An entity as declared; ``name`` is ``ME`` for the person."""
 
     name: str
@@ -49,7 +49,7 @@ class ToldEntity:
 
 
 @dataclass(frozen=True)
-class ToldFact:
+class ParsedFact:
     """A fact as told, with a target and a text whatever was left out."""
 
     number: int
@@ -78,7 +78,7 @@ class ToldFact:
 
 
 @dataclass(frozen=True)
-class Told:
+class ParsedRequest:
     """One call, ready to be planned."""
 
     uuid: str | None
@@ -90,8 +90,8 @@ class Told:
     reference_time: datetime
     is_dated: bool
     """False when it is the time of the call: of calls at once, the order in which they are stored then counts."""
-    entities: tuple[ToldEntity, ...]
-    facts: tuple[ToldFact, ...]
+    entities: tuple[ParsedEntity, ...]
+    facts: tuple[ParsedFact, ...]
     steering: dict[str, object]
     ignored_types: tuple[str, ...]
     """Entity types that cannot be a label."""
@@ -101,7 +101,7 @@ class Told:
     """The episode before it there, as given."""
 
 
-def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -> Told:
+def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -> ParsedRequest:
     """Check a whole call and read it; ``person`` is what the group's one person is called.
 
     Raises:
@@ -119,7 +119,7 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
     reference_time = parse_instant(request.reference_time, zone, "reference_time") if request.reference_time else now
     title = display_name(request.name or "")
     entities = tuple(reader.entity(entity, f"entities[{i}]") for i, entity in enumerate(request.entities))
-    return Told(
+    return ParsedRequest(
         uuid=_uuid(request.uuid),
         name=title or _title(request.episode_body, reference_time, zone),
         has_name=bool(title),
@@ -135,7 +135,7 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
     )
 
 
-def read_fact(given: FactInput, number: int, person: str, zone: tzinfo) -> ToldFact:
+def read_fact(given: FactInput, number: int, person: str, zone: tzinfo) -> ParsedFact:
     """Check and read one fact, as those of a call are. Raises InvalidInput."""
     return _Reader(person, zone).fact(given, number)
 
@@ -173,16 +173,16 @@ class _Reader:
         self._zone = zone
         self.ignored_types: list[str] = []
 
-    def entity(self, given: EntityInput, path: str) -> ToldEntity:
+    def entity(self, given: EntityInput, path: str) -> ParsedEntity:
         aliases = given.aliases or []
-        return ToldEntity(
+        return ParsedEntity(
             name=self._name(given.name, f"{path}.name"),
             label=self._label(given.type),
             summary=(given.summary or "").strip() or None,
             aliases=tuple(_name(alias, f"{path}.aliases[{i}]") for i, alias in enumerate(aliases)),
         )
 
-    def fact(self, given: FactInput, number: int) -> ToldFact:
+    def fact(self, given: FactInput, number: int) -> ParsedFact:
         path = f"facts[{number}]"
         relation = relation_name(given.relation)
         if not relation or len(relation) > _MAX_NAME:
@@ -201,7 +201,7 @@ class _Reader:
                 raise InvalidInput(f'{path} is a reading without a value; send for example 6.5, "4-5" or "6/10".')
             measure = measure or (target if target and target != ME else noun)
         text = display_name(given.fact or "")
-        return ToldFact(
+        return ParsedFact(
             number=number,
             source=source,
             relation=relation,

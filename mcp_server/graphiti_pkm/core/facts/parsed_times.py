@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from itertools import combinations
 
-from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.rules import coincide, known_from, overlap
 from graphiti_pkm.core.model.records import Fact
 
 
-def fitting(told: ToldFact, facts: Sequence[Fact], zone: tzinfo) -> list[Fact]:
+def fitting(parsed: ParsedFact, facts: Sequence[Fact], zone: tzinfo) -> list[Fact]:
     """The facts that the told time chooses: with just this interval, else this start, else what held then.
 
     All of them if the call tells no time, or one at which none held.
     """
-    start, end = told.valid_at, told.invalid_at
+    start, end = parsed.valid_at, parsed.invalid_at
     if start is not None and end is not None and end <= start:
         end = None
     if start is None and end is None:
@@ -26,15 +26,15 @@ def fitting(told: ToldFact, facts: Sequence[Fact], zone: tzinfo) -> list[Fact]:
     return exact or begun or held or near or list(facts)
 
 
-def held_at(fact: Fact, at: datetime) -> bool:
+def holds_at(fact: Fact, at: datetime) -> bool:
     """Whether a fact is known to hold at an instant."""
     start = known_from(fact)
     return (start is None or start <= at) and (fact.invalid_at is None or at < fact.invalid_at)
 
 
-def overlaps_told(told: ToldFact, fact: Fact) -> bool:
+def overlaps_given_time(parsed: ParsedFact, fact: Fact) -> bool:
     """Whether a fact holds at some time that the call tells; a side that is not told is open."""
-    return overlap(told.valid_at, told.invalid_at, known_from(fact), fact.invalid_at)
+    return overlap(parsed.valid_at, parsed.invalid_at, known_from(fact), fact.invalid_at)
 
 
 def is_one_period(facts: Sequence[Fact]) -> bool:
@@ -47,13 +47,13 @@ def is_one_period(facts: Sequence[Fact]) -> bool:
 
 def _held(fact: Fact, start: datetime | None, end: datetime | None) -> bool:
     if end is None:
-        return start is not None and held_at(fact, start)
+        return start is not None and holds_at(fact, start)
     if start is not None:
         return overlap(start, end, known_from(fact), fact.invalid_at)
     begin = known_from(fact)
     return (begin is None or begin < end) and (fact.invalid_at is None or end <= fact.invalid_at)
 
 
-def _meets(told: datetime | None, known: datetime | None, zone: tzinfo) -> bool:
+def _meets(parsed: datetime | None, known: datetime | None, zone: tzinfo) -> bool:
     """A bound that is not told meets any."""
-    return told is None or (known is not None and coincide(told, known, zone))
+    return parsed is None or (known is not None and coincide(parsed, known, zone))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
-from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.near_names import Measures, near_measure
 from graphiti_pkm.core.model.records import Fact
@@ -22,23 +22,23 @@ class Readings:
     """Series from before the call, by source."""
     _compared: dict[str, Measures] = field(default_factory=dict)
 
-    def in_series(self, told: ToldFact, source_uuid: str) -> ToldFact:
+    def in_series(self, parsed: ParsedFact, source_uuid: str) -> ParsedFact:
         """A reading goes to the series it belongs to, under that series' name.
 
         Without a measure it goes where the readings of its relation went, if that is one series.
         """
-        if told.kind != "reading" or told.measure is None:
-            return told
-        series = near_measure(told.measure, *self._existing(source_uuid))
-        if series is None and not told.is_named:
-            before = self.world.series_told_as(source_uuid, told.relation, told.unit)
+        if parsed.kind != "reading" or parsed.measure is None:
+            return parsed
+        series = near_measure(parsed.measure, *self._existing(source_uuid))
+        if series is None and not parsed.is_named:
+            before = self.world.series_recorded_as(source_uuid, parsed.relation, parsed.unit)
             series = before[0] if len(before) == 1 else None
-        series = series or told.measure
-        return replace(told, measure=series, target=told.target if told.has_target else series)
+        series = series or parsed.measure
+        return replace(parsed, measure=series, target=parsed.target if parsed.has_target else series)
 
-    def beside(self, told: ToldFact, reading: Fact) -> list[str]:
+    def beside(self, parsed: ParsedFact, reading: Fact) -> list[str]:
         """The other series of its source, where a reading began one that is called by its relation."""
-        if told.kind != "reading" or told.is_named or len(self._series(reading)) > 1:
+        if parsed.kind != "reading" or parsed.is_named or len(self._series(reading)) > 1:
             return []
         names = {name for series in self._existing(reading.source_uuid) for name in series.names}
         return sorted(names - {reading.measure})

@@ -10,7 +10,7 @@ Problem = Literal["several", "none", "ends_nothing", "other_source", "other_rela
 
 
 @dataclass(frozen=True)
-class Unsettled:
+class UnresolvedReplacement:
     """One of ``replaces`` that ends nothing, with the facts it may have meant."""
 
     wanted: str
@@ -18,7 +18,7 @@ class Unsettled:
     candidates: tuple[Fact, ...] = ()
     may_end: bool = True
     """Whether one of the facts can be ended or corrected."""
-    may_tell: bool = False
+    may_be_unrecorded: bool = False
     """Whether it may as well be an old state that was never recorded."""
 
 
@@ -31,7 +31,7 @@ class Ends:
 
 
 @dataclass(frozen=True)
-class Around:
+class ReplacementPool:
     """The facts among which ``replaces`` finds the old ones.
 
     ``pools``: facts of the same source, those of the same relation (or series) first, those of near relations after
@@ -57,4 +57,4 @@ class Replaced:
     """What no caller named and another relation tells: "current" found it under a relation much like the told one."""
     unrecorded: tuple[str, ...] = ()
     """Old targets or values that were never recorded."""
-    unsettled: tuple[Unsettled, ...] = ()
+    unresolved: tuple[UnresolvedReplacement, ...] = ()

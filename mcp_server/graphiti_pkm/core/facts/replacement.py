@@ -5,13 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from graphiti_pkm.core.facts.other_relations import known_otherwise
-from graphiti_pkm.core.facts.parsed_facts import ToldFact
-from graphiti_pkm.core.facts.parsed_times import fitting, held_at, is_one_period, overlaps_told
-from graphiti_pkm.core.facts.replaced import Around, Ends, Replaced, Unsettled
-from graphiti_pkm.core.facts.rules import coincide, is_current, is_other_plan, same_said, same_value, still_holds
+from graphiti_pkm.core.facts.other_relations import find_by_other_relations
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact
+from graphiti_pkm.core.facts.parsed_times import fitting, holds_at, is_one_period, overlaps_given_time
+from graphiti_pkm.core.facts.replaced import Ends, Replaced, ReplacementPool, UnresolvedReplacement
+from graphiti_pkm.core.facts.rules import (
+    coincide,
+    is_current,
+    is_other_plan,
+    same_stated_value,
+    same_value,
+    still_holds,
+)
 from graphiti_pkm.core.facts.statuses import status_named, status_of_fact
-from graphiti_pkm.core.identity.spelling import close_spelling, contains_name, inflected_alike, says_of_source
+from graphiti_pkm.core.identity.spelling import close_spelling, contains_name, describes_source, is_inflection
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Fact
 
@@ -58,9 +65,9 @@ def _bare(text: str) -> str:
 
 
 def find_replaced(
-    told: ToldFact,
+    parsed: ParsedFact,
     ends: Ends,
-    around: Around,
+    around: ReplacementPool,
     known: Callable[[str], str | None],
     is_said: Callable[[str], bool],
     reference_time: datetime,
@@ -75,32 +82,34 @@ def find_replaced(
     facts: dict[str, Fact] = {}
     guessed: dict[str, Fact] = {}
     unrecorded: list[str] = []
-    unsettled: list[Unsettled] = []
-    finder = _Finder(told, ends, around, known, told.valid_at or reference_time, now, zone)
-    for wanted in told.replaces:
+    unresolved: list[UnresolvedReplacement] = []
+    finder = _Finder(parsed, ends, around, known, parsed.valid_at or reference_time, now, zone)
+    for wanted in parsed.replaces:
         found = next((hit for pool in around.pools if (hit := finder.find(wanted, pool)) is not None), None)
-        found = finder.otherwise(wanted, found)
-        if isinstance(found, Unsettled):
-            unsettled.append(found)
+        found = finder.by_other_relations(wanted, found)
+        if isinstance(found, UnresolvedReplacement):
+            unresolved.append(found)
         elif found is not None:
-            is_guess = is_current_word(wanted) and not told.is_correction
+            is_guess = is_current_word(wanted) and not parsed.is_correction
             for fact in found:
-                is_other = is_guess and not inflected_alike(fact.relation, told.relation)
+                is_other = is_guess and not is_inflection(fact.relation, parsed.relation)
                 (guessed if is_other else facts)[fact.uuid] = fact
         elif finder.is_old_state(wanted, is_said):
             unrecorded.append(wanted)
         else:
-            may_tell = finder.may_record(wanted)
-            unsettled.append(Unsettled(wanted, "none", tuple(finder.open_ones()), may_tell=may_tell))
+            may_be_unrecorded = finder.may_record(wanted)
+            unresolved.append(
+                UnresolvedReplacement(wanted, "none", tuple(finder.open_ones()), may_be_unrecorded=may_be_unrecorded)
+            )
     only_guessed = tuple(fact for uuid, fact in guessed.items() if uuid not in facts)
-    return Replaced(tuple(facts.values()), only_guessed, tuple(unrecorded), tuple(unsettled))
+    return Replaced(tuple(facts.values()), only_guessed, tuple(unrecorded), tuple(unresolved))
 
 
 @dataclass(frozen=True)
 class _Finder:
-    told: ToldFact
+    parsed: ParsedFact
     ends: Ends
-    around: Around
+    around: ReplacementPool
     known: Callable[[str], str | None]
     start: datetime
     now: datetime
@@ -108,11 +117,13 @@ class _Finder:
 
     def may_record(self, wanted: str) -> bool:
         """Only a named target or value of something that changed, never of a plan, a reading or a correction."""
-        told = self.told
-        if is_current_word(wanted) or told.is_correction or told.kind in {"plan", "reading"}:
+        parsed = self.parsed
+        if is_current_word(wanted) or parsed.is_correction or parsed.kind in {"plan", "reading"}:
             return False
-        is_new_one = self.known(wanted) == self.ends.target_uuid if told.has_target else same_value(wanted, told.value)
-        is_number = wanted.isdecimal() and not told.has_target  # a value: a telephone number, a compact date
+        is_new_one = (
+            self.known(wanted) == self.ends.target_uuid if parsed.has_target else same_value(wanted, parsed.value)
+        )
+        is_number = wanted.isdecimal() and not parsed.has_target  # a value: a telephone number, a compact date
         return not is_new_one and (is_number or not looks_like_uuid(wanted))
 
     def is_old_state(self, wanted: str, is_said: Callable[[str], bool]) -> bool:
@@ -127,13 +138,15 @@ class _Finder:
 
     def open_ones(self) -> list[Fact]:
         """What a name that fits nothing may have meant: what still holds of this source and relation."""
-        told = self.told
-        kinds = {told.kind} if told.is_correction or told.kind in {"plan", "reading"} else {"state"}
+        parsed = self.parsed
+        kinds = {parsed.kind} if parsed.is_correction or parsed.kind in {"plan", "reading"} else {"state"}
         own = [
             fact
             for pool in self.around.pools
             for fact in pool
-            if fact.kind in kinds and still_holds(fact, self.now) and (told.is_correction or not self._is_itself(fact))
+            if fact.kind in kinds
+            and still_holds(fact, self.now)
+            and (parsed.is_correction or not self._is_itself(fact))
         ]
         return [*own, *self._open_rivals()]
 
@@ -145,10 +158,10 @@ class _Finder:
             for text in texts
         )
 
-    def find(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...] | Unsettled | None:
+    def find(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement | None:
         """The facts meant (none: they ended before); None if nothing fits."""
-        if self.told.kind == "reading" and not self.told.is_correction:
-            return Unsettled(wanted, "ends_nothing", self._readings(wanted, pool))
+        if self.parsed.kind == "reading" and not self.parsed.is_correction:
+            return UnresolvedReplacement(wanted, "ends_nothing", self._readings(wanted, pool))
         if is_current_word(wanted):
             return self._current(wanted, pool)
         named = self._named(wanted, pool)
@@ -156,110 +169,116 @@ class _Finder:
             return None
         return self._chosen(wanted, named)
 
-    def otherwise(self, wanted: str, found: tuple[Fact, ...] | Unsettled | None) -> tuple[Fact, ...] | Unsettled | None:
+    def by_other_relations(
+        self, wanted: str, found: tuple[Fact, ...] | UnresolvedReplacement | None
+    ) -> tuple[Fact, ...] | UnresolvedReplacement | None:
         """What is known under another relation, where nothing of the told one can be meant."""
-        is_over = not found or (isinstance(found, Unsettled) and found.problem == "ends_nothing")
-        if not is_over or self.told.kind == "reading" or is_current_word(wanted):
+        is_over = not found or (isinstance(found, UnresolvedReplacement) and found.problem == "ends_nothing")
+        if not is_over or self.parsed.kind == "reading" or is_current_word(wanted):
             return found
         named = (wanted, self.known(wanted))
-        hit = known_otherwise(self.told, self.ends, named, self.around.others, self.start, self.now, self.zone)
-        if isinstance(hit, Unsettled) and found is None:
-            return replace(hit, may_tell=self.may_record(wanted))
-        return found if hit is None or isinstance(hit, Unsettled) else hit
+        hit = find_by_other_relations(
+            self.parsed, self.ends, named, self.around.others, self.start, self.now, self.zone
+        )
+        if isinstance(hit, UnresolvedReplacement) and found is None:
+            return replace(hit, may_be_unrecorded=self.may_record(wanted))
+        return found if hit is None or isinstance(hit, UnresolvedReplacement) else hit
 
     def _readings(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...]:
         """Which readings of its series a new one may be meant to correct: those with this value, else the last."""
         series = [fact for fact in pool if fact.kind == "reading" and not fact.voided]
         return tuple(self._named(wanted, series) or series[:1])
 
-    def _current(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...] | Unsettled | None:
-        others = [fact for fact in pool if self.told.is_correction or not self._is_itself(fact)]
-        if self.told.is_correction and self.told.kind in {"reading", "event"}:
-            return self._one(wanted, [fact for fact in others if fact.kind == self.told.kind and not fact.voided])
-        kind = "plan" if self.told.kind == "plan" else "state"
+    def _current(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement | None:
+        others = [fact for fact in pool if self.parsed.is_correction or not self._is_itself(fact)]
+        if self.parsed.is_correction and self.parsed.kind in {"reading", "event"}:
+            return self._one(wanted, [fact for fact in others if fact.kind == self.parsed.kind and not fact.voided])
+        kind = "plan" if self.parsed.kind == "plan" else "state"
         open_ones = [fact for fact in others if fact.kind == kind and still_holds(fact, self.now)]
         current = [fact for fact in open_ones if is_current(fact, self.now)] or open_ones
-        if self.told.is_correction:
+        if self.parsed.is_correction:
             current = self._narrowed(current, [fact for fact in others if fact.kind == kind and not fact.voided])
         moved = [fact for fact in current if fact.target_uuid != self.ends.target_uuid]
         rivals = self._open_rivals() if moved or not current else []
         if current:  # one of its own: what the call does with the others is told
             rivals = [fact for fact in rivals if fact.uuid not in self.around.placed]
         if rivals:
-            return Unsettled(wanted, "several" if current else "other_source", (*current, *rivals))
+            return UnresolvedReplacement(wanted, "several" if current else "other_source", (*current, *rivals))
         if not current:
             repeated = any(still_holds(fact, self.now) and self._is_itself(fact) for fact in pool)
-            return () if repeated and not self.told.is_correction else None
+            return () if repeated and not self.parsed.is_correction else None
         return self._settled(wanted, current)
 
-    def _settled(self, wanted: str, found: Sequence[Fact]) -> tuple[Fact, ...] | Unsettled:
+    def _settled(self, wanted: str, found: Sequence[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement:
         """What is one statement, of a correction also of one period; anything else is asked about."""
-        is_one = _is_one_statement(found) and (not self.told.is_correction or is_one_period(found))
-        return tuple(found) if is_one else Unsettled(wanted, "several", tuple(found))
+        is_one = _is_one_statement(found) and (not self.parsed.is_correction or is_one_period(found))
+        return tuple(found) if is_one else UnresolvedReplacement(wanted, "several", tuple(found))
 
     def _open_rivals(self) -> list[Fact]:
         """Current facts of other sources, where "current" may mean one of theirs."""
-        if self.told.kind != "state" or says_of_source(self.told.relation):
+        if self.parsed.kind != "state" or describes_source(self.parsed.relation):
             return []
         return [fact for fact in self.around.rivals if fact.kind == "state" and still_holds(fact, self.now)]
 
     def _narrowed(self, current: list[Fact], all_states: list[Fact]) -> list[Fact]:
         """Which states a correction means: of the same target or start, if it names one, before the current one."""
-        told = self.told
-        named = [fact for fact in all_states if told.has_target and fact.target_uuid == self.ends.target_uuid]
-        at_start = [fact for fact in all_states if self._is_at_told_start(fact)]
+        parsed = self.parsed
+        named = [fact for fact in all_states if parsed.has_target and fact.target_uuid == self.ends.target_uuid]
+        at_start = [fact for fact in all_states if self._has_given_start(fact)]
         meant = [fact for fact in named if fact in at_start] or [*named, *(f for f in at_start if f not in named)]
         if not meant:
-            return self._held_then(current, all_states)
+            return self._with_facts_then(current, all_states)
         holding = [fact for fact in meant if fact in current]
-        if told.valid_at is None and told.invalid_at is None:
+        if parsed.valid_at is None and parsed.invalid_at is None:
             return holding or [*meant, *current]
-        is_moved = told.has_replaces and told.invalid_at is None  # "current", said so, with another start
-        return (holding if is_moved else []) or fitting(told, meant, self.zone)
+        is_moved = parsed.has_replaces and parsed.invalid_at is None  # "current", said so, with another start
+        return (holding if is_moved else []) or fitting(parsed, meant, self.zone)
 
-    def _held_then(self, current: list[Fact], all_states: list[Fact]) -> list[Fact]:
+    def _with_facts_then(self, current: list[Fact], all_states: list[Fact]) -> list[Fact]:
         """Which states a correction means that names none: the current one, unless the told time is another's.
 
         A start before that of the current one may be its own, or tell when another was wrong.
         """
-        told = self.told
+        parsed = self.parsed
         if not current:
-            return fitting(told, all_states, self.zone)
-        if told.invalid_at is not None:
-            is_current_time = any(overlaps_told(told, fact) for fact in current)
-            return current if is_current_time else fitting(told, all_states, self.zone)
-        is_meant = told.has_replaces or (told.value is not None and any(same_said(told, fact) for fact in current))
-        if told.valid_at is None or is_meant or any(held_at(fact, told.valid_at) for fact in current):
+            return fitting(parsed, all_states, self.zone)
+        if parsed.invalid_at is not None:
+            is_current_time = any(overlaps_given_time(parsed, fact) for fact in current)
+            return current if is_current_time else fitting(parsed, all_states, self.zone)
+        is_meant = parsed.has_replaces or (
+            parsed.value is not None and any(same_stated_value(parsed, fact) for fact in current)
+        )
+        if parsed.valid_at is None or is_meant or any(holds_at(fact, parsed.valid_at) for fact in current):
             return current
-        return [*current, *(fact for fact in all_states if fact not in current and held_at(fact, told.valid_at))]
+        return [*current, *(fact for fact in all_states if fact not in current and holds_at(fact, parsed.valid_at))]
 
-    def _one(self, wanted: str, found: list[Fact]) -> tuple[Fact, ...] | Unsettled | None:
+    def _one(self, wanted: str, found: list[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement | None:
         """The one event or reading that a correction means, by target, value and date; "current" is the newest."""
-        told = self.told
+        parsed = self.parsed
         named = [
             fact
             for fact in found
             if (
                 fact.target_uuid == self.ends.target_uuid
-                if told.kind == "event"
-                else told.valid_at is not None and same_value(told.value, fact.value)
+                if parsed.kind == "event"
+                else parsed.valid_at is not None and same_value(parsed.value, fact.value)
             )
         ]
-        at_start = [fact for fact in found if self._is_at_told_start(fact)]
+        at_start = [fact for fact in found if self._has_given_start(fact)]
         meant = (
             [fact for fact in named if fact in at_start]
-            or (at_start if told.kind == "reading" else [])
+            or (at_start if parsed.kind == "reading" else [])
             or [*named, *(fact for fact in at_start if fact not in named)]
             or found
         )
-        if meant == found and told.has_replaces and told.kind == "reading":  # "current", said so
+        if meant == found and parsed.has_replaces and parsed.kind == "reading":  # "current", said so
             meant = sorted(found, key=lambda fact: (fact.valid_at or self.now, fact.created_at))[-1:]
         if len(meant) > 1:
-            return Unsettled(wanted, "several", tuple(meant))
+            return UnresolvedReplacement(wanted, "several", tuple(meant))
         return tuple(meant) or None
 
-    def _is_at_told_start(self, fact: Fact) -> bool:
-        start = self.told.valid_at
+    def _has_given_start(self, fact: Fact) -> bool:
+        start = self.parsed.valid_at
         return start is not None and fact.valid_at is not None and coincide(start, fact.valid_at, self.zone)
 
     def _named(self, wanted: str, pool: Sequence[Fact]) -> list[Fact]:
@@ -293,39 +312,41 @@ class _Finder:
             return status_of_fact(fact) == status_named(wanted)
         return any(same_value(said, wanted) for said in (fact.value, with_unit, with_unit.replace(" ", "")))
 
-    def _chosen(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | Unsettled:
-        told = self.told
-        if told.is_correction:
+    def _chosen(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement:
+        parsed = self.parsed
+        if parsed.is_correction:
             return self._corrected(wanted, named)
-        states = [fact for fact in named if fact.kind == "state" and told.kind != "plan"]
+        states = [fact for fact in named if fact.kind == "state" and parsed.kind != "plan"]
         plans = [fact for fact in named if fact.kind == "plan"]
         open_ones = [fact for fact in states if still_holds(fact, self.now)] or [
             fact for fact in plans if still_holds(fact, self.now)
         ]
-        if told.kind == "state":
+        if parsed.kind == "state":
             open_ones = self._at_start(open_ones, states)
         if not open_ones:
-            return () if states or plans else Unsettled(wanted, "ends_nothing", tuple(named))
+            return () if states or plans else UnresolvedReplacement(wanted, "ends_nothing", tuple(named))
         others = [fact for fact in open_ones if not self._is_itself(fact)]
         return self._settled(wanted, others)
 
-    def _corrected(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | Unsettled:
+    def _corrected(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement:
         """What a correction means of all that has this name: what held at the told time, else what holds."""
-        told = self.told
-        own = [fact for fact in named if fact.kind == told.kind]
+        parsed = self.parsed
+        own = [fact for fact in named if fact.kind == parsed.kind]
         preferred = (
             [fact for fact in named if is_current(fact, self.now)]
             or [fact for fact in own if still_holds(fact, self.now)]
             or named
         )
-        if told.kind == "state" and own and (told.valid_at is not None or told.invalid_at is not None):
-            preferred = fitting(told, own, self.zone)
-        elif told.kind == "plan":
-            preferred = [fact for fact in own if self._is_at_told_start(fact)] or preferred
-        if told.kind in {"reading", "event"}:
-            at_start = [fact for fact in preferred if self._is_at_told_start(fact)]
+        if parsed.kind == "state" and own and (parsed.valid_at is not None or parsed.invalid_at is not None):
+            preferred = fitting(parsed, own, self.zone)
+        elif parsed.kind == "plan":
+            preferred = [fact for fact in own if self._has_given_start(fact)] or preferred
+        if parsed.kind in {"reading", "event"}:
+            at_start = [fact for fact in preferred if self._has_given_start(fact)]
             preferred = at_start if len(at_start) == 1 else preferred
-            return tuple(preferred) if len(preferred) == 1 else Unsettled(wanted, "several", tuple(preferred))
+            return (
+                tuple(preferred) if len(preferred) == 1 else UnresolvedReplacement(wanted, "several", tuple(preferred))
+            )
         return self._settled(wanted, preferred)
 
     def _at_start(self, open_ones: list[Fact], states: list[Fact]) -> list[Fact]:
@@ -335,17 +356,17 @@ class _Finder:
             for fact in states
             if not still_holds(fact, self.now) and fact.invalid_at is not None and fact.invalid_at > self.start
         ]
-        then = [fact for fact in over if held_at(fact, self.start)]
-        if then and not any(held_at(fact, self.start) for fact in open_ones):
+        then = [fact for fact in over if holds_at(fact, self.start)]
+        if then and not any(holds_at(fact, self.start) for fact in open_ones):
             return then
         return open_ones or over
 
     def _is_itself(self, fact: Fact) -> bool:
         return (
             (fact.source_uuid, fact.target_uuid) == (self.ends.source_uuid, self.ends.target_uuid)
-            and fact.kind == self.told.kind
-            and (self.told.value is None or same_said(self.told, fact))
-            and not is_other_plan(self.told, fact)
+            and fact.kind == self.parsed.kind
+            and (self.parsed.value is None or same_stated_value(self.parsed, fact))
+            and not is_other_plan(self.parsed, fact)
         )
 
 

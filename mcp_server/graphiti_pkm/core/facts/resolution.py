@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from graphiti_pkm.core.facts.parsed_facts import Told, ToldEntity
+from graphiti_pkm.core.facts.parsed_facts import ParsedEntity, ParsedRequest
 from graphiti_pkm.core.facts.replacement import is_current_word
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import Entity, Name
@@ -51,22 +51,22 @@ class TakenAlias:
     holder_uuid: str
 
 
-def names_in(told: Told, person: str) -> dict[str, None]:
+def names_in(parsed: ParsedRequest, person: str) -> dict[str, None]:
     """Every name that a call may need looked up, in order."""
     names: dict[str, None] = {}
-    for entity in told.entities:
+    for entity in parsed.entities:
         names.update(dict.fromkeys((entity.name, *entity.aliases)))
-    for fact in told.facts:
+    for fact in parsed.facts:
         names.update(dict.fromkeys((fact.source, fact.target, *fact.replaces)))
     if ME in names:
         names[person] = None
     return names
 
 
-def names_given(told: Told, person: str) -> list[str]:
+def names_given(parsed: ParsedRequest, person: str) -> list[str]:
     """Names by which a call may make or name an entity, as they are stored; none that is a word of a relation."""
-    names = {entity.name: None for entity in told.entities}
-    for fact in told.facts:
+    names = {entity.name: None for entity in parsed.entities}
+    for fact in parsed.facts:
         names[fact.source] = None
         if fact.is_named:
             names[fact.target] = None
@@ -107,7 +107,7 @@ class Resolution:
         held = self._names.get(self._key(ME))
         return held.entity_uuid if held and held.entity_uuid in self._resolved else None
 
-    def declare(self, declared: Iterable[ToldEntity]) -> None:
+    def declare(self, declared: Iterable[ParsedEntity]) -> None:
         """Take in the entities of the call: all names first, so that an alias never wins over a name."""
         entities = list(declared)
         for entity in entities:
@@ -226,13 +226,13 @@ class Resolution:
         held = self._names.get(self._key(ME))
         return held is not None and held.entity_uuid == resolved.entity.uuid
 
-    def _describe(self, resolved: Resolved, told: ToldEntity) -> None:
+    def _describe(self, resolved: Resolved, parsed: ParsedEntity) -> None:
         entity = resolved.entity
         changes: dict[str, object] = {}
-        if told.label and not entity.label:
-            changes["label"] = told.label
-        if told.summary and told.summary != entity.summary:
-            changes.update(summary=told.summary, summary_by_model=False)
+        if parsed.label and not entity.label:
+            changes["label"] = parsed.label
+        if parsed.summary and parsed.summary != entity.summary:
+            changes.update(summary=parsed.summary, summary_by_model=False)
             resolved.replaced_summary = bool(entity.summary)
         if changes:
             resolved.entity = entity.model_copy(update=changes)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from graphiti_pkm.core.facts.parsed_facts import ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.statuses import status_of_fact, word_of
 from graphiti_pkm.core.model.records import Fact, FactUpdate
 from graphiti_pkm.core.model.times import show_time
@@ -29,30 +29,30 @@ class Validity:
     is_empty: bool = False
 
 
-def validity_of(told: ToldFact, reference_time: datetime) -> Validity:
+def validity_of(parsed: ParsedFact, reference_time: datetime) -> Validity:
     """When a fact holds, honestly: an explicit time wins, a state that replaces starts with the episode, else unknown.
 
     An end alone means an open start. An end at or before the start is impossible: the fact is kept without it.
     """
-    is_new_state = told.kind == "state" and bool(told.replaces) and not told.is_correction
-    start = told.valid_at
-    if start is None and (is_new_state or told.kind in {"event", "reading"}):
+    is_new_state = parsed.kind == "state" and bool(parsed.replaces) and not parsed.is_correction
+    start = parsed.valid_at
+    if start is None and (is_new_state or parsed.kind in {"event", "reading"}):
         start = reference_time
-    if told.invalid_at is None or start is None or start < told.invalid_at:
-        return Validity(start, told.invalid_at)
-    if told.valid_at is None:
-        return Validity(told.invalid_at if told.kind == "event" else None, told.invalid_at)
+    if parsed.invalid_at is None or start is None or start < parsed.invalid_at:
+        return Validity(start, parsed.invalid_at)
+    if parsed.valid_at is None:
+        return Validity(parsed.invalid_at if parsed.kind == "event" else None, parsed.invalid_at)
     return Validity(start, None, is_empty=True)
 
 
-def corrected_validity(told: ToldFact, old: Fact, reference_time: datetime) -> Validity:
+def corrected_validity(parsed: ParsedFact, old: Fact, reference_time: datetime) -> Validity:
     """The interval of the fact that was wrong, where the correction does not give its own."""
-    start = told.valid_at or old.valid_at
-    if start is None and told.kind in {"event", "reading"}:
+    start = parsed.valid_at or old.valid_at
+    if start is None and parsed.kind in {"event", "reading"}:
         start = old.reference_time or reference_time
-    end = told.invalid_at or old.invalid_at
+    end = parsed.invalid_at or old.invalid_at
     if start is not None and end is not None and end <= start:
-        return Validity(start, None, is_empty=told.invalid_at is not None)
+        return Validity(start, None, is_empty=parsed.invalid_at is not None)
     return Validity(start, end)
 
 
@@ -70,9 +70,14 @@ def known_from(fact: Fact) -> datetime | None:
     return known_start(fact.valid_at, fact.invalid_at, fact.reference_time)
 
 
-def is_known_earlier(told: ToldFact, fact: Fact, reference_time: datetime) -> bool:
+def is_known_earlier(parsed: ParsedFact, fact: Fact, reference_time: datetime) -> bool:
     """Whether an older note tells a state without a start as well, so that it is known from then on."""
-    if fact.kind != "state" or fact.valid_at is not None or told.valid_at is not None or told.invalid_at is not None:
+    if (
+        fact.kind != "state"
+        or fact.valid_at is not None
+        or parsed.valid_at is not None
+        or parsed.invalid_at is not None
+    ):
         return False
     return fact.reference_time is not None and reference_time < fact.reference_time
 
@@ -135,33 +140,33 @@ def same_text(one: str, other: str) -> bool:
     return _compared(one) == _compared(other)
 
 
-def same_said(told: ToldFact, fact: Fact) -> bool:
+def same_stated_value(parsed: ParsedFact, fact: Fact) -> bool:
     """Same value, of a status the same word."""
-    if told.word is not None:
-        return same_text(told.word, word_of(fact) or "")
-    return same_value(told.value, fact.value)
+    if parsed.word is not None:
+        return same_text(parsed.word, word_of(fact) or "")
+    return same_value(parsed.value, fact.value)
 
 
-def says_the_same(told: ToldFact, fact: Fact) -> bool:
+def is_same_statement(parsed: ParsedFact, fact: Fact) -> bool:
     """Same value, and the same text unless the call gave none."""
-    if told.word is not None and not same_said(told, fact):
+    if parsed.word is not None and not same_stated_value(parsed, fact):
         return False
-    if told.has_text:
-        return same_text(told.text, fact.text) and (told.value is None or same_value(told.value, fact.value))
-    return same_value(told.value, fact.value)
+    if parsed.has_text:
+        return same_text(parsed.text, fact.text) and (parsed.value is None or same_value(parsed.value, fact.value))
+    return same_value(parsed.value, fact.value)
 
 
-def is_other_plan(told: ToldFact, fact: Fact) -> bool:
+def is_other_plan(parsed: ParsedFact, fact: Fact) -> bool:
     """Whether a plan is told for another time, or in other words, than a known one of the same."""
-    if told.kind != "plan":
+    if parsed.kind != "plan":
         return False
-    times = ((told.valid_at, fact.valid_at), (told.invalid_at, fact.invalid_at))
+    times = ((parsed.valid_at, fact.valid_at), (parsed.invalid_at, fact.invalid_at))
     is_moved = any(said is not None and said != known for said, known in times)
-    return is_moved or (told.has_text and not same_text(told.text, fact.text))
+    return is_moved or (parsed.has_text and not same_text(parsed.text, fact.text))
 
 
 def find_duplicate(
-    told: ToldFact,
+    parsed: ParsedFact,
     validity: Validity,
     reference_time: datetime,
     target_uuid: str,
@@ -172,16 +177,21 @@ def find_duplicate(
 
     An event is the same only at the same told instant: without one, only in the very same episode.
     """
-    if told.kind == "reading":
+    if parsed.kind == "reading":
         return None
     start = known_start(validity.valid_at, validity.invalid_at, reference_time)
     for fact in candidates:
-        if fact.target_uuid != target_uuid or fact.kind != told.kind or fact.voided or not says_the_same(told, fact):
+        if (
+            fact.target_uuid != target_uuid
+            or fact.kind != parsed.kind
+            or fact.voided
+            or not is_same_statement(parsed, fact)
+        ):
             continue
-        if fact.kind == "plan" and (not is_open(fact) or (told.replaces and is_other_plan(told, fact))):
+        if fact.kind == "plan" and (not is_open(fact) or (parsed.replaces and is_other_plan(parsed, fact))):
             continue
-        if told.kind == "event":
-            if fact.valid_at == validity.valid_at and (told.valid_at is not None or episode_uuid in fact.episodes):
+        if parsed.kind == "event":
+            if fact.valid_at == validity.valid_at and (parsed.valid_at is not None or episode_uuid in fact.episodes):
                 return fact
             continue
         if overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at):
@@ -194,36 +204,36 @@ class Closed:
     """Open facts told again in order to give their end, and those that were known to hold after it."""
 
     ended: tuple[Fact, ...] = ()
-    held_later: tuple[Fact, ...] = ()
+    known_later: tuple[Fact, ...] = ()
 
 
-def find_closed(told: ToldFact, target_uuid: str, candidates: Iterable[Fact], zone: tzinfo) -> Closed:
+def find_closed(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], zone: tzinfo) -> Closed:
     """The open facts that the call tells again in order to give their end.
 
     What is known to hold after that end is another period: it is left open, and in doubt if the call tells no start.
     """
-    end = told.invalid_at
-    if end is None or told.is_correction or told.kind not in {"state", "plan"}:
+    end = parsed.invalid_at
+    if end is None or parsed.is_correction or parsed.kind not in {"state", "plan"}:
         return Closed()
-    if told.valid_at is not None and told.valid_at >= end:
+    if parsed.valid_at is not None and parsed.valid_at >= end:
         return Closed()
     again = [
         fact
         for fact in candidates
         if fact.target_uuid == target_uuid
-        and fact.kind == told.kind
+        and fact.kind == parsed.kind
         and is_open(fact)
-        and (told.value is None or same_value(told.value, fact.value))
+        and (parsed.value is None or same_value(parsed.value, fact.value))
         and (fact.invalid_at is None or fact.invalid_at > end)
         and (fact.valid_at is None or fact.valid_at < end)
     ]
     later = [fact for fact in again if fact.kind == "state" and _is_before(end_of(fact, end, zone), known_from(fact))]
     ended = tuple(fact for fact in again if fact not in later)
-    return Closed(ended, () if ended or told.valid_at is not None else tuple(later))
+    return Closed(ended, () if ended or parsed.valid_at is not None else tuple(later))
 
 
 def find_conflicts(
-    told: ToldFact,
+    parsed: ParsedFact,
     validity: Validity,
     reference_time: datetime,
     target_uuid: str,
@@ -234,10 +244,10 @@ def find_conflicts(
 
     ``rivals``: states of other sources, where one source at a time is the rule.
     """
-    if told.kind != "state":
+    if parsed.kind != "state":
         return []
     start = known_start(validity.valid_at, validity.invalid_at, reference_time)
-    others = [fact for fact in candidates if fact.target_uuid != target_uuid or _other_value(told, fact)]
+    others = [fact for fact in candidates if fact.target_uuid != target_uuid or _other_value(parsed, fact)]
     conflicts = [
         fact
         for fact in (*rivals, *others)
@@ -257,9 +267,9 @@ class Fulfilled:
     maybe: tuple[Fact, ...] = ()
 
 
-def find_fulfilled(told: ToldFact, fact: Fact, candidates: Iterable[Fact], zone: tzinfo) -> Fulfilled:
+def find_fulfilled(parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact], zone: tzinfo) -> Fulfilled:
     """Open plans that a state or event brings about: none that was made only after it began."""
-    if told.kind not in {"state", "event"} or told.is_correction:
+    if parsed.kind not in {"state", "event"} or parsed.is_correction:
         return Fulfilled()
     start = fact.valid_at or fact.reference_time
     plans = [
@@ -268,18 +278,18 @@ def find_fulfilled(told: ToldFact, fact: Fact, candidates: Iterable[Fact], zone:
         if plan.kind == "plan"
         and is_open(plan)
         and plan.target_uuid == fact.target_uuid
-        and not _other_value(told, plan)
+        and not _other_value(parsed, plan)
         and not precedes(start, plan.reference_time, zone)
     ]
     maybe = tuple(plan for plan in plans if start and plan.valid_at and plan.valid_at - start > LONG_BEFORE)
     return Fulfilled(tuple(plan for plan in plans if plan not in maybe), maybe)
 
 
-def comes_about(told: ToldFact, plan: Fact, fact: Fact) -> bool:
+def fulfils(parsed: ParsedFact, plan: Fact, fact: Fact) -> bool:
     """Whether a state or event is what a plan with the same ends says."""
     ends = (fact.source_uuid, fact.target_uuid)
-    is_so = told.kind in {"state", "event"} and plan.kind == "plan"
-    return is_so and (plan.source_uuid, plan.target_uuid) == ends and not _other_value(told, plan)
+    is_so = parsed.kind in {"state", "event"} and plan.kind == "plan"
+    return is_so and (plan.source_uuid, plan.target_uuid) == ends and not _other_value(parsed, plan)
 
 
 def end_before_later(start: datetime, replaced: Iterable[Fact], series: Iterable[Fact]) -> datetime | None:
@@ -290,16 +300,16 @@ def end_before_later(start: datetime, replaced: Iterable[Fact], series: Iterable
     return min([*later, *(at for fact in series if (at := _state_start(fact)) is not None and at > start)])
 
 
-def other_statuses(told: ToldFact, pool: Iterable[Fact]) -> list[Fact]:
+def other_statuses(parsed: ParsedFact, pool: Iterable[Fact]) -> list[Fact]:
     """What else was said to be the status of the same entity, at any time: it has one at a time.
 
     Nothing if the call says itself what it replaces, or tells no start but an end.
     """
     if (
-        told.word is None
-        or told.kind != "state"
-        or told.replaces
-        or (told.invalid_at is not None and told.valid_at is None)
+        parsed.word is None
+        or parsed.kind != "state"
+        or parsed.replaces
+        or (parsed.invalid_at is not None and parsed.valid_at is None)
     ):
         return []
     return [
@@ -308,7 +318,7 @@ def other_statuses(told: ToldFact, pool: Iterable[Fact]) -> list[Fact]:
         if status_of_fact(fact) is not None
         and not fact.voided
         and (fact.expired_at is None or fact.invalid_at is not None)
-        and not same_said(told, fact)
+        and not same_stated_value(parsed, fact)
     ]
 
 
@@ -327,7 +337,7 @@ def ended(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None 
     return fact.model_copy(update={"invalid_at": end, "expired_at": expired_at if end <= now else None})
 
 
-def ended_as_told(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None = None) -> Fact | None:
+def ended_explicitly(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None = None) -> Fact | None:
     """As ``ended`` where the end itself was told: then a plan keeps it, too, though its day may come later."""
     over = ended(fact, at, now, recorded_at)
     return over.model_copy(update={"invalid_at": at}) if over is not None and fact.kind == "plan" else over
@@ -358,8 +368,8 @@ def update_of(fact: Fact, before: Fact) -> FactUpdate:
     return interval_update(fact).model_copy(update=said)
 
 
-def _other_value(told: ToldFact, fact: Fact) -> bool:
-    return told.value is not None and fact.value is not None and not same_value(told.value, fact.value)
+def _other_value(parsed: ParsedFact, fact: Fact) -> bool:
+    return parsed.value is not None and fact.value is not None and not same_value(parsed.value, fact.value)
 
 
 def _is_before(at: datetime, start: datetime | None) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from uuid import uuid4
 
-from graphiti_pkm.core.facts.parsed_facts import Told
+from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.records import Episode, Forgetting, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
@@ -31,18 +31,18 @@ async def find_saga(graph: Graph, group_id: str, name: str) -> Saga | None:
     return next((saga for saga in found if saga.uuid == uuid), found[0] if found else None)
 
 
-async def place_in_saga(graph: Graph, group_id: str, told: Told) -> SagaPlace | None:
+async def place_in_saga(graph: Graph, group_id: str, parsed: ParsedRequest) -> SagaPlace | None:
     """None if the call names no saga; nothing is read then.
 
     Raises:
         InvalidInput, AmbiguousUuid, NotFound: the previous episode given is none of this group.
     """
-    if told.saga is None:
+    if parsed.saga is None:
         return None
-    saga = await find_saga(graph, group_id, told.saga)
-    if told.saga_previous is not None:
-        return SagaPlace(told.saga, saga, await _previous(graph, group_id, told.saga_previous))
-    return SagaPlace(told.saga, saga, await graph.latest_of_saga(saga.uuid) if saga else None)
+    saga = await find_saga(graph, group_id, parsed.saga)
+    if parsed.saga_previous is not None:
+        return SagaPlace(parsed.saga, saga, await _previous(graph, group_id, parsed.saga_previous))
+    return SagaPlace(parsed.saga, saga, await graph.latest_of_saga(saga.uuid) if saga else None)
 
 
 async def _previous(graph: Graph, group_id: str, text: str) -> str:
@@ -103,10 +103,10 @@ async def close_sagas(
         mentioned: entities, besides those in the write, that the episodes mention.
         says: whether a saga's name has to go.
     """
-    told = intent.forgets or Forgetting()
+    parsed = intent.forgets or Forgetting()
     gone = intent.deletions.episodes
-    touched = list(dict.fromkeys((*gone, *(text.uuid for text in told.episodes))))
-    held = await graph.sagas_holding(touched, [intent.group_id], gone)
+    touched = list(dict.fromkeys((*gone, *(text.uuid for text in parsed.episodes))))
+    held = await graph.sagas_of_episodes(touched, [intent.group_id], gone)
     links = closing_links(await graph.links_around(gone), gone)
     stay = [
         one.saga.model_copy(
@@ -115,15 +115,15 @@ async def close_sagas(
                 "summary": "",
                 "last_summarized_at": None,
                 "last_summarized_episode_valid_at": None,
-                "first_episode_uuid": one.first_left,
-                "last_episode_uuid": one.last_left,
+                "first_episode_uuid": one.first_remaining,
+                "last_episode_uuid": one.last_remaining,
             }
         )
         for one in held
-        if one.first_left is not None
+        if one.first_remaining is not None
     ]
     members = {*mentioned, *intent.deletions.entities, *(entity.uuid for entity in intent.entities)}
-    empty = tuple(one.saga.uuid for one in held if one.first_left is None)
+    empty = tuple(one.saga.uuid for one in held if one.first_remaining is None)
     return intent.model_copy(
         update={
             "sagas": tuple(stay),
@@ -132,6 +132,6 @@ async def close_sagas(
                 for one, other in links
             ),
             "deletions": intent.deletions.model_copy(update={"sagas": empty}),
-            "forgets": told.model_copy(update={"members": tuple(sorted(members))}),
+            "forgets": parsed.model_copy(update={"members": tuple(sorted(members))}),
         }
     )

@@ -17,7 +17,7 @@ Words: TypeAlias = tuple[str, ...]
 
 _MOST_COMPARED = 200
 """Names that are looked at because of one form, and for one new name."""
-_LONGEST_WITH_SLIPS = 64
+_LONGEST_WITH_TYPOS = 64
 """Letters of a name of which every form with one letter left out is kept."""
 _MOST_GROUPS = 64
 _NO_ONE = ""
@@ -66,7 +66,7 @@ class KnownNames:
         if not name.is_alias or name.entity_uuid not in self._main:
             self._main[name.entity_uuid] = name.text
         self._index_words(name.key, _spelt(name))
-        for form in _slips(self._forms[name.key][name.text].compared):
+        for form in _typos(self._forms[name.key][name.text].compared):
             keys = self._by_spelling[form]
             if len(keys) < _MOST_COMPARED:
                 keys.append(name.key)
@@ -114,7 +114,7 @@ class KnownNames:
     def lookalikes(self, text: str) -> list[str]:
         """Uuids of other entities whose name, however it is spelt, differs by a slip, or by a word more or less."""
         asked = NameForm.of(text)
-        sharing = (key for form in _slips(asked.compared) for key in self._by_spelling.get(form, ()))
+        sharing = (key for form in _typos(asked.compared) for key in self._by_spelling.get(form, ()))
         close = {
             key
             for key in _first(sharing)
@@ -145,8 +145,8 @@ def _keep(keys: dict[str, None], key: str) -> None:
         keys[key] = None
 
 
-def _slips(compared: str) -> set[int]:
-    return {hash(form) for form in deletions(compared)} if len(compared) <= _LONGEST_WITH_SLIPS else set()
+def _typos(compared: str) -> set[int]:
+    return {hash(form) for form in deletions(compared)} if len(compared) <= _LONGEST_WITH_TYPOS else set()
 
 
 def _continues(latest: Name, known: Name) -> bool:

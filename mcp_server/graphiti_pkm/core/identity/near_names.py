@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from graphiti_pkm.core.identity.spelling import digits_in, measure_form, relation_form, slips_allowed, stems
+from graphiti_pkm.core.identity.spelling import digits_in, measure_form, relation_form, stems, typos_allowed
 from graphiti_pkm.core.model.names import normalise_name
 
 _MOST_NEAR = 50
@@ -27,7 +27,7 @@ class Relations(Mapping[str, int]):
             self._same[compared].append(relation)
             self._inflected[relation_form(relation)].append(relation)
         self._near: dict[str, list[str]] = {}
-        self._spelt_alike: dict[str, set[str]] = {}
+        self._spelling_variants: dict[str, set[str]] = {}
 
     def __getitem__(self, relation: str) -> int:
         return self._uses[relation]
@@ -48,10 +48,10 @@ class Relations(Mapping[str, int]):
         found = self._near[relation]
         return [other for other in found if other not in _NEVER_PLANNED] if is_plan else list(found)
 
-    def spelt_alike(self, relation: str) -> set[str]:
+    def spelling_variants(self, relation: str) -> set[str]:
         """Those of them that differ by a slip or an ending only, not by a word such as AT or WITH."""
         self._compare(relation)
-        return self._spelt_alike[relation]
+        return self._spelling_variants[relation]
 
     def _compare(self, relation: str) -> None:
         if relation in self._near:
@@ -62,7 +62,7 @@ class Relations(Mapping[str, int]):
         near = sorted({*spelt, *inflected} - {relation}, key=self._place.__getitem__)[:_MOST_NEAR]
         self._near[relation] = near
         words = stems(relation)
-        self._spelt_alike[relation] = {other for other in near if other in spelt or stems(other) == words}
+        self._spelling_variants[relation] = {other for other in near if other in spelt or stems(other) == words}
 
 
 class Measures:
@@ -126,7 +126,7 @@ class _Forms:
 
     def close_to(self, compared: str) -> list[int]:
         """Places of those that differ from one by a slip, as ``close_spelling`` has it; all compared in one go."""
-        most = slips_allowed(len(compared))
+        most = typos_allowed(len(compared))
         if not most:
             return []
         digits = digits_in(compared)
@@ -134,5 +134,5 @@ class _Forms:
         return [
             place
             for other, slips, place in found
-            if 0 < slips <= slips_allowed(min(len(compared), len(other))) and self._digits[place] == digits
+            if 0 < slips <= typos_allowed(min(len(compared), len(other))) and self._digits[place] == digits
         ]

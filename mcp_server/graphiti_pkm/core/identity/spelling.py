@@ -7,8 +7,8 @@ from rapidfuzz.distance import OSA
 
 from graphiti_pkm.core.model.names import fold, normalise_name, words_of
 
-_ONE_SLIP = 5
-_TWO_SLIPS = 9
+_ONE_TYPO = 5
+_TWO_TYPOS = 9
 MOST_EXTRA_WORDS = 2
 _SHORTEST_WORD = 3
 _DIGITS = re.compile(r"\d+")
@@ -25,9 +25,9 @@ _MEASURE_WORDS = words_of(
 )
 
 
-def slips_allowed(length: int) -> int:
+def typos_allowed(length: int) -> int:
     """In how many letters a compared form of this length may differ from another: one from 5 on, two from 9."""
-    return 2 if length >= _TWO_SLIPS else 1 if length >= _ONE_SLIP else 0
+    return 2 if length >= _TWO_TYPOS else 1 if length >= _ONE_TYPO else 0
 
 
 def close_spelling(one: str, other: str) -> bool:
@@ -35,7 +35,7 @@ def close_spelling(one: str, other: str) -> bool:
 
     A slip is a letter inserted, left out, changed or swapped with the next.
     """
-    allowed = slips_allowed(min(len(one), len(other)))
+    allowed = typos_allowed(min(len(one), len(other)))
     if abs(len(one) - len(other)) > allowed:
         return False
     return 0 < OSA.distance(one, other, score_cutoff=allowed) <= allowed and same_digits(one, other)
@@ -46,7 +46,7 @@ def same_relation(one: str, other: str) -> bool:
     return normalise_name(one) == normalise_name(other)
 
 
-def inflected_alike(one: str, other: str) -> bool:
+def is_inflection(one: str, other: str) -> bool:
     """WORK_AT, WORKS_AT and WORKED_AT are one relation too, WORKS_WITH is another."""
     return same_relation(one, other) or stems(one) == stems(other)
 
@@ -61,7 +61,7 @@ def with_one_only(one: str, other: str) -> bool:
     return one.endswith("_WITH") != other.endswith("_WITH")
 
 
-def says_of_source(relation: str) -> bool:
+def describes_source(relation: str) -> bool:
     """Whether a relation says where its source stands, so that many may share a target: WORKS_AT, HAS_STATUS, USES.
 
     Of others (MANAGES, LEADS, OWNS) a new source of a target may have taken the place of another one.
@@ -70,7 +70,7 @@ def says_of_source(relation: str) -> bool:
     return words[-1] in _OF_THE_SOURCE or (words[0] in {"HAS", "USES"} and words[-1] != "OF")
 
 
-def held_by_one(relation: str) -> bool:
+def has_exclusive_target(relation: str) -> bool:
     """Whether the target of a relation as a rule has one such source at a time: MANAGES, LEADS, IS_HEAD_OF."""
     words = [word for word in relation.lower().split("_") if word not in _AUXILIARIES]
     if len(words) == 1:

@@ -45,7 +45,7 @@ class Caller(Record):
         return TIERS.index(self.tier) >= TIERS.index(tier)
 
     @property
-    def sight(self) -> tuple[str, ...]:
+    def visibility(self) -> tuple[str, ...]:
         """What may be seen, for whatever holds of this caller only, as a cursor does: one that sees more is another."""
         return (self.principal, *self.groups)
 

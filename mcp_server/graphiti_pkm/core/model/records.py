@@ -208,7 +208,7 @@ class EpisodeText(Record):
     source_description: str = ""
 
 
-class NamesLeft(Record):
+class RemainingNames(Record):
     """All names that an entity keeps when one of them is forgotten: those that stay, never the one that goes."""
 
     entity_uuid: str
@@ -230,7 +230,7 @@ class Forgetting(Record):
     """Episode and entity."""
     reasons: tuple[str, ...] = ()
     """Changes whose reason goes."""
-    names: tuple[NamesLeft, ...] = ()
+    names: tuple[RemainingNames, ...] = ()
     answers: tuple[str, ...] = ()
     """Earlier writes of which the answer goes, though what they wrote stays."""
     saved_graphs: tuple[str, ...] = ()

@@ -16,8 +16,8 @@ from graphiti_pkm.core.model.records import (
     Forgetting,
     Job,
     Name,
-    NamesLeft,
     NewVectors,
+    RemainingNames,
     Vectors,
     WriteIntent,
     WriteKind,
@@ -70,7 +70,7 @@ def concerned(forgetting: WriteIntent) -> frozenset[str]:
     )
 
 
-def left_of_receipt(answer: Mapping[str, object]) -> dict[str, object]:
+def redacted_receipt(answer: Mapping[str, object]) -> dict[str, object]:
     """What a stored answer keeps once anything of its group is forgotten: it also repeats what other notes told.
 
     Which ones cannot be told from the row that it stands in, so all of that goes.
@@ -98,13 +98,13 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
     return left, {uuid: vector for uuid, vector in vectors.items() if uuid in kept}
 
 
-def names_left(forgetting: WriteIntent) -> dict[str, frozenset[str]]:
+def remaining_names(forgetting: WriteIntent) -> dict[str, frozenset[str]]:
     """Keys of all names of each entity that loses some."""
     told = forgetting.forgets or Forgetting()
     return {left.entity_uuid: frozenset(name.key for name in left.names) for left in told.names}
 
 
-def left_of_job(job: Job, group_id: str, gone: Collection[str], names: Mapping[str, Collection[str]]) -> Job | None:
+def redacted_job(job: Job, group_id: str, gone: Collection[str], names: Mapping[str, Collection[str]]) -> Job | None:
     """Without what names an entity no more; None if it is for nothing then."""
     if not isinstance(job, BackLinkJob):
         return job
@@ -136,7 +136,7 @@ class _Redaction:
         self._passages = frozenset(told.passages)
         self._mentions = frozenset(told.mentions)
         self._reasons = frozenset(told.reasons)
-        self._names = names_left(forgetting)
+        self._names = remaining_names(forgetting)
         self._sagas = {saga.uuid: saga for saga in forgetting.sagas}
         self._gone_sagas = frozenset(gone.sagas)
         self._members = frozenset((*told.members, *gone.entities))
@@ -167,13 +167,13 @@ class _Redaction:
                     for one in earlier.passages
                     if one.uuid not in self._passages and one.episode_uuid not in self._gone_episodes
                 ),
-                **self._sagas_left(earlier),
+                **self._remaining_sagas(earlier),
                 "new_vectors": self._new_vectors(earlier.new_vectors) if earlier.new_vectors else None,
                 "changes": _left(self._change, earlier.changes),
                 "jobs": tuple(
                     job
                     for one in earlier.jobs
-                    if (job := left_of_job(one, earlier.group_id, self._gone_entities, self._names)) is not None
+                    if (job := redacted_job(one, earlier.group_id, self._gone_entities, self._names)) is not None
                 ),
                 "extractions": tuple(
                     one.model_copy(update={"instructions": ""}) if one.episode_uuid in self._touched else one
@@ -185,7 +185,7 @@ class _Redaction:
             }
         )
 
-    def _sagas_left(self, earlier: WriteIntent) -> dict[str, object]:
+    def _remaining_sagas(self, earlier: WriteIntent) -> dict[str, object]:
         """Sagas that stay have the words that they have now; a community goes with any of its members."""
         now = self._sagas
         return {
@@ -276,7 +276,7 @@ class _Redaction:
         """An earlier write that forgot something holds what it had left."""
         texts = (self._texts.get(one.uuid, one) for one in told.episodes if one.uuid not in self._gone_episodes)
         names = (
-            NamesLeft(entity_uuid=left.entity_uuid, names=tuple(filter(self._keeps_name, left.names)))
+            RemainingNames(entity_uuid=left.entity_uuid, names=tuple(filter(self._keeps_name, left.names)))
             for left in told.names
             if left.entity_uuid not in self._gone_entities
         )

@@ -77,7 +77,7 @@ class GraphComparing(Protocol):
         """The next episodes in order of their uuids."""
         ...
 
-    async def held_episodes(self, uuids: Sequence[str]) -> set[str]:
+    async def existing_episodes(self, uuids: Sequence[str]) -> set[str]:
         """Those that are there."""
         ...
 

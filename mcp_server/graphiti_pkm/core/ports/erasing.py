@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graphiti_pkm.core.model.records import WriteIntent
-from graphiti_pkm.core.ports.saved_graphs import KeptGraph
+from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent
 
 
 @dataclass(frozen=True)
-class KeptRow:
+class RowContent:
     """All words that a row of the journal holds."""
 
     seq: int
@@ -20,11 +20,11 @@ class KeptRow:
 class JournalErasing(Protocol):
     """Files without what no row holds any more, and the jobs that stand for it."""
 
-    async def kept_rows(self, group_id: str, after_seq: int, limit: int) -> Sequence[KeptRow]:
+    async def row_contents(self, group_id: str, after_seq: int, limit: int) -> Sequence[RowContent]:
         """Every row of a group in order, failed ones too, as forgetting reads them: without vectors."""
         ...
 
-    async def kept_graphs(self, principal: str) -> Sequence[KeptGraph]:
+    async def saved_graph_contents(self, principal: str) -> Sequence[SavedGraphContent]:
         """All scratch graphs that a principal saved, with their words."""
         ...
 

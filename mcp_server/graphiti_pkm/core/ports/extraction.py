@@ -224,11 +224,11 @@ class ExtractionQueue(Protocol):
         Args:
             owner: stands for this one claim, so another for each: a write that forgets takes a running job away and
                 queues it again, perhaps for the same process.
-            lease_seconds: how long it is held without a ``beat``.
+            lease_seconds: how long it is held without a ``heartbeat``.
         """
         ...
 
-    async def beat(self, job_id: int, owner: str, lease_seconds: float) -> bool:
+    async def heartbeat(self, job_id: int, owner: str, lease_seconds: float) -> bool:
         """Prolong the lease; False if it is another's, the job was cancelled, or something of its group forgotten.
 
         Asked under the group's lock before its write is journalled, so that no such result is written.

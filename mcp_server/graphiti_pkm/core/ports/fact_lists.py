@@ -32,7 +32,7 @@ class GraphFacts(Protocol):
         """The earliest date of a fact that is not voided: its start, else when it was told; of an entity, or of all."""
         ...
 
-    async def record_began(self, group_ids: Sequence[str]) -> datetime | None:
+    async def record_start(self, group_ids: Sequence[str]) -> datetime | None:
         """When the first episode of these groups was recorded."""
         ...
 

@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Literal, Protocol
 
-from graphiti_pkm.core.health import TakesWrites
+from graphiti_pkm.core.health import WriteCheck
 from graphiti_pkm.core.model.queries import (
     EntityFilter,
     EpisodeFilter,
@@ -184,7 +184,7 @@ class GraphReader(GraphFacts, Protocol):
         ...
 
 
-class GraphWriter(TakesWrites, Protocol):
+class GraphWriter(WriteCheck, Protocol):
     """Applies whole intents."""
 
     async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
@@ -197,7 +197,7 @@ class GraphWriter(TakesWrites, Protocol):
 
         Raises:
             Unavailable: the database could not be reached or died; the intent may be partly there.
-            NotKept: the database refused the write; nothing of it is there.
+            WriteFailed: the database refused the write; nothing of it is there.
         """
         ...
 
@@ -275,7 +275,7 @@ class JournalRow(Protocol):
     def vectors(self) -> Vectors: ...
 
 
-class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuilding, TakesWrites, Protocol):
+class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuilding, WriteCheck, Protocol):
     """The second copy of every write. All methods are quick local SQLite calls, run off the event loop."""
 
     async def append(
@@ -284,7 +284,7 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
         """Commit the intent, its jobs and its answer (state ``intent``) durably; returns its sequence number.
 
         Raises:
-            NotKept: it cannot be written, or the job that it is of was cancelled.
+            WriteFailed: it cannot be written, or the job that it is of was cancelled.
             ConflictingContent: another memory in force has the uuid of its episode.
 
         With ``forgets`` every earlier row of the group loses the same in the same transaction (``domain.redaction``),

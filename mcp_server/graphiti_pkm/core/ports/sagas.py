@@ -13,13 +13,13 @@ from graphiti_pkm.core.model.saga_records import Community, Saga
 _SAGAS = uuid5(NAMESPACE_URL, "graphiti-pkm/saga")
 
 
-class HeldSaga(Record):
+class SagaMembers(Record):
     """A saga that holds some episodes, with the first and last recorded of its others."""
 
     saga: Saga
-    first_left: str | None = None
+    first_remaining: str | None = None
     """None: it holds no others."""
-    last_left: str | None = None
+    last_remaining: str | None = None
 
 
 class GraphSagas(Protocol):
@@ -37,9 +37,9 @@ class GraphSagas(Protocol):
         """Of the saga's own group, as they were recorded, oldest first."""
         ...
 
-    async def sagas_holding(
+    async def sagas_of_episodes(
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]
-    ) -> list[HeldSaga]:
+    ) -> list[SagaMembers]:
         """Sagas that hold any of the episodes, by uuid; the others that they hold are those not in ``without``."""
         ...
 
@@ -69,10 +69,10 @@ def closing_links(links: Iterable[tuple[str, str]], gone: Sequence[str]) -> list
         after[previous].append(following)
         if previous not in gone:
             starts[previous] = None
-    return [(start, end) for start in starts for end in _next_left(start, after, frozenset(gone)) if end != start]
+    return [(start, end) for start in starts for end in _next_remaining(start, after, frozenset(gone)) if end != start]
 
 
-def _next_left(start: str, after: dict[str, list[str]], gone: frozenset[str]) -> list[str]:
+def _next_remaining(start: str, after: dict[str, list[str]], gone: frozenset[str]) -> list[str]:
     """Beyond at least one that goes."""
     ends: dict[str, None] = {}
     seen: set[str] = set()

@@ -21,7 +21,7 @@ class SavedGraph(Record):
     edges: int
 
 
-class KeptGraph(Record):
+class SavedGraphContent(Record):
     """One with all its words."""
 
     uuid: str
@@ -40,7 +40,7 @@ class KeptGraph(Record):
 class SavedGraphs(Protocol):
     """Saved graphs by owner and name."""
 
-    async def save(self, graph: KeptGraph, most: int, most_characters: int) -> bool:
+    async def save(self, graph: SavedGraphContent, most: int, most_characters: int) -> bool:
         """Keep it durably in the place of one of the same owner and name; returns whether there was one.
 
         Raises:
@@ -53,7 +53,7 @@ class SavedGraphs(Protocol):
         """By name."""
         ...
 
-    async def find(self, owner: Sequence[str], name: str) -> KeptGraph | None:
+    async def find(self, owner: Sequence[str], name: str) -> SavedGraphContent | None:
         """One with its content."""
         ...
 
@@ -62,7 +62,7 @@ class SavedGraphs(Protocol):
         ...
 
 
-def is_lost(graph: KeptGraph, forgetting: WriteIntent) -> bool:
+def is_lost(graph: SavedGraphContent, forgetting: WriteIntent) -> bool:
     """Whether a write that forgets takes a saved graph: it is named, or holds words that go of this group."""
     told = forgetting.forgets or Forgetting()
     if graph.uuid in told.saved_graphs:
@@ -74,7 +74,7 @@ def is_lost(graph: KeptGraph, forgetting: WriteIntent) -> bool:
     held = frozenset(_TOKEN.findall(graph.content))
     gone = {*forgetting.deletions.entities, *forgetting.deletions.facts, *told.facts}
     left = {fact.uuid: fact for fact in forgetting.facts if fact.uuid in held}
-    return not gone.isdisjoint(held) or (bool(left) and _says_otherwise(graph, left))
+    return not gone.isdisjoint(held) or (bool(left) and _differs_from_facts(graph, left))
 
 
 def texts_in(value: object) -> Iterator[str]:
@@ -90,7 +90,7 @@ def texts_in(value: object) -> Iterator[str]:
             yield from texts_in(item)
 
 
-def _says_otherwise(graph: KeptGraph, left: Mapping[str, Fact]) -> bool:
+def _differs_from_facts(graph: SavedGraphContent, left: Mapping[str, Fact]) -> bool:
     """Whether an edge has other words than the fact that it was loaded from keeps."""
     for _, _, _, properties in json.loads(graph.content)["edges"]:
         fact = next((left[uuid] for uuid in properties.get(FACT_UUIDS) or () if uuid in left), None)

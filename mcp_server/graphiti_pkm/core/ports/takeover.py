@@ -36,7 +36,7 @@ class SharedReadings(Protocol):
         """Who we are, for as long as our data directory is."""
         ...
 
-    async def beat(self, lease_seconds: float) -> None:
+    async def heartbeat(self, lease_seconds: float) -> None:
         """Tell that this server is there, for so long."""
         ...
 

@@ -13,7 +13,7 @@ EXCERPT = 600
 _MATCH = 400
 _SURE = 0.3
 """Cosine from which the nearest sentence is shown, whichever words it has."""
-_TELLING = 4
+_DISTINCTIVE = 4
 """Shorter words of a query ("the", "did") tell little, unless they hold a digit or stand alone."""
 _SEARCHED = 100_000
 _TERMS = 32
@@ -24,7 +24,7 @@ def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]
     nearest = (hit.start, hit.end) if hit else None
     if hit and hit.cosine >= _SURE:
         return nearest
-    words = _telling(terms)
+    words = _distinctive(terms)
     first = _first_searched(content, words)
     part = content[first : first + _SEARCHED]
     spans = split_passages(part)
@@ -32,7 +32,7 @@ def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]
     return nearest if place is None else (first + spans[place].start, first + spans[place].end)
 
 
-def telling_sentence(content: str, fact: Fact, hit: EpisodeHit | None) -> str | None:
+def supporting_sentence(content: str, fact: Fact, hit: EpisodeHit | None) -> str | None:
     """The sentence that tells a fact: the one near in meaning, else the one with most of its words; None if unsure.
 
     The name of the source alone tells nothing: a note about Petra has it everywhere.
@@ -40,7 +40,7 @@ def telling_sentence(content: str, fact: Fact, hit: EpisodeHit | None) -> str | 
     if hit and hit.cosine >= _SURE:
         return content[hit.start : hit.end]
     about = set(map(stem, search_terms(fact.source_name, _TERMS)))
-    words = [word for word in _telling(search_terms(fact.text, _TERMS)) if stem(word) not in about]
+    words = [word for word in _distinctive(search_terms(fact.text, _TERMS)) if stem(word) not in about]
     sentences = [content[span.start : span.end] for span in split_passages(content)]
     place = best_sentence(words, sentences)
     if place is None:
@@ -68,8 +68,8 @@ def excerpt(content: str, span: tuple[int, int] | None) -> str:
     return f"{'…' if first else ''}{content[first:last].strip()}{'…' if last < len(content) else ''}"
 
 
-def _telling(terms: Sequence[str]) -> Sequence[str]:
-    told = [term for term in terms if len(term) >= _TELLING or not (term.isascii() and term.isalpha())]
+def _distinctive(terms: Sequence[str]) -> Sequence[str]:
+    told = [term for term in terms if len(term) >= _DISTINCTIVE or not (term.isascii() and term.isalpha())]
     return told or terms
 
 

@@ -51,7 +51,7 @@ class FactLists(Reader):
         at = self._instant("known_at", known_at)
         if at is None or at >= now:
             return Known()
-        began = await self._graph.record_began(group_ids)
+        began = await self._graph.record_start(group_ids)
         if began is not None and began <= at:
             return Known(at)
         begins = f"The record begins {show_time(began, self._context.settings.zone)}; " if began else ""
@@ -116,7 +116,7 @@ def series_of(facts: Sequence[Fact]) -> tuple[str, str] | None:
     return found.pop() if is_one else None
 
 
-def series_told(count: int, total: int | None, measure: str) -> str:
+def series_note(count: int, total: int | None, measure: str) -> str:
     """Says the order, which is not that of other answers."""
     of = "" if total is None else f"of {total} "
     return f"Found {count} {of}reading(s) of {clipped(measure, _NAME)}, oldest first"

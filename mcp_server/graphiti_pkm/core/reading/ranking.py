@@ -87,7 +87,7 @@ def key_of(uuid: str, score: float) -> Key:
     return (round(-score * _SCALE), uuid)
 
 
-def rest_after(ranking: Ranking, after: Key | None) -> Ranking:
+def items_after(ranking: Ranking, after: Key | None) -> Ranking:
     """What follows the last record seen; if that was deleted meanwhile, what follows its place."""
     if after is None:
         return ranking

@@ -80,7 +80,7 @@ class Reader:
 
         ``resolved``: what fields of the request stand for, so that a date or uuid may be written otherwise meanwhile.
         """
-        filters = {"tool": type(request).__name__, "caller": caller.sight, **request.filters(), **resolved}
+        filters = {"tool": type(request).__name__, "caller": caller.visibility, **request.filters(), **resolved}
         signer = self._context.signer
         if cursor is None:
             return Start(None, self._context.now(), filters, signer)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from graphiti_pkm.core.call_time import waits_as_asked
+from graphiti_pkm.core.call_time import allow_requested_wait
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within
@@ -23,7 +23,7 @@ _MOST_WAITING = 50
 """Of those that wait, in which reasons are looked for."""
 _LOOK_SECONDS = 0.5
 """How soon a job that another process has ended is noticed."""
-_TELL_SECONDS = 5.0
+_REPORT_SECONDS = 5.0
 _BUILD = "Communities are as before; build_communities (toolset graph) makes them anew once all is told."
 _TASKS = {"saga": "summarize_saga", "communities": "build_communities"}
 _ENDED = frozenset({"done", "failed", "cancelled"})
@@ -78,7 +78,7 @@ class Receipts:
 
     async def wait(self, episode_uuid: str, seconds: float, progress: Progress) -> ExtractionReceipt | None:
         """The receipt once the job has ended, or as it is after so many seconds or a ``stop_waiting``; None if none."""
-        waits_as_asked()
+        allow_requested_wait()
         clock = asyncio.get_running_loop().time
         start = clock()
         told = 0.0
@@ -92,7 +92,7 @@ class Receipts:
                 return await self._elsewhere(episode_uuid, [records[0].group_id], records) or self._shown(records[0])
             if waited >= told:
                 await progress(round(waited, 1), seconds, f"extraction {records[0].state}")
-                told = waited + _TELL_SECONDS
+                told = waited + _REPORT_SECONDS
             await wait_for_any(changed, self._stopping, seconds=min(_LOOK_SECONDS, seconds - waited))
 
     async def sizes(self, group_ids: Sequence[str]) -> dict[str, int]:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from graphiti_pkm.core.facts.parsed_facts import Told, ToldFact
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact, ParsedRequest
 from graphiti_pkm.core.facts.replacement import as_uuid_prefix
 from graphiti_pkm.core.facts.resolution import names_given, names_in
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.identity.mentions import word_forms
 from graphiti_pkm.core.identity.name_parts import may_stand_alone
 from graphiti_pkm.core.identity.near_names import Measures, Relations, near_measure
-from graphiti_pkm.core.identity.spelling import held_by_one, with_one_only
+from graphiti_pkm.core.identity.spelling import has_exclusive_target, with_one_only
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Fact, Name, Vector
@@ -83,23 +83,23 @@ class SnapshotReader:
         self._graph = graph
         self._books = books
 
-    async def known_names(self, group_id: str, told: Told, person: str) -> dict[str, Name]:
+    async def known_names(self, group_id: str, parsed: ParsedRequest, person: str) -> dict[str, Name]:
         """The names of the call that exist, by key; with that of the person, who stays known by it."""
-        named = names_in(told, person)
+        named = names_in(parsed, person)
         if not named:
             return {}
         return await self._graph.get_names(await in_thread(lambda: [name_key(group_id, one) for one in (*named, ME)]))
 
     async def read(
-        self, group_id: str, told: Told, person: str, vectors: Mapping[str, Vector], now: datetime
+        self, group_id: str, parsed: ParsedRequest, person: str, vectors: Mapping[str, Vector], now: datetime
     ) -> Snapshot:
         """Everything at once, in two rounds (three for a reading under a new name of its series)."""
         names, known, relations = await asyncio.gather(
-            self.known_names(group_id, told, person), self._books.of(group_id), self._relations(group_id, told)
+            self.known_names(group_id, parsed, person), self._books.of(group_id), self._relations(group_id, parsed)
         )
-        mentioned, parts = await _named_in(known, told)
-        reading = _Reading(self._graph, group_id, told, person, names)
-        matched, given = await in_thread(_given_in, group_id, names_in(told, person), names)
+        mentioned, parts = await _named_in(known, parsed)
+        reading = _Reading(self._graph, group_id, parsed, person, names)
+        matched, given = await in_thread(_given_in, group_id, names_in(parsed, person), names)
         others = mentioned.union(matched)
         parts = {
             word: uuid for word, uuid in parts.items() if uuid not in others and given.isdisjoint(word_forms(word))
@@ -141,8 +141,8 @@ class SnapshotReader:
             had_names=len(known) > 0,
         )
 
-    async def _relations(self, group_id: str, told: Told) -> Relations:
-        return await in_thread(Relations, await self._graph.relations(group_id, _RELATIONS) if told.facts else {})
+    async def _relations(self, group_id: str, parsed: ParsedRequest) -> Relations:
+        return await in_thread(Relations, await self._graph.relations(group_id, _RELATIONS) if parsed.facts else {})
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class _Reading:
 
     graph: GraphReader
     group_id: str
-    told: Told
+    parsed: ParsedRequest
     person: str
     names: Mapping[str, Name]
 
@@ -188,12 +188,17 @@ class _Reading:
         replaceable: dict[tuple[str, str], None] = {}
         conflicting: dict[tuple[str, str], None] = {}
         between: dict[tuple[str, str], None] = {}
-        for fact in self.told.facts:
+        for fact in self.parsed.facts:
             source, target = self._uuid(fact.source), self._uuid(fact.target)
             same = relations.same(fact.relation)
-            if target is not None and fact.has_target and same and (fact.replaces or held_by_one(fact.relation)):
+            if (
+                target is not None
+                and fact.has_target
+                and same
+                and (fact.replaces or has_exclusive_target(fact.relation))
+            ):
                 rivals[target, tuple(same)] = None
-            if target is not None and fact.has_target and (same or held_by_one(fact.relation)):
+            if target is not None and fact.has_target and (same or has_exclusive_target(fact.relation)):
                 between.update({(old, target): None for text in fact.replaces if (old := self._uuid(text))})
             if source is None:
                 continue
@@ -202,7 +207,7 @@ class _Reading:
             related.update(dict.fromkeys((source, relation) for relation in (*same, *near)))
             ends = (target, *map(self._uuid, fact.replaces))
             between.update({(source, end): None for end in ends if end is not None})
-        prefixes = {prefix for fact in self.told.facts for text in fact.replaces if (prefix := as_uuid_prefix(text))}
+        prefixes = {prefix for fact in self.parsed.facts for text in fact.replaces if (prefix := as_uuid_prefix(text))}
         return _Wanted(rivals, replaceable, conflicting, between, sorted(prefixes))
 
     async def measures(self) -> dict[str, dict[str, int]]:
@@ -236,7 +241,7 @@ class _Reading:
         return {fact.uuid: old for fact, old in zip(wanted, found, strict=True) if old}
 
     def _correctable(self, facts: Sequence[Fact]) -> list[Fact]:
-        corrected = [fact for fact in self.told.facts if fact.is_correction and fact.kind == "state"]
+        corrected = [fact for fact in self.parsed.facts if fact.is_correction and fact.kind == "state"]
         sources = {self._uuid(fact.source) for fact in corrected}
         prefixes = tuple(prefix for fact in corrected for text in fact.replaces if (prefix := as_uuid_prefix(text)))
         ends = {uuid for fact in corrected for text in fact.replaces if (uuid := self._uuid(text))}
@@ -267,13 +272,13 @@ class _Reading:
     def _near(self, relations: Relations, entities: Sequence[Entity]) -> dict[tuple[str, str], str | None]:
         """Pairs of a new and an existing relation of much the same words, with the type of the new one's target."""
         labels = {entity.uuid: entity.label for entity in entities}
-        typed = {entity.name: entity.label for entity in self.told.entities if entity.label}
+        typed = {entity.name: entity.label for entity in self.parsed.entities if entity.label}
         return {
             (fact.relation, near): typed.get(fact.target) or labels.get(self._uuid(fact.target) or "")
-            for fact in self.told.facts
+            for fact in self.parsed.facts
             if fact.has_target and fact.relation not in relations
             for near in relations.near(fact.relation, is_plan=False)
-            if near not in relations.spelt_alike(fact.relation)
+            if near not in relations.spelling_variants(fact.relation)
         }
 
     async def _target_labels(self, relation: str, now: datetime) -> set[str]:
@@ -285,9 +290,9 @@ class _Reading:
     def _followers(self, facts: Sequence[Fact]) -> list[Fact]:
         """States that start where one ended that a call may end earlier, told late."""
         starts: dict[str | None, datetime] = {}
-        for fact in self.told.facts:
+        for fact in self.parsed.facts:
             if fact.kind == "state" and fact.replaces and not fact.is_correction:
-                start, source = fact.valid_at or self.told.reference_time, self._uuid(fact.source)
+                start, source = fact.valid_at or self.parsed.reference_time, self._uuid(fact.source)
                 starts[source] = min(start, starts.get(source, start))
         late = [fact for fact in facts if fact.kind == "state" and not fact.voided and fact.source_uuid in starts]
         ends = {
@@ -302,7 +307,7 @@ class _Reading:
         wanted = EntityFilter(group_ids=(self.group_id,))
         new = [
             name
-            for name in names_given(self.told, self.person)
+            for name in names_given(self.parsed, self.person)
             if name != self.person and name in vectors and self._uuid(name) is None
         ][:_MOST_NEW_NAMES]
         found = await asyncio.gather(
@@ -312,14 +317,14 @@ class _Reading:
 
     async def alike(self, known: KnownNames, nearest: Mapping[str, Mapping[str, float]]) -> dict[str, Entity]:
         """Those near a new name by spelling or meaning, some of each."""
-        new = [name for name in names_given(self.told, self.person) if self._uuid(name) is None][:_MOST_NEW_NAMES]
+        new = [name for name in names_given(self.parsed, self.person) if self._uuid(name) is None][:_MOST_NEW_NAMES]
         spelt = await in_thread(lambda: [uuid for name in new for uuid in known.lookalikes(name)[:_NEAREST_EACH]])
         wanted = list(dict.fromkeys((*spelt, *(uuid for found in nearest.values() for uuid in found))))
         found = await self.graph.get_entities(wanted, [self.group_id]) if wanted else []
         return {entity.uuid: entity for entity in found}
 
-    def _readings(self) -> list[ToldFact]:
-        return [fact for fact in self.told.facts if fact.kind == "reading"]
+    def _readings(self) -> list[ParsedFact]:
+        return [fact for fact in self.parsed.facts if fact.kind == "reading"]
 
     def _uuid(self, name: str) -> str | None:
         for text in (ME, self.person) if name == ME else (name,):
@@ -353,9 +358,9 @@ def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) ->
     return list(matched), forms
 
 
-async def _named_in(known: KnownNames, told: Told) -> tuple[set[str], dict[str, str]]:
+async def _named_in(known: KnownNames, parsed: ParsedRequest) -> tuple[set[str], dict[str, str]]:
     """The known entities that a text names, and those of which it has a part of the name."""
-    text = f"{told.name}\n\n{told.body}" if told.has_name else told.body
+    text = f"{parsed.name}\n\n{parsed.body}" if parsed.has_name else parsed.body
     if len(text) < LONG_TEXT:
         return known.mentioned(text), known.parts_in(text)
     return await in_thread(known.mentioned, text), await in_thread(known.parts_in, text)

@@ -17,7 +17,7 @@ from graphiti_pkm.core.ports.metrics import REFUSED, Metrics
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.server.auth.callers import TOKEN
 from graphiti_pkm.server.auth.tokens import Tokens
-from graphiti_pkm.server.observability.audit import refused_at_the_door
+from graphiti_pkm.server.observability.audit import log_refused_request
 from graphiti_pkm.settings.keys import is_loopback
 from graphiti_pkm.settings.loader import Settings
 
@@ -60,7 +60,7 @@ class Visitor(Protocol):
     def distrust(self) -> None: ...
 
 
-class Door:
+class AccessGate:
     """Where requests are turned away: each is a line of the audit, and counted by why."""
 
     def __init__(self, metrics: Metrics) -> None:
@@ -68,16 +68,16 @@ class Door:
 
     def refused(self, reason: str, token: Token | None = None) -> None:
         """``reason`` is one of our words, never the request's."""
-        refused_at_the_door(reason, token)
+        log_refused_request(reason, token)
         self._metrics.add(REFUSED, 1, reason)
 
 
 class KnownNames:
     """Refuses what a web page may have sent: a foreign Origin, or a Host that only DNS rebinding leads here."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, door: Door) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, gate: AccessGate) -> None:
         self._app = app
-        self._door = door
+        self._gate = gate
         self._names = {"127.0.0.1", "localhost", "::1", settings.host.lower()} | {
             name.lower() for name in settings.allowed_hosts
         }
@@ -93,10 +93,10 @@ class KnownNames:
     def _refusal(self, headers: Headers) -> Response | None:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if not self._takes_any_host and [_name_in(f"//{host}") in self._names for host in hosts] != [True]:
-            self._door.refused("unknown_host")
+            self._gate.refused("unknown_host")
             return PlainTextResponse("Unknown host; the setting allowed_hosts names more.", status_code=421)
         if any(_name_in(origin) not in self._names for origin in origins):
-            self._door.refused("foreign_origin")
+            self._gate.refused("foreign_origin")
             return PlainTextResponse("Foreign origin; the setting allowed_hosts names more.", status_code=403)
         return None
 
@@ -121,10 +121,10 @@ class Authenticated:
     """Lets a request through with the token it came with; on loopback also without, as long as there are none."""
 
     def __init__(
-        self, app: ASGIApp, tokens: Tokens, door: Door, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self, app: ASGIApp, tokens: Tokens, gate: AccessGate, now: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
         self._app = app
-        self._door = door
+        self._gate = gate
         self._tokens = tokens
         self._now = now
 
@@ -159,7 +159,7 @@ class Authenticated:
             if found.token is not None:
                 return found.token
             refusal = f"{found.refusal}"
-        self._door.refused(f"token_{refusal}")
+        self._gate.refused(f"token_{refusal}")
         return None
 
     def _watched(self, send: Send, scope: Scope, token: Token | None) -> Send:
@@ -168,9 +168,9 @@ class Authenticated:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 if message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-                    self._door.refused("too_large", token)
+                    self._gate.refused("too_large", token)
                 elif message["status"] == HTTPStatus.NOT_FOUND and _SESSION in Headers(scope=scope):
-                    self._door.refused("unknown_session", token)
+                    self._gate.refused("unknown_session", token)
             await send(message)
 
         return sending

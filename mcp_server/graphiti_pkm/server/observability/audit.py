@@ -50,7 +50,7 @@ def audit(
     )
 
 
-def refused_at_the_door(outcome: str, token: Token | None = None) -> None:
+def log_refused_request(outcome: str, token: Token | None = None) -> None:
     """Write the line of a request that did not come as far as a call; ``outcome`` is one of our words."""
     _write(audit="refused", token=token.id if token else None, action="connect", outcome=outcome)
 

@@ -42,7 +42,7 @@ _MOST_GROUPS = 10
 _UNEXPECTED = "The server met an unexpected error. Its log has the details; the request was not carried out in full."
 
 
-async def tell_faults(ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
+async def answer_internal_errors(ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
     """Middleware that answers what nobody expected as an internal error; the SDK would send its text, with code 0."""
     try:
         return await call_next(ctx)

@@ -22,7 +22,7 @@ from pydantic_core import ErrorDetails
 from graphiti_pkm.core.call_time import within
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.requests import without_blanks
-from graphiti_pkm.core.progress import Progress, tell_nobody
+from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
 from graphiti_pkm.server.auth.callers import caller_of, token_of
@@ -100,7 +100,7 @@ class GuardedTool(Tool):
     ) -> CallToolResult:
         backend = backend_of(context)
         try:
-            self._refuse_what_is_not_permitted(caller)
+            self._check_permission(caller)
             backend.limits.check(caller, arguments, writes=self._writes)
             if backend.owners is not None:
                 self.validated(arguments)
@@ -112,7 +112,7 @@ class GuardedTool(Tool):
         return await self.answer(backend, caller, arguments, context.report_progress)
 
     async def answer(
-        self, backend: Backend, caller: Caller, arguments: Json, progress: Progress = tell_nobody
+        self, backend: Backend, caller: Caller, arguments: Json, progress: Progress = no_progress
     ) -> CallToolResult:
         """Answer a call that is permitted; never raises an ``Exception``."""
         try:
@@ -132,9 +132,9 @@ class GuardedTool(Tool):
             return error_result(self.spec.failure + self._unexpected(), "internal")
 
     def _error(self, error: PkmError) -> CallToolResult:
-        return error_result(self.spec.failure + error.message + self._kept_nothing(error), error.code)
+        return error_result(self.spec.failure + error.message + self._nothing_stored_note(error), error.code)
 
-    def _refuse_what_is_not_permitted(self, caller: Caller) -> None:
+    def _check_permission(self, caller: Caller) -> None:
         if not caller.may(self.spec.tier):
             raise PermissionDenied(
                 f"PERMISSION_DENIED: {self.name} needs a token of tier {self.spec.tier} or above, and this one's is "
@@ -148,7 +148,7 @@ class GuardedTool(Tool):
     def _writes(self) -> bool:
         return self.spec.writes
 
-    def _kept_nothing(self, error: PkmError) -> str:
+    def _nothing_stored_note(self, error: PkmError) -> str:
         """What a wrong argument left behind, for a tool that adds, unless the message says it."""
         adds = self._writes and not self.spec.annotations.destructive_hint
         told = "othing was stored" in error.message

@@ -43,8 +43,8 @@ class Bounds:
     """How many connections one process takes, and how many seconds it waits."""
 
     most: int
-    strangers: int
-    strangers_of_address: int
+    anonymous: int
+    anonymous_of_address: int
     head_seconds: float
     body_seconds: float
 
@@ -52,9 +52,9 @@ class Bounds:
     def of(cls, settings: Settings, files: int) -> "Bounds":
         """What the settings say, or else what fits into the files that the process may open."""
         most = settings.connections or max(_FEWEST, min(_MOST, files - _OTHER_FILES))
-        strangers = settings.connections_without_token or max(1, most // 2)
-        of_address = settings.connections_per_address or max(1, strangers // 2)
-        return cls(most, strangers, of_address, settings.head_seconds, settings.body_seconds)
+        anonymous = settings.connections_without_token or max(1, most // 2)
+        of_address = settings.connections_per_address or max(1, anonymous // 2)
+        return cls(most, anonymous, of_address, settings.head_seconds, settings.body_seconds)
 
 
 def raise_file_limit() -> int:
@@ -79,7 +79,7 @@ class Connections:
         self._bounds = bounds
         self._clock = clock
         self._all: set[Connection] = set()
-        self._strangers: dict[str, dict[Connection, None]] = {}
+        self._anonymous: dict[str, dict[Connection, None]] = {}
         """By address, oldest first."""
 
     def __len__(self) -> int:
@@ -99,18 +99,18 @@ class Connections:
 
     def trust(self, connection: "Connection") -> None:
         """It has shown who it is."""
-        of_address = self._strangers.get(connection.address, {})
+        of_address = self._anonymous.get(connection.address, {})
         of_address.pop(connection, None)
         if not of_address:
-            self._strangers.pop(connection.address, None)
+            self._anonymous.pop(connection.address, None)
 
     def distrust(self, connection: "Connection") -> None:
         """It has yet to show who it is, or what it showed is worth nothing any more."""
-        of_address = self._strangers.setdefault(connection.address, {})
+        of_address = self._anonymous.setdefault(connection.address, {})
         of_address[connection] = None
-        if len(of_address) > self._bounds.strangers_of_address:
+        if len(of_address) > self._bounds.anonymous_of_address:
             self._close_oldest(of_address, "of one address")
-        elif sum(map(len, self._strangers.values())) > self._bounds.strangers:
+        elif sum(map(len, self._anonymous.values())) > self._bounds.anonymous:
             self._close_oldest(self._crowd(), "without a token")
 
     def sweep(self) -> None:
@@ -121,11 +121,11 @@ class Connections:
 
     def _crowd(self) -> dict["Connection", None]:
         """The strangers of the address that has most of them; of no address if all are known."""
-        return max(self._strangers.values(), key=len, default={})
+        return max(self._anonymous.values(), key=len, default={})
 
-    def _close_oldest(self, strangers: dict["Connection", None], what: str) -> None:
+    def _close_oldest(self, anonymous: dict["Connection", None], what: str) -> None:
         """Of those the first that is not being answered, and never the newest if there is another."""
-        others = list(strangers)[: max(1, len(strangers) - 1)]
+        others = list(anonymous)[: max(1, len(anonymous) - 1)]
         if not others:
             return
         oldest = next((one for one in others if not one.is_answered), others[0])

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphiti_pkm.core.ports.metrics import UNCOUNTED
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.server.auth.access_gate import Authenticated, Door, KnownNames, NoSignIn, check_host, tokens_of
+from graphiti_pkm.server.auth.access_gate import AccessGate, Authenticated, KnownNames, NoSignIn, check_host, tokens_of
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.transports.connections import Bounds, Connection, Connections, raise_file_limit
 from graphiti_pkm.server.transports.draining import Draining, ended_by, on_signal
@@ -57,13 +57,13 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
             transport_security=security,
             host=settings.host,
         )
-    door = Door(backend.counted or UNCOUNTED)
+    gate = AccessGate(backend.counted or UNCOUNTED)
     endpoint = WithAndWithoutSlash(PlainlyRefused(app)) if settings.transport == "http" else app
-    served: ASGIApp = Authenticated(Sessions(endpoint, settings, backend.limits, door), tokens, door)
+    served: ASGIApp = Authenticated(Sessions(endpoint, settings, backend.limits, gate), tokens, gate)
     if backend.counted is not None:
-        served = MetricsPage(served, backend.counted, backend, tokens, door, settings)
+        served = MetricsPage(served, backend.counted, backend, tokens, gate, settings)
     # Whatever the probes do not answer themselves is checked: no path is exempt.
-    return Probes(Drained(KnownNames(NoSignIn(served), settings, door), draining), Readiness(backend, draining))
+    return Probes(Drained(KnownNames(NoSignIn(served), settings, gate), draining), Readiness(backend, draining))
 
 
 async def serve_http(

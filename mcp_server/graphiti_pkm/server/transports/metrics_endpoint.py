@@ -7,11 +7,11 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graphiti_pkm.capabilities.status.tools import FIGURES
+from graphiti_pkm.capabilities.status.tools import METRICS_COLLECTOR
 from graphiti_pkm.core.model.access import LOCAL_PRINCIPAL
 from graphiti_pkm.core.ports.metrics import Counted, Sample
 from graphiti_pkm.errors import PkmError
-from graphiti_pkm.server.auth.access_gate import Door, presented
+from graphiti_pkm.server.auth.access_gate import AccessGate, presented
 from graphiti_pkm.server.auth.tokens import Tokens
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.settings.loader import Settings
@@ -24,10 +24,10 @@ class MetricsPage:
     """Stands before an application and answers one path itself."""
 
     def __init__(
-        self, app: ASGIApp, counted: Counted, backend: Backend, tokens: Tokens, door: Door, settings: Settings
+        self, app: ASGIApp, counted: Counted, backend: Backend, tokens: Tokens, gate: AccessGate, settings: Settings
     ) -> None:
         self._app = app
-        self._door = door
+        self._gate = gate
         self._counted = counted
         self._backend = backend
         self._tokens = tokens
@@ -53,17 +53,17 @@ class MetricsPage:
             return True
         secret = presented(headers)
         if secret is None:
-            self._door.refused("token_missing")
+            self._gate.refused("token_missing")
             return False
         if self._secret is not None and hmac.compare_digest(secret.encode(), self._secret.encode()):
             return True
         found = self._tokens.verify(secret, datetime.now(UTC))
         if found.token is None:
-            self._door.refused(f"token_{found.refusal}")
+            self._gate.refused(f"token_{found.refusal}")
             return False
         if found.token.principal == LOCAL_PRINCIPAL and not found.token.groups:
             return True
-        self._door.refused("not_allowed", found.token)
+        self._gate.refused("not_allowed", found.token)
         return False
 
     async def _found(self) -> list[Sample]:
@@ -71,6 +71,6 @@ class MetricsPage:
         if not self._backend.begin().done():
             return []
         try:
-            return await (await self._backend.services())[FIGURES].look()
+            return await (await self._backend.services())[METRICS_COLLECTOR].look()
         except PkmError:
             return []

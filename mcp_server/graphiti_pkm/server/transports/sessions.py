@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.errors import TooManyCalls
-from graphiti_pkm.server.auth.access_gate import Door
+from graphiti_pkm.server.auth.access_gate import AccessGate
 from graphiti_pkm.server.auth.callers import TOKEN, Limits, opener_of
 from graphiti_pkm.server.transports.openings import LONGEST_OPENING
 from graphiti_pkm.settings.loader import Settings
@@ -54,11 +54,16 @@ class Sessions:
     """Stands before the endpoint, behind the checks."""
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, limits: Limits, door: Door, clock: Callable[[], float] = time.monotonic
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        limits: Limits,
+        gate: AccessGate,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._app = app
         self._limits = limits
-        self._door = door
+        self._gate = gate
         self._clock = clock
         self._has_sessions = settings.transport == "http" and settings.workers == 1
         self._opens_by_get = settings.transport == "sse"
@@ -204,7 +209,7 @@ class Sessions:
 
     def _refused(self, reason: str, scope: Scope, message: str, seconds: int = 1) -> Response:
         token: Token | None = scope.get(TOKEN)
-        self._door.refused(reason, token)
+        self._gate.refused(reason, token)
         return JSONResponse(
             {"error": message}, status_code=HTTPStatus.TOO_MANY_REQUESTS, headers={"Retry-After": str(seconds)}
         )

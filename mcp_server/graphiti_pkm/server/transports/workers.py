@@ -53,7 +53,7 @@ class Workers:
         """Returns when all have ended after a signal, which is passed on to them; a second one kills them."""
         for each in SIGNALS:
             signal.signal(each, self._pass_on)
-        signal.signal(signal.SIGALRM, self._lose_patience)
+        signal.signal(signal.SIGALRM, self._kill_stuck)
         for slot in range(self._count):
             self._start(slot)
         while self._running:
@@ -110,7 +110,7 @@ class Workers:
             signal.signal(told, signal.SIG_DFL)
             signal.raise_signal(told)
 
-    def _lose_patience(self, _told: int, _frame: FrameType | None) -> None:
+    def _kill_stuck(self, _told: int, _frame: FrameType | None) -> None:
         for pid in self._running:
             _log.error("a worker does not end and is killed; what it acknowledged is in the journal")
             os.kill(pid, signal.SIGKILL)

@@ -9,7 +9,7 @@ _WRITE_COUNT = Query("count markers", "MATCH (w:Write) RETURN count(w) AS count"
 _EPISODE_COUNT = Query("count episodes", "MATCH (e:Episodic) RETURN count(e) AS count", {})
 _WRITES = "MATCH (w:Write) WHERE w.uuid > $after RETURN w.uuid AS uuid ORDER BY uuid LIMIT $limit"
 _EPISODES = "MATCH (e:Episodic) WHERE e.uuid > $after RETURN e.uuid AS uuid ORDER BY uuid LIMIT $limit"
-_HELD_EPISODES = "UNWIND $uuids AS u MATCH (e:Episodic {uuid: u}) RETURN DISTINCT e.uuid AS uuid"
+_EXISTING_EPISODES = "UNWIND $uuids AS u MATCH (e:Episodic {uuid: u}) RETURN DISTINCT e.uuid AS uuid"
 
 
 class Comparisons(Connected):
@@ -29,8 +29,8 @@ class Comparisons(Connected):
     async def episodes_after(self, uuid: str, limit: int) -> list[str]:
         return await self._uuids(Query("episodes after", _EPISODES, {"after": uuid, "limit": limit}))
 
-    async def held_episodes(self, uuids: Sequence[str]) -> set[str]:
-        return set(await self._uuids(Query("held episodes", _HELD_EPISODES, {"uuids": list(uuids)})))
+    async def existing_episodes(self, uuids: Sequence[str]) -> set[str]:
+        return set(await self._uuids(Query("held episodes", _EXISTING_EPISODES, {"uuids": list(uuids)})))
 
     async def _uuids(self, query: Query) -> list[str]:
         (found,) = await (await self._db()).read(query)

@@ -66,8 +66,8 @@ class Traversals(Connected):
         (found,) = await (await self._db()).read(queries_read.first_fact(entity_uuid, group_ids, relations))
         return found[0]["first"] and _instant(found[0]["first"])
 
-    async def record_began(self, group_ids: Sequence[str]) -> datetime | None:
-        (found,) = await (await self._db()).read(queries_read.record_began(group_ids))
+    async def record_start(self, group_ids: Sequence[str]) -> datetime | None:
+        (found,) = await (await self._db()).read(queries_read.record_start(group_ids))
         return found[0]["began"] and _instant(found[0]["began"])
 
     async def newest_record(self, group_ids: Sequence[str]) -> datetime | None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.model.saga_records import Community, Saga
 from graphiti_pkm.core.model.times import as_utc
-from graphiti_pkm.core.ports.sagas import HeldSaga
+from graphiti_pkm.core.ports.sagas import SagaMembers
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
 from graphiti_pkm.storage.graph.queries.values import Row
@@ -30,13 +30,13 @@ class SagaReads(Connected):
         (found,) = await (await self._db()).read(queries_sagas.episodes(saga_uuid, recorded_after, limit))
         return [mapping.episode(row) for row in found]
 
-    async def sagas_holding(
+    async def sagas_of_episodes(
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]
-    ) -> list[HeldSaga]:
+    ) -> list[SagaMembers]:
         if not episode_uuids:
             return []
         (found,) = await (await self._db()).read(queries_sagas.holding(episode_uuids, group_ids, without))
-        return [HeldSaga(saga=_saga(row), first_left=row["first"], last_left=row["last"]) for row in found]
+        return [SagaMembers(saga=_saga(row), first_remaining=row["first"], last_remaining=row["last"]) for row in found]
 
     async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:
         if not episode_uuids:

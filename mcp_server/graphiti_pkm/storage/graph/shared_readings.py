@@ -94,7 +94,7 @@ class GraphReadings:
     def server(self) -> str:
         return self._server
 
-    async def beat(self, lease_seconds: float) -> None:
+    async def heartbeat(self, lease_seconds: float) -> None:
         await self._change("tell that we are there", _BEAT, lease=_milliseconds(lease_seconds))
 
     async def take_over(self, lease_seconds: float, limit: int) -> list[SharedReading]:

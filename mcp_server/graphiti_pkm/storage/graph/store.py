@@ -60,7 +60,7 @@ class GraphStore(
         Writes carry the ``fences`` of this process, which there are where several hosts share the database.
 
         A group with more than ``vector_index_threshold`` embedded records of a kind gets an index, if somebody calls
-        ``keep_vector_indexes``. ``server``: who we are, if other servers write into this database too.
+        ``maintain_vector_indexes``. ``server``: who we are, if other servers write into this database too.
         """
         self._open_database = open_database
         self._database: Database | None = None

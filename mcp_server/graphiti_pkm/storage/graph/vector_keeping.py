@@ -40,13 +40,13 @@ class VectorKeeping(Connected):
         _, dimension = await schema.embedding(db)
         await self._vectors.tend(db, dimension)
 
-    async def look_at_vectors(self) -> None:
+    async def detect_vector_indexes(self) -> None:
         """Use the indexes that are there, and leave them as they are. Raises Unavailable."""
         await self._vectors.look(await self._db())
 
-    async def keep_vector_indexes(self, stop: asyncio.Event) -> None:
+    async def maintain_vector_indexes(self, stop: asyncio.Event) -> None:
         """Tend them until the end."""
-        work, seconds = self.look_at_vectors, self.settle_seconds
+        work, seconds = self.detect_vector_indexes, self.settle_seconds
         while not stop.is_set():
             try:
                 await work()

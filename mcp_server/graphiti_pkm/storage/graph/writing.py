@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from graphiti_pkm.core.health import LastWrite
-from graphiti_pkm.core.model.records import Entity, Name, NamesLeft, Vector, Vectors, WriteIntent
+from graphiti_pkm.core.model.records import Entity, Name, RemainingNames, Vector, Vectors, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
-from graphiti_pkm.errors import InvalidInput, NotKept, Unavailable
+from graphiti_pkm.errors import InvalidInput, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.locks.leases import Fence, Fences
@@ -59,13 +59,13 @@ class Writes(Connected):
                 raise Unavailable("Another server took over the writes of this group while this one stood still.")
             self._last_write.ended(None)
         except InvalidInput as error:
-            raise NotKept(f"Nothing was stored. {error.message}") from None
+            raise WriteFailed(f"Nothing was stored. {error.message}") from None
         except Refused as refused:
             _log.warning("%s; transient: %s", refused, refused.is_transient)
             if refused.is_transient:
                 self._last_write.ended(NOT_NOW)
                 raise Unavailable(NOT_NOW) from None
-            raise NotKept("The database refused the write; nothing of it is kept.") from None
+            raise WriteFailed("The database refused the write; nothing of it is kept.") from None
 
     async def applied(self, write_uuids: Sequence[str]) -> set[str]:
         (found,) = await (await self._db()).read(queries_write.applied(write_uuids))
@@ -80,7 +80,7 @@ class Writes(Connected):
         One vector of another dimension would break every later search of its group, a zero one has no cosine.
 
         Raises:
-            NotKept: nothing was sent.
+            WriteFailed: nothing was sent.
         """
         used = list(_used_vectors(intent, vectors))
         if not used:
@@ -90,9 +90,11 @@ class Writes(Connected):
             known = await self._dimension(is_new=True)  # another process may have changed the model
         dimension = known or len(used[0])
         if any(len(vector) != dimension for vector in used):
-            raise NotKept(f"Nothing was stored: the database holds embeddings of {dimension} dimensions, these differ.")
+            raise WriteFailed(
+                f"Nothing was stored: the database holds embeddings of {dimension} dimensions, these differ."
+            )
         if not all(map(is_direction, used)):
-            raise NotKept("Nothing was stored: an embedding is zero or not finite.")
+            raise WriteFailed("Nothing was stored: an embedding is zero or not finite.")
         return dimension if known is None else None
 
     async def _outdated_labels(self, intent: WriteIntent) -> dict[str, tuple[str, ...]]:
@@ -299,10 +301,10 @@ def _forgotten(intent: WriteIntent) -> Iterator[Section]:
     yield queries_write.FORGET_REASONS, [{"uuid": uuid, "reason": FORGOTTEN} for uuid in told.reasons]
     yield queries_sagas.FORGET_COMMUNITIES, told.members
     for text in queries_write.FORGET_NAMES:
-        yield text, [_names_left(left) for left in told.names]
+        yield text, [_remaining_names(left) for left in told.names]
 
 
-def _names_left(left: NamesLeft) -> object:
+def _remaining_names(left: RemainingNames) -> object:
     """Names and search texts of an entity that stay, by what they are found by."""
     spelt = [f"{name.key}{_SPELLING}{text}" for name in left.names for text in (name.text, *name.spellings)]
     ids = [digest(name.key) for name in left.names]

@@ -96,7 +96,7 @@ def decode(job_id: int, group_id: str, payload: str, attempts: int) -> ClaimedEx
     return ClaimedExtraction(id=job_id, group_id=group_id, job=job, attempts=attempts)
 
 
-def beat(connection: sqlite3.Connection, job_id: int, owner: str, until: float) -> bool:
+def heartbeat(connection: sqlite3.Connection, job_id: int, owner: str, until: float) -> bool:
     """Prolong a lease, if it is still the owner's."""
     return _changes(
         connection,
@@ -107,7 +107,7 @@ def beat(connection: sqlite3.Connection, job_id: int, owner: str, until: float) 
 
 def finish(connection: sqlite3.Connection, job_id: int, owner: str, now: float) -> bool:
     """Done: neither its answers nor its instructions are kept any longer than needed."""
-    is_held = _changes(
+    has_lease = _changes(
         connection,
         f"""
         UPDATE extractions SET state = 'done', finished_at = :now, reason = '', remedy = '', {_FREE}, {_WITHOUT_WORDS}
@@ -115,7 +115,7 @@ def finish(connection: sqlite3.Connection, job_id: int, owner: str, now: float) 
         """,  # noqa: S608
         {"id": job_id, "owner": owner, "now": now},
     )
-    return is_held and _drop_answers(connection, [job_id])
+    return has_lease and _drop_answers(connection, [job_id])
 
 
 def put_back(
@@ -166,7 +166,7 @@ def fail(connection: sqlite3.Connection, job_id: int, owner: str, now: float, re
 
 def drop(connection: sqlite3.Connection, job_id: int, owner: str, now: float, reason: str) -> bool:
     """Cancelled by who works on it."""
-    is_held = _changes(
+    has_lease = _changes(
         connection,
         f"""
         UPDATE extractions SET state = 'cancelled', finished_at = :now, reason = :reason, remedy = '', {_FREE}
@@ -174,7 +174,7 @@ def drop(connection: sqlite3.Connection, job_id: int, owner: str, now: float, re
         """,  # noqa: S608
         {"id": job_id, "owner": owner, "now": now, "reason": reason},
     )
-    return is_held and _drop_answers(connection, [job_id])
+    return has_lease and _drop_answers(connection, [job_id])
 
 
 def retry(connection: sqlite3.Connection, job_ids: Sequence[int], now: float) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pydantic import TypeAdapter, ValidationError
 
 from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EraseJob, Job
-from graphiti_pkm.core.model.redaction import left_of_job
+from graphiti_pkm.core.model.redaction import redacted_job
 
 MAX_ATTEMPTS = 8
 ERASE_DELAY = 30.0
@@ -120,7 +120,7 @@ def forget_names(connection: sqlite3.Connection, group_id: str, names: Mapping[s
             "SELECT id, payload FROM jobs WHERE entity_uuid = ? AND state <> 'done'", (entity_uuid,)
         ).fetchall()
         for job_id, payload in waiting:
-            left = left_of_job(_JOB.validate_json(payload), group_id, (), names)
+            left = redacted_job(_JOB.validate_json(payload), group_id, (), names)
             if left is None:
                 connection.execute(
                     "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE id = ?",

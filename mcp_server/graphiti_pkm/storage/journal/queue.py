@@ -48,12 +48,12 @@ class SqliteExtractionQueue:
         self._claims[found[0]] = _Claim(owner)
         return await self._quick.run(lambda _: extractions.decode(*found))
 
-    async def beat(self, job_id: int, owner: str, lease_seconds: float) -> bool:
+    async def heartbeat(self, job_id: int, owner: str, lease_seconds: float) -> bool:
         until = await self._seconds() + lease_seconds
-        is_held = await self._quick.run(lambda c: extractions.beat(c, job_id, owner, until))
-        if not is_held:
+        has_lease = await self._quick.run(lambda c: extractions.heartbeat(c, job_id, owner, until))
+        if not has_lease:
             self._end(job_id, owner)
-        return is_held
+        return has_lease
 
     async def finish(self, job_id: int, owner: str) -> bool:
         now = await self._seconds()
@@ -148,9 +148,9 @@ class SqliteExtractionQueue:
             claim.under_way = max(0, claim.under_way - usage.calls)
 
     async def _leave(self, job_id: int, owner: str, work: Callable[[sqlite3.Connection], bool]) -> bool:
-        is_held = await _in_transaction(self._quick, work)
+        has_lease = await _in_transaction(self._quick, work)
         self._end(job_id, owner)
-        return is_held
+        return has_lease
 
     def _end(self, job_id: int, owner: str) -> None:
         claim = self._claims.get(job_id)

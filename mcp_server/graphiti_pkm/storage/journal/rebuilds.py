@@ -5,7 +5,7 @@ from datetime import datetime
 
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
-from graphiti_pkm.errors import NotKept
+from graphiti_pkm.errors import WriteFailed
 from graphiti_pkm.storage.journal.rows import undelete
 from graphiti_pkm.storage.journal.schema import transaction, version
 
@@ -55,7 +55,7 @@ def set_aside(connection: sqlite3.Connection, write_uuid: str, reason: str) -> N
 
 
 def refuse(connection: sqlite3.Connection) -> None:
-    """Raise NotKept while there is one: what was planned on half a graph must not be stored."""
+    """Raise WriteFailed while there is one: what was planned on half a graph must not be stored."""
     rebuild = current(connection)
     if rebuild is not None:
-        raise NotKept(f"Nothing was stored. {rebuild.describe()} Send this again later.")
+        raise WriteFailed(f"Nothing was stored. {rebuild.describe()} Send this again later.")

@@ -40,7 +40,7 @@ def _redact_rows(connection: sqlite3.Connection, forgetting: WriteIntent, before
         "WHERE seq = (SELECT seq FROM writes WHERE uuid = ? AND seq < ?)",
         [(uuid, before_seq) for uuid in (forgetting.forgets.answers if forgetting.forgets else ())],
     )
-    jobs.forget_names(connection, forgetting.group_id, redaction.names_left(forgetting))
+    jobs.forget_names(connection, forgetting.group_id, redaction.remaining_names(forgetting))
     connection.executemany(
         "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE entity_uuid = ?",
         [(uuid,) for uuid in forgetting.deletions.entities],
@@ -92,7 +92,7 @@ def _redact_receipts(connection: sqlite3.Connection, group_id: str, before_seq: 
         "SELECT seq, answer FROM writes JOIN contents USING (seq) WHERE group_id = ? AND seq < ? AND answer <> '{}'",
         (group_id, before_seq),
     ).fetchall()
-    left = [(encode_answer(redaction.left_of_receipt(json.loads(answer))), seq, answer) for seq, answer in receipts]
+    left = [(encode_answer(redaction.redacted_receipt(json.loads(answer))), seq, answer) for seq, answer in receipts]
     connection.executemany(
         "UPDATE contents SET answer = ? WHERE seq = ?", [(now, seq) for now, seq, before in left if now != before]
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.core.model.records import Vector, Vectors, WriteIntent, WriteKind
-from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.errors import ConflictingContent
 from graphiti_pkm.storage.journal import extractions, jobs
 
@@ -132,7 +132,7 @@ def select_uuids(connection: sqlite3.Connection, uuids: Iterable[str]) -> list[R
     return select(connection, where, (json.dumps(list(uuids)),))
 
 
-def kept(connection: sqlite3.Connection, group_id: str, after_seq: int, limit: int) -> list[KeptRow]:
+def kept(connection: sqlite3.Connection, group_id: str, after_seq: int, limit: int) -> list[RowContent]:
     """Rows of a group in order, whatever became of them, without their vectors."""
     found = connection.execute(
         """
@@ -141,7 +141,7 @@ def kept(connection: sqlite3.Connection, group_id: str, after_seq: int, limit: i
         """,
         (group_id, after_seq, limit),
     )
-    return [KeptRow(seq, decode(seq, intent, "[]", 0, b"").intent, answer) for seq, intent, answer in found]
+    return [RowContent(seq, decode(seq, intent, "[]", 0, b"").intent, answer) for seq, intent, answer in found]
 
 
 _IN_FORCE = """

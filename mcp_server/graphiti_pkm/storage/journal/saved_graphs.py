@@ -7,7 +7,7 @@ from datetime import datetime
 
 from graphiti_pkm.core.model.records import Forgetting, WriteIntent
 from graphiti_pkm.core.model.times import iso
-from graphiti_pkm.core.ports.saved_graphs import KeptGraph, SavedGraph, is_lost
+from graphiti_pkm.core.ports.saved_graphs import SavedGraph, SavedGraphContent, is_lost
 from graphiti_pkm.errors import TooLarge
 from graphiti_pkm.storage.journal.connection import Connection
 from graphiti_pkm.storage.journal.schema import Migration, refuse_newer, transaction
@@ -23,7 +23,7 @@ class SqliteSavedGraphs:
         self._quick = quick
         self._migrations = migrations
 
-    async def save(self, graph: KeptGraph, most: int, most_characters: int) -> bool:
+    async def save(self, graph: SavedGraphContent, most: int, most_characters: int) -> bool:
         owner = _text(graph.owner)
 
         def work(connection: sqlite3.Connection) -> bool:
@@ -52,8 +52,8 @@ class SqliteSavedGraphs:
         query = "SELECT name, saved_at, nodes, edges FROM saved_graphs WHERE owner = ? ORDER BY name"
         return await self._quick.run(lambda c: [_line(row) for row in c.execute(query, (_text(owner),))])
 
-    async def find(self, owner: Sequence[str], name: str) -> KeptGraph | None:
-        def work(connection: sqlite3.Connection) -> KeptGraph | None:
+    async def find(self, owner: Sequence[str], name: str) -> SavedGraphContent | None:
+        def work(connection: sqlite3.Connection) -> SavedGraphContent | None:
             found = _graphs(connection, "owner = ? AND name = ?", (_text(owner), name))
             return next(found, None)
 
@@ -73,17 +73,17 @@ class SqliteSavedGraphs:
         return await self._durable.run(work)
 
 
-def kept(principal: str) -> Callable[[sqlite3.Connection], list[KeptGraph]]:
+def kept(principal: str) -> Callable[[sqlite3.Connection], list[SavedGraphContent]]:
     """All saved graphs of a principal, whatever groups it was held to when it saved them."""
     return lambda c: list(_graphs(c, "json_extract(owner, '$[0]') = ? ORDER BY owner, name", (principal,)))
 
 
-def all_graphs(connection: sqlite3.Connection) -> Iterator[KeptGraph]:
+def all_graphs(connection: sqlite3.Connection) -> Iterator[SavedGraphContent]:
     """Of all owners."""
     return _graphs(connection, "true", ())
 
 
-def insert(connection: sqlite3.Connection, graph: KeptGraph) -> None:
+def insert(connection: sqlite3.Connection, graph: SavedGraphContent) -> None:
     """Inside the caller's transaction; one of the same owner and name stays."""
     connection.execute(
         f"INSERT OR IGNORE INTO saved_graphs ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 our own names
@@ -116,10 +116,10 @@ def copy(connection: sqlite3.Connection, source: sqlite3.Connection, rowid: int)
         insert(connection, graph)
 
 
-def _graphs(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> Iterator[KeptGraph]:
+def _graphs(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> Iterator[SavedGraphContent]:
     query = f"SELECT {_COLUMNS} FROM saved_graphs WHERE {where}"  # noqa: S608 our own text
     for uuid, owner, name, saved_at, groups, nodes, edges, content in connection.execute(query, values):
-        yield KeptGraph(
+        yield SavedGraphContent(
             uuid=uuid,
             owner=tuple(json.loads(owner)),
             name=name,

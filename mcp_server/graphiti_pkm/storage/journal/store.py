@@ -9,11 +9,11 @@ from pathlib import Path
 from graphiti_pkm.core.model.records import Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.comparing import WrittenRow
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
-from graphiti_pkm.core.ports.erasing import KeptRow
+from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.ports.metrics import Backlog
 from graphiti_pkm.core.ports.rebuilding import RebuildCommand, RebuildInProgress
-from graphiti_pkm.core.ports.saved_graphs import KeptGraph
-from graphiti_pkm.errors import ConfigurationError, DamagedStore, NotKept, Unavailable
+from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent
+from graphiti_pkm.errors import ConfigurationError, DamagedStore, Unavailable, WriteFailed
 from graphiti_pkm.storage.journal import (
     backlog,
     comparing,
@@ -98,7 +98,9 @@ class SqliteJournal:
                 refuse_newer(connection, "The journal", self._migrations)
                 rebuilds.refuse(connection)
                 if intent.kind is WriteKind.EXTRACT and extractions.is_cancelled(connection, intent.uuid):
-                    raise NotKept("Nothing was stored. The job was cancelled while its result was about to be written.")
+                    raise WriteFailed(
+                        "Nothing was stored. The job was cancelled while its result was about to be written."
+                    )
                 seq = rows.insert(connection, intent, encoded, request_hash, at)
                 if intent.forgets is not None:
                     redaction.redact(connection, intent, seq, at)
@@ -116,7 +118,7 @@ class SqliteJournal:
             raise
         except Unavailable as error:
             self._last_write.ended(error.message)
-            raise NotKept(f"Nothing was stored. {error.message}") from error
+            raise WriteFailed(f"Nothing was stored. {error.message}") from error
         except sqlite3.IntegrityError as error:
             raise ValueError(f"write {intent.uuid} is journalled already") from error
         self._last_write.ended(None)
@@ -262,10 +264,10 @@ class SqliteJournal:
     async def end_change(self) -> None:
         await self._durable.run(embedding.end_change)
 
-    async def kept_rows(self, group_id: str, after_seq: int, limit: int) -> Sequence[KeptRow]:
+    async def row_contents(self, group_id: str, after_seq: int, limit: int) -> Sequence[RowContent]:
         return await self._quick.run(lambda c: rows.kept(c, group_id, after_seq, limit))
 
-    async def kept_graphs(self, principal: str) -> Sequence[KeptGraph]:
+    async def saved_graph_contents(self, principal: str) -> Sequence[SavedGraphContent]:
         return await self._quick.run(saved_graphs.kept(principal))
 
     async def erase(self) -> bool:

@@ -22,9 +22,9 @@ from graphiti_pkm.errors import (
     ModelRefused,
     ModelUnavailable,
     NotFound,
-    NotKept,
     PkmError,
     Unavailable,
+    WriteFailed,
 )
 from graphiti_pkm.storage.commit import Committer
 
@@ -42,8 +42,8 @@ class World(ExtractionWorld):
         self.extractor = FakeExtractor(lambda _: likes_tea())
         self.extracting = self.worker()
 
-    def worker(self, beat_seconds: float = 10) -> Extracting:
-        pace = Pace(beat_seconds=beat_seconds, jitter=lambda: 0.5)
+    def worker(self, heartbeat_seconds: float = 10) -> Extracting:
+        pace = Pace(heartbeat_seconds=heartbeat_seconds, jitter=lambda: 0.5)
         return Extracting(self.context, self.queue, self.extractor, self.extractions, pace)
 
     async def queued(self, body: str = "Anna likes tea.", group: str = "default") -> str:
@@ -147,7 +147,7 @@ async def test_a_write_that_the_graph_did_not_take_is_done_all_the_same(world: W
         (ModelNonsense("No JSON."), "queued", 1, 2),
         (ModelRefused("Wrong key.", "Set another."), "failed", 1, 0),
         (Unavailable("Database away."), "queued", 0, 5),
-        (NotKept("Refused."), "queued", 1, 2),
+        (WriteFailed("Refused."), "queued", 1, 2),
         (NotFound("Gone."), "cancelled", 0, 0),
         (ValueError("Anna is a secret"), "queued", 1, 2),
     ],
@@ -255,7 +255,7 @@ async def test_a_cancelled_job_writes_nothing(world: World) -> None:
 async def test_the_lease_lost_the_work_stops(world: World) -> None:
     episode = await world.queued()
     world.extractor.may_answer.clear()
-    world.extracting = world.worker(beat_seconds=0)
+    world.extracting = world.worker(heartbeat_seconds=0)
     async with world.running():
         await world.extractor.asked_for(1)
         ended = world.extracting.changed.next

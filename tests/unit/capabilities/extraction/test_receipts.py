@@ -18,7 +18,7 @@ from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.core.ports.extraction import Extraction
-from graphiti_pkm.core.progress import tell_nobody
+from graphiti_pkm.core.progress import no_progress
 from graphiti_pkm.core.reading.receipts import MOST_FACTS, Receipts
 from graphiti_pkm.errors import InvalidInput, ModelRefused, ModelUnavailable, NotFound
 from graphiti_pkm.storage.commit import Committer
@@ -168,7 +168,7 @@ async def test_a_repeat_waits_for_the_job_of_the_first_call(world: World) -> Non
 async def test_a_journal_that_fails_while_waiting_does_not_unsay_what_was_stored(world: World) -> None:
     stored = await world.add()
     world.journal.is_down = True
-    answer = await world.writing._with_extraction(stored, 1, tell_nobody)
+    answer = await world.writing._with_extraction(stored, 1, no_progress)
     assert answer.episode_uuid == stored.episode_uuid
 
 

@@ -19,7 +19,7 @@ from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.answers import ExtractionReceipt
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.core.ports.extraction import Extraction
-from graphiti_pkm.core.progress import tell_nobody
+from graphiti_pkm.core.progress import no_progress
 from graphiti_pkm.core.reading.receipts import Receipts, in_words
 from graphiti_pkm.errors import ModelRefused, NotFound, Unavailable
 from graphiti_pkm.storage.commit import Committer
@@ -180,9 +180,9 @@ async def test_a_job_that_comes_back_is_queued_again(one: Server, two: Server) -
 async def test_a_process_that_ended_between_taking_over_and_queueing_loses_nothing(one: Server, two: Server) -> None:
     episode = await one.add()
     one.shared.clock.advance(20)
-    await two.shared.beat(LEASE.seconds)
+    await two.shared.heartbeat(LEASE.seconds)
     one.shared.clock.advance(20)
-    await two.shared.beat(LEASE.seconds)
+    await two.shared.heartbeat(LEASE.seconds)
     assert len(await two.shared.take_over(LEASE.seconds, 5)) == 1
     assert two.queue.table == {}
     await two.takeover.run_once()
@@ -258,11 +258,11 @@ async def test_who_waits_for_a_job_that_another_server_took_is_told_so(one: Serv
     await gone(one, two)
     await one.takeover.run_once()
     await one.extracting.run_once()
-    told = await one.receipts.wait(episode, 45, tell_nobody)
+    told = await one.receipts.wait(episode, 45, no_progress)
     assert told is not None
     assert (told.state, told.reason) == ("queued", "another server of this memory is to read it")
     await two.extracting.run_once()
-    told = await one.receipts.wait(episode, 45, tell_nobody)
+    told = await one.receipts.wait(episode, 45, no_progress)
     assert told is not None
     assert (told.state, len(told.facts)) == ("done", 1)
 

@@ -10,7 +10,7 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.answers import ClearResponse
 from graphiti_pkm.core.model.records import WriteKind
-from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed
+from graphiti_pkm.errors import InvalidInput, NotAllowed, WritePending
 from graphiti_pkm.storage.commit import Committer
 
 
@@ -125,7 +125,7 @@ async def test_a_clearing_that_waits_for_the_database_says_so() -> None:
     world = await World().filled()
     token = (await world.clear(GROUP)).confirm
     world.graph.fail_next_apply()
-    with pytest.raises(KeptButPending, match="the clearing of a group"):
+    with pytest.raises(WritePending, match="the clearing of a group"):
         await world.clear(GROUP, confirm=token)
     await world.tell("The next write of the group finishes it first.", group_id=GROUP)
     assert {episode.content for episode in world.graph.tables.episodes.values() if episode.group_id == GROUP} == {

@@ -10,7 +10,7 @@ from tests.worlds.reading_world import UNKNOWN, World
 from graphiti_pkm.capabilities.history.requests import RestoreFact
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.records import Fact, WriteKind
-from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound, NotKept
+from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound, WriteFailed, WritePending
 
 
 @requirement("T30")
@@ -120,11 +120,11 @@ async def test_a_database_that_dies_or_refuses_says_whether_the_delete_is_kept()
     note, sarah = an_episode(), an_entity("Sarah")
     fact = a_fact(sarah, sarah, episodes=(note.uuid,))
     await world.given(a_write(note, sarah, fact))
-    world.graph.fail_next_apply(NotKept("no"))
-    with pytest.raises(NotKept):
+    world.graph.fail_next_apply(WriteFailed("no"))
+    with pytest.raises(WriteFailed):
         await world.deleting.delete_entity_edge(world.caller, fact.uuid)
     world.graph.fail_next_apply()
-    with pytest.raises(KeptButPending, match="do not send it again"):
+    with pytest.raises(WritePending, match="do not send it again"):
         await world.deleting.delete_episode(world.caller, note.uuid)
     assert world.locks.held == set()
 
@@ -317,8 +317,8 @@ async def test_a_deletion_that_the_graph_refuses_is_kept_as_its_earlier_rows_are
     world = World()
     note = an_episode()
     await world.given(a_write(note))
-    world.graph.fail_next_apply(NotKept("refused"))
-    with pytest.raises(KeptButPending):
+    world.graph.fail_next_apply(WriteFailed("refused"))
+    with pytest.raises(WritePending):
         await world.deleting.delete_episode(world.caller, note.uuid)
     (row,) = await world.journal.unfinished(None)
     assert row.intent.deletions.episodes == (note.uuid,)

@@ -22,7 +22,7 @@ from graphiti_pkm.capabilities.history.requests import RestoreFact
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Passage, WriteIntent
-from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound
+from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound, WritePending
 
 HIDDEN = "Maria is pregnant."
 BODY = f"Tom met Sarah in Rome. {HIDDEN} Sarah runs every morning."
@@ -391,7 +391,7 @@ async def test_a_database_that_dies_leaves_the_forgetting_to_the_next_writer() -
     await story.told()
     preview = await story.preview(entity_uuid=story.maria.uuid)
     story.graph.fail_next_apply()
-    with pytest.raises(KeptButPending, match="the forgetting"):
+    with pytest.raises(WritePending, match="the forgetting"):
         await story.preview(entity_uuid=story.maria.uuid, confirm=preview.confirm)
     assert "pregnant" not in str(story.journal.table)
     story.clock.advance(seconds=31)

@@ -9,7 +9,7 @@ from graphiti_pkm.capabilities.forget.models import ForgetResponse
 QUIET = "A quiet day."
 
 
-class Told(Notes):
+class ParsedRequest(Notes):
     """One person of any name, introduced by one note, and notes that follow."""
 
     def __init__(self, name: str) -> None:
@@ -39,7 +39,7 @@ class Told(Notes):
     ],
 )
 async def test_the_name_itself_goes_however_it_is_encoded(name: str, text: str) -> None:
-    done, (left,) = await Told(name).forgotten(text)
+    done, (left,) = await ParsedRequest(name).forgotten(text)
     assert left == "[forgotten]"
     assert done.status == "forgotten"
     assert done.found_afterwards == [NOTHING]
@@ -64,7 +64,7 @@ async def test_the_name_itself_goes_however_it_is_encoded(name: str, text: str) 
 async def test_what_may_be_the_name_stays_and_is_reported_with_the_call_that_settles_it(
     name: str, text: str, word: str
 ) -> None:
-    told = Told(name)
+    told = ParsedRequest(name)
     done, (left,) = await told.forgotten(text)
     assert left == text, "nothing goes on a guess"
     assert any(text in hint for hint in done.ask_user or []), done.ask_user
@@ -86,7 +86,7 @@ async def test_what_may_be_the_name_stays_and_is_reported_with_the_call_that_set
     ],
 )
 async def test_other_words_are_neither_removed_nor_reported(name: str, text: str) -> None:
-    done, (left,) = await Told(name).forgotten(text)
+    done, (left,) = await ParsedRequest(name).forgotten(text)
     assert left == text
     assert not done.ask_user
     assert done.found_afterwards == [NOTHING]
@@ -94,7 +94,7 @@ async def test_other_words_are_neither_removed_nor_reported(name: str, text: str
 
 
 async def test_the_call_that_it_names_settles_it() -> None:
-    told = Told("Anna")
+    told = ParsedRequest("Anna")
     done, _ = await told.forgotten("Annas Haus ist rot.", QUIET)
     (line,) = [line for line in done.found_afterwards or [] if "query=" in line]
     query = line.split("query='")[1].split("'")[0]

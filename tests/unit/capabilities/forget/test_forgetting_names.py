@@ -141,10 +141,10 @@ async def test_an_alias_of_another_that_no_text_tells_goes_and_one_that_a_text_t
         await notes.begin(bakery)
         await notes.note(text, a_name(bakery, "Tobias Wenger Bakery"), mentions=(bakery,))
         preview = await notes.preview()
-        is_told = left is None
-        assert (preview.summaries is None) == is_told
+        is_explicit = left is None
+        assert (preview.summaries is None) == is_explicit
         done = await notes.forget()
-        if is_told:
+        if is_explicit:
             places = "1 episode and 1 name hold 'Tobias Wenger', which may be meant"
             assert done.found_afterwards == [f"{places}: forget with query='Tobias Wenger' takes it out"]
         else:

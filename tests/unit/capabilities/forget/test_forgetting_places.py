@@ -2,7 +2,7 @@
 
 import pytest
 from tests.builders import a_fact, a_name, an_entity, at
-from tests.unit.capabilities.forget.test_forgetting_forms import Told
+from tests.unit.capabilities.forget.test_forgetting_forms import ParsedRequest
 from tests.unit.capabilities.forget.test_forgetting_names import NOTHING, Notes
 
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
@@ -142,7 +142,7 @@ async def test_an_entity_type_with_the_name_goes_and_its_entity_stays(name: str,
     ],
 )
 async def test_what_may_be_the_name_stays_and_the_call_for_it_takes_it_out(name: str, text: str, word: str) -> None:
-    told = Told(name)
+    told = ParsedRequest(name)
     if " " in name or name == "WangXiaoming":
         told.person = told.person.model_copy(update={"label": "Cafe"})
     done, (left,) = await told.forgotten(text)
@@ -168,7 +168,7 @@ async def test_what_may_be_the_name_stays_and_the_call_for_it_takes_it_out(name:
     ],
 )
 async def test_other_words_are_not_reported(name: str, text: str) -> None:
-    done, (left,) = await Told(name).forgotten(text)
+    done, (left,) = await ParsedRequest(name).forgotten(text)
     assert left == text
     assert done.found_afterwards == [NOTHING]
     assert says_gone(done)
@@ -263,7 +263,7 @@ async def test_a_query_that_finds_only_what_may_be_it_does_not_say_that_there_is
 
 
 async def test_places_are_counted_and_more_than_ten_forms_are_counted_too() -> None:
-    told = Told("Hildburg")
+    told = ParsedRequest("Hildburg")
     done, _ = await told.forgotten(*(f"We met Hildburg{number} there." for number in range(15)), "Hildburg3 left.")
     lines = done.found_afterwards or []
     assert len(lines) == 10

@@ -2,11 +2,11 @@
 
 import pytest
 
-from graphiti_pkm.capabilities.forget.words import Gone, Vanished, words_in
+from graphiti_pkm.capabilities.forget.words import RemovedWords, VanishedWords, words_in
 
 
-def vanished(sentence: str, told: str = "", *, asked: str = "") -> Vanished:
-    return Vanished(Gone.of([sentence], certain=asked.split()).without(words_in(told)), words_in(told))
+def vanished(sentence: str, told: str = "", *, asked: str = "") -> VanishedWords:
+    return VanishedWords(RemovedWords.of([sentence], certain=asked.split()).without(words_in(told)), words_in(told))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_words_that_are_no_evidence_do_not_count() -> None:
 
 def test_elsewhere_one_capital_among_told_words_is_not_enough() -> None:
     words = vanished("She met Quolltext Zephyr, code 471147, in Lisbon.", "he was born there")
-    assert not words.takes_afar("He was born in Lisbon")
-    assert words.takes_afar("He was born in Lisbon as Zephyr")
-    assert words.takes_afar("He was born as 471147")
-    assert words.takes_afar("Lisbon")
+    assert not words.covers_elsewhere("He was born in Lisbon")
+    assert words.covers_elsewhere("He was born in Lisbon as Zephyr")
+    assert words.covers_elsewhere("He was born as 471147")
+    assert words.covers_elsewhere("Lisbon")

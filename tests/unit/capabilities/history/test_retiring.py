@@ -11,7 +11,7 @@ from graphiti_pkm.capabilities.history.models import ChangedFactResponse
 from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, WhatChanged
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.records import Fact, WriteKind
-from graphiti_pkm.errors import InvalidInput, KeptButPending, NotAllowed, NotFound
+from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound, WritePending
 
 NOW = at(2026, 6, 1, 12)
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme"}
@@ -306,7 +306,7 @@ async def test_a_change_that_waits_for_the_database_is_kept_by_its_name(world: W
     await told(world, ACME)
     for change in (retire, restore):
         world.graph.fail_next_apply()
-        with pytest.raises(KeptButPending, match=rf"Kept as the (retiring|restoring) of fact {world.facts[0].uuid}"):
+        with pytest.raises(WritePending, match=rf"Kept as the (retiring|restoring) of fact {world.facts[0].uuid}"):
             await change(world, "me WORKS_AT Acme")
         await world.tell("The next note.")
     assert events(world) == ["retired", "restored"]

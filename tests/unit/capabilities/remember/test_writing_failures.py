@@ -9,7 +9,7 @@ from tests.builders import a_write, an_episode, at, new_uuid
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.core.model.records import Deletions
-from graphiti_pkm.errors import ConflictingContent, KeptButPending, NotKept
+from graphiti_pkm.errors import ConflictingContent, WriteFailed, WritePending
 
 UUID = "0b9e3c1e-9f0a-4d55-8a0e-6f3f3f1f2a10"
 FACT = {"source": "Sarah", "relation": "KNOWS", "target": "Tom"}
@@ -62,14 +62,14 @@ async def test_the_same_new_name_told_at_once_is_one_entity(world: WritingWorld)
 
 async def test_a_database_that_is_down_keeps_nothing(world: WritingWorld) -> None:
     world.graph.is_down = True
-    with pytest.raises(NotKept, match="Nothing was stored"):
+    with pytest.raises(WriteFailed, match="Nothing was stored"):
         await world.tell("x", FACT)
     assert await world.journal.rows(0, 10) == []
 
 
 async def test_a_write_that_the_database_refuses_is_withdrawn_and_its_names_forgotten(world: WritingWorld) -> None:
-    world.graph.fail_next_apply(NotKept("refused"))
-    with pytest.raises(NotKept):
+    world.graph.fail_next_apply(WriteFailed("refused"))
+    with pytest.raises(WriteFailed):
         await world.tell("x", FACT, uuid=UUID)
     again = await world.tell("Sarah came.", FACT, uuid=UUID)
     assert [one.outcome for one in again.entities] == ["created", "created"]
@@ -78,7 +78,7 @@ async def test_a_write_that_the_database_refuses_is_withdrawn_and_its_names_forg
 @pytest.mark.parametrize("when", ["before", "halfway", "after"])
 async def test_a_write_that_the_database_missed_is_finished_by_the_next_one(world: WritingWorld, when: str) -> None:
     world.graph.fail_next_apply(when=when)  # type: ignore[arg-type]
-    with pytest.raises(KeptButPending, match=UUID):
+    with pytest.raises(WritePending, match=UUID):
         await world.tell("x", FACT, uuid=UUID)
     assert (await world.tell("x", FACT, uuid=UUID)).status == "already_stored"
     answer = await world.tell("Sarah came.", FACT)

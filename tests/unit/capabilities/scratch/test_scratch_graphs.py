@@ -113,8 +113,8 @@ async def test_the_graphs_of_one_person_share_their_bytes() -> None:
 
     with pytest.raises(TooLarge, match="200,000 bytes together"):
         await fill()
-    held = sum(one.node_count for one in world.graphs.list_graphs(LOCAL).graphs)
-    assert 10 < held < 40
+    look_up_records = sum(one.node_count for one in world.graphs.list_graphs(LOCAL).graphs)
+    assert 10 < look_up_records < 40
     await world.nodes.add_node(ANNA, "A", properties=large)
     await world.graphs.delete_graph(LOCAL, "graph 0")
     await world.nodes.add_node(LOCAL, "again", properties=large)

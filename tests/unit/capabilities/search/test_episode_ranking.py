@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.capabilities.search.episode_candidates import phrases, telling
+from graphiti_pkm.capabilities.search.episode_candidates import phrases, without_stop_words
 from graphiti_pkm.capabilities.search.episode_ranking import (
     Signs,
     Surroundings,
@@ -88,8 +88,8 @@ def test_the_best_possible_score_counts_only_what_the_query_asks() -> None:
 
 
 def test_small_words_are_left_out_unless_there_are_no_others() -> None:
-    assert telling(["what", "did", "the", "king", "say"]) == ["king", "say"]
-    assert telling(["who", "was", "it"]) == ["who", "was", "it"]
+    assert without_stop_words(["what", "did", "the", "king", "say"]) == ["king", "say"]
+    assert without_stop_words(["who", "was", "it"]) == ["who", "was", "it"]
 
 
 def test_a_name_in_a_question_is_up_to_three_words_without_marks() -> None:

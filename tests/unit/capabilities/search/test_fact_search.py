@@ -20,7 +20,7 @@ GROUP = "t1"
 BEGAN, RETIRED, RESTORED = at(2026, 1), at(2026, 2), at(2026, 3)
 
 
-class Told:
+class ParsedRequest:
     """Sarah, whom Acme employed, and her sleep."""
 
     def __init__(self) -> None:
@@ -74,12 +74,14 @@ def texts(answer: FactSearchResponse) -> list[str]:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def told() -> ParsedRequest:
+    return ParsedRequest()
 
 
 @pytest.mark.parametrize("query", [None, "", " \n"])
-async def test_without_a_query_and_without_a_filter_it_says_what_to_give(told: Told, query: str | None) -> None:
+async def test_without_a_query_and_without_a_filter_it_says_what_to_give(
+    told: ParsedRequest, query: str | None
+) -> None:
     await told.begin()
     with pytest.raises(InvalidInput, match="entity_uuid, entity_types, edge_types, kind, status or a time"):
         await told.facts(query, center_node_uuid=told.sarah.uuid)
@@ -103,7 +105,7 @@ async def test_without_a_query_and_without_a_filter_it_says_what_to_give(told: T
     ],
 )
 async def test_without_a_query_all_facts_under_the_filters_are_listed(
-    told: Told, filters: Mapping[str, Any], expected: set[str]
+    told: ParsedRequest, filters: Mapping[str, Any], expected: set[str]
 ) -> None:
     tom, city = an_entity("Tom"), an_entity("Berlin")
     lives = a_fact(told.sarah, city, text="lives", valid_at=at(2023), created_at=BEGAN)
@@ -122,7 +124,7 @@ async def test_without_a_query_all_facts_under_the_filters_are_listed(
     assert set(texts(await told.facts("works visits lives likes", **given))) == expected
 
 
-async def test_a_list_comes_in_pages_that_hold_every_fact_once(told: Told) -> None:
+async def test_a_list_comes_in_pages_that_hold_every_fact_once(told: ParsedRequest) -> None:
     people = [an_entity(f"Person {i}") for i in range(25)]
     await told.begin(*people, *(a_fact(one, told.acme, text=one.name, valid_at=at(2025)) for one in people))
 
@@ -139,7 +141,7 @@ async def test_a_list_comes_in_pages_that_hold_every_fact_once(told: Told) -> No
 
 
 @requirement("G-11", "G-64", "G-81")
-async def test_known_at_shows_the_record_as_it_was_and_as_of_the_world_by_it(told: Told) -> None:
+async def test_known_at_shows_the_record_as_it_was_and_as_of_the_world_by_it(told: ParsedRequest) -> None:
     works = told.works()
     await told.begin(works)
     update, retired = ended(works, invalid_at=at(2025, 9))
@@ -167,7 +169,7 @@ async def test_known_at_shows_the_record_as_it_was_and_as_of_the_world_by_it(tol
     assert current.total == 1
 
 
-async def test_what_was_known_to_end_later_was_current_then(told: Told) -> None:
+async def test_what_was_known_to_end_later_was_current_then(told: ParsedRequest) -> None:
     """Its end has passed by now, but lay ahead at known_at."""
     await told.begin(told.works(invalid_at=at(2026, 4)))
     for known_at, status in (("2026-02", "current"), ("2026-05", "ended"), (None, "ended")):
@@ -177,7 +179,7 @@ async def test_what_was_known_to_end_later_was_current_then(told: Told) -> None:
         assert listed.status == around.status == found.status == status
 
 
-async def test_before_the_record_begins_what_was_told_counts_from_its_reference_time(told: Told) -> None:
+async def test_before_the_record_begins_what_was_told_counts_from_its_reference_time(told: ParsedRequest) -> None:
     note = an_episode(valid_at=at(2024, 6), created_at=BEGAN)
     await told.begin(note, told.works(episodes=(note.uuid,), reference_time=at(2024, 6)))
     before, after = (
@@ -191,7 +193,7 @@ async def test_before_the_record_begins_what_was_told_counts_from_its_reference_
     assert (await told.facts(known_at="2026-01-02", kind="state")).scope.note is None
 
 
-async def test_readings_of_one_measure_come_oldest_first_and_the_answer_says_so(told: Told) -> None:
+async def test_readings_of_one_measure_come_oldest_first_and_the_answer_says_so(told: ParsedRequest) -> None:
     days = [3, 1, 7, 5, 2]
     await told.begin(told.works(), *(told.slept(str(day), day) for day in days))
     expected = [f"Sarah slept {day} hours." for day in sorted(days)]
@@ -206,7 +208,7 @@ async def test_readings_of_one_measure_come_oldest_first_and_the_answer_says_so(
         assert all(re.search(r"reading(s|\(s\)) of sleep, oldest first", page.message) for page in pages)
 
 
-async def test_readings_of_several_measures_and_mixed_facts_are_no_series(told: Told) -> None:
+async def test_readings_of_several_measures_and_mixed_facts_are_no_series(told: ParsedRequest) -> None:
     weights = [told.slept(str(day), day, measure="weight") for day in (1, 2)]
     await told.begin(told.works(), told.slept("7", 3), *weights)
     for answer in (await told.facts(kind="reading"), await told.connections(told.sarah)):
@@ -214,7 +216,7 @@ async def test_readings_of_several_measures_and_mixed_facts_are_no_series(told: 
     assert texts(await told.facts(kind="reading"))[0] == "Sarah slept 7 hours."
 
 
-async def test_a_series_is_known_from_all_its_facts_not_from_the_first_page(told: Told) -> None:
+async def test_a_series_is_known_from_all_its_facts_not_from_the_first_page(told: ParsedRequest) -> None:
     """The newest are readings of sleep, what is older is not."""
     await told.begin(told.works(valid_at=at(2027)), *(told.slept(str(day), day) for day in range(1, 6)))
     old = a_fact(told.sarah, told.acme, kind="event", valid_at=at(2020), created_at=BEGAN)
@@ -235,7 +237,9 @@ async def test_a_series_is_known_from_all_its_facts_not_from_the_first_page(told
         ({"query": "quarks", "valid_at_before": "2021"}, "; the first fact here is of 2024-03-02"),
     ],
 )
-async def test_an_empty_answer_names_the_earliest_evidence(told: Told, filters: dict[str, Any], evidence: str) -> None:
+async def test_an_empty_answer_names_the_earliest_evidence(
+    told: ParsedRequest, filters: dict[str, Any], evidence: str
+) -> None:
     tom = an_entity("Tom")
     visits = a_fact(told.sarah, told.acme, "VISITS", valid_at=at(2025), created_at=BEGAN)
     await told.begin(tom, told.works(), visits)
@@ -246,7 +250,9 @@ async def test_an_empty_answer_names_the_earliest_evidence(told: Told, filters: 
     assert (answer.message, answer.total) == (f"Found no fact that fits{evidence}", 0)
 
 
-async def test_a_relation_that_does_not_exist_is_answered_with_those_that_do_near_ones_first(told: Told) -> None:
+async def test_a_relation_that_does_not_exist_is_answered_with_those_that_do_near_ones_first(
+    told: ParsedRequest,
+) -> None:
     often = [a_fact(told.sarah, told.acme, "LIKES", created_at=BEGAN) for _ in range(3)]
     many = [a_fact(told.sarah, told.acme, f"R{i}", created_at=BEGAN) for i in range(20)]
     manages = a_fact(told.sarah, told.acme, "MANAGES", valid_at=at(2024), created_at=BEGAN)
@@ -259,13 +265,13 @@ async def test_a_relation_that_does_not_exist_is_answered_with_those_that_do_nea
     assert "; MANAGED is no relation here, but MANAGES, LIKES, " in around.message
 
 
-async def test_connections_without_a_fact_under_the_filters_name_the_earliest(told: Told) -> None:
+async def test_connections_without_a_fact_under_the_filters_name_the_earliest(told: ParsedRequest) -> None:
     await told.begin(told.works())
     answer = await told.connections(told.sarah, as_of="2020")
     assert answer.message.endswith("under these filters and groups; the first fact about Sarah is of 2024-03-02.")
 
 
-async def test_the_facts_of_an_entity_are_asked_in_its_own_group_and_of_nobody_elses(told: Told) -> None:
+async def test_the_facts_of_an_entity_are_asked_in_its_own_group_and_of_nobody_elses(told: ParsedRequest) -> None:
     theirs = an_entity("Sarah", group_id=OTHER_GROUP)
     await told.begin(told.works())
     await told.given(theirs, a_fact(theirs, theirs, text="hers"))
@@ -279,13 +285,13 @@ async def test_the_facts_of_an_entity_are_asked_in_its_own_group_and_of_nobody_e
     assert (await told.facts(kind="state")).total == 0
 
 
-async def test_a_centre_without_a_query_is_said_to_count_for_nothing(told: Told) -> None:
+async def test_a_centre_without_a_query_is_said_to_count_for_nothing(told: ParsedRequest) -> None:
     await told.begin(told.works())
     answer = await told.facts(kind="state", center_node_uuid=told.sarah.uuid)
     assert answer.scope.note == "center_node_uuid counts only with a query."
 
 
-async def test_what_took_the_place_of_a_fact_is_named_wherever_it_is_listed(told: Told) -> None:
+async def test_what_took_the_place_of_a_fact_is_named_wherever_it_is_listed(told: ParsedRequest) -> None:
     old = told.works(text="works at Acme")
     new = a_fact(told.sarah, told.acme, "LEFT", text="left Acme", valid_at=at(2024, 3, 2), created_at=BEGAN)
     await told.begin(old, new)
@@ -306,7 +312,7 @@ async def test_what_took_the_place_of_a_fact_is_named_wherever_it_is_listed(told
     assert before.replaced_by is None
 
 
-async def test_what_turned_out_wrong_comes_after_what_corrected_it(told: Told) -> None:
+async def test_what_turned_out_wrong_comes_after_what_corrected_it(told: ParsedRequest) -> None:
     wrong = told.slept("7", 3, text="Sarah slept 7 hours of sleep.", voided=True, expired_at=RETIRED)
     right = told.slept("5", 3, text="Sarah slept 5 hours, not 7.")
     mood = a_fact(told.sarah, told.acme, kind="reading", measure="mood", text="hours of mood", created_at=BEGAN)
@@ -315,7 +321,7 @@ async def test_what_turned_out_wrong_comes_after_what_corrected_it(told: Told) -
     assert found.index(right.text) < found.index(wrong.text)
 
 
-async def test_a_measure_shows_its_newest_readings(told: Told) -> None:
+async def test_a_measure_shows_its_newest_readings(told: ParsedRequest) -> None:
     sleep = an_entity("sleep")
     about = {"kind": "reading", "measure": "sleep", "created_at": BEGAN}
     slept = [

@@ -87,7 +87,7 @@ async def test_without_a_saga_nothing_is_asked_about_sagas(world: World, monkeyp
     async def refuse(*_: object) -> NoReturn:
         raise AssertionError
 
-    for name in ("find_sagas", "latest_of_saga", "episode_places", "sagas_holding"):
+    for name in ("find_sagas", "latest_of_saga", "episode_places", "sagas_of_episodes"):
         monkeypatch.setattr(FakeGraph, name, refuse)
     answer = await world.tell("x")
     assert (answer.status, world.sagas) == ("stored", [])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.core.reading.ranking import best_sentence, fuse, key_of, lifted, ranked, rest_after, word_scores
+from graphiti_pkm.core.reading.ranking import best_sentence, fuse, items_after, key_of, lifted, ranked, word_scores
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
@@ -45,10 +45,10 @@ def test_nearness_to_a_centre_lifts() -> None:
 
 def test_a_page_goes_on_after_the_last_one_seen_also_if_that_is_gone() -> None:
     ranking = [("a", 0.9), ("b", 0.5), ("c", 0.5), ("d", 0.1)]
-    assert rest_after(ranking, key_of("b", 0.5)) == ranking[2:]
+    assert items_after(ranking, key_of("b", 0.5)) == ranking[2:]
     without = [one for one in ranking if one[0] != "b"]
-    assert rest_after(without, key_of("b", 0.5)) == ranking[2:]
-    assert rest_after(ranking, None) == ranking
+    assert items_after(without, key_of("b", 0.5)) == ranking[2:]
+    assert items_after(ranking, None) == ranking
 
 
 def test_the_best_sentence_has_most_of_the_words() -> None:

@@ -42,7 +42,7 @@ def components(view: View, *, strong: bool) -> list[list[int]]:
     return grouped(strong_components(view) if strong else weak_components(view))
 
 
-def held_together(view: View) -> tuple[list[int], list[Pair]]:
+def cut_points(view: View) -> tuple[list[int], list[Pair]]:
     """Articulation points and bridges; of two opposite edges the one from the lower-numbered node represents both."""
     found = cuts(view)
     out = view.out.lists

@@ -23,7 +23,7 @@ UNDIRECTED = "The edges have no direction in this text; each was stored once, as
 _MOST_WARNINGS = 5
 _MOST_VALUES = 1_000_000
 _MOST_CHARACTERS = 16_000_000
-_MOST_TOLD = 4
+_MOST_LISTED = 4
 """Pairs of labels that a warning shows."""
 _ROOM = 30
 """Characters reserved for what is appended to a label."""
@@ -156,10 +156,10 @@ class Collector:
                 ScratchEdge(called[source], called[target], relation, self._checked(said))
                 for (source, target, _), (relation, said) in self._edges.items()
             ),
-            self._told_warnings(renamed),
+            self._shown_warnings(renamed),
         )
 
-    def _told_warnings(self, renamed: Mapping[str, str]) -> tuple[str, ...]:
+    def _shown_warnings(self, renamed: Mapping[str, str]) -> tuple[str, ...]:
         warnings = list(self._warnings)
         if len(warnings) > _MOST_WARNINGS:
             warnings[_MOST_WARNINGS:] = [f"and {len(warnings) - _MOST_WARNINGS} more of this kind"]
@@ -233,8 +233,8 @@ def _told_apart(types: Mapping[str, str | None]) -> dict[str, str]:
 
 def _warning_of(what: str, pairs: Sequence[tuple[str, str]], between: str) -> str:
     """One warning for all pairs, which shows the first few."""
-    shown = [f"‘{clipped(first)}’ {between} ‘{clipped(second)}’" for first, second in pairs[:_MOST_TOLD]]
-    more = f" and {len(pairs) - _MOST_TOLD} more" if len(pairs) > _MOST_TOLD else ""
+    shown = [f"‘{clipped(first)}’ {between} ‘{clipped(second)}’" for first, second in pairs[:_MOST_LISTED]]
+    more = f" and {len(pairs) - _MOST_LISTED} more" if len(pairs) > _MOST_LISTED else ""
     return f"{what}: {', '.join(shown)}{more}."
 
 

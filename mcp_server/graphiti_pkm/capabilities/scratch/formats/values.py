@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from graphiti_pkm.capabilities.scratch.checks import fault_of
+from graphiti_pkm.capabilities.scratch.checks import property_problem
 from graphiti_pkm.capabilities.scratch.limits import LARGEST_PROPERTIES, LONGEST_LABEL, LONGEST_RELATION
 from graphiti_pkm.errors import InvalidInput
 
@@ -81,7 +81,7 @@ def clean_properties(values: Mapping[str, Any], at: Place) -> tuple[dict[str, An
     Raises:
         InvalidInput: they are something else.
     """
-    if (fault := fault_of(values)) is not None:
+    if (fault := property_problem(values)) is not None:
         raise unreadable(at, fault)
     try:
         written = json.dumps(dict(values), ensure_ascii=False, allow_nan=False)

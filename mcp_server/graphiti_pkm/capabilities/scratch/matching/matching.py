@@ -60,14 +60,14 @@ class Candidate:
     similarity: float
 
     @property
-    def told(self) -> float:
+    def shown_similarity(self) -> float:
         """The similarity rounded down to three places, so that it never appears to reach a threshold that it misses."""
         return math.floor(self.similarity * _SHOWN_PARTS + _ROUNDING) / _SHOWN_PARTS
 
     @property
     def view(self) -> LabelCandidate:
         """The form in answers."""
-        return LabelCandidate(label=self.label, similarity=self.told)
+        return LabelCandidate(label=self.label, similarity=self.shown_similarity)
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,9 @@ class Found:
         if isinstance(meaning, Match):
             return meaning
         if isinstance(meaning, Ambiguous):
-            raise AmbiguousLabel(f"{ambiguous_told(text, meaning)}.{self._noted()}")
+            raise AmbiguousLabel(f"{ambiguous_text(text, meaning)}.{self._noted()}")
         raise NotFound(
-            f"{missing_told(text, meaning, self.opened.name)}; list_nodes lists them, add_node adds one.{self._noted()}"
+            f"{missing_text(text, meaning, self.opened.name)}; list_nodes lists them, add_node adds one.{self._noted()}"
         )
 
     def certain(self, text: str) -> Match:
@@ -140,7 +140,7 @@ class Found:
             return self.match(text)
         raise AmbiguousLabel(
             f"No node is called {shown(text)}, and nothing is removed on a guess. Say which: "
-            f"{candidates_told(candidates)}.{self._noted()}"
+            f"{candidates_text(candidates)}.{self._noted()}"
         )
 
     def candidates(self, text: str) -> tuple[Candidate, ...]:
@@ -331,18 +331,18 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
-def candidates_told(candidates: Sequence[Candidate]) -> str:
+def candidates_text(candidates: Sequence[Candidate]) -> str:
     """E.g. 'AuthService' (0.820), 'PaymentService' (0.811)."""
-    return ", ".join(f"{shown(one.label)} ({one.told:.3f})" for one in candidates)
+    return ", ".join(f"{shown(one.label)} ({one.shown_similarity:.3f})" for one in candidates)
 
 
-def ambiguous_told(text: str, meaning: Ambiguous) -> str:
+def ambiguous_text(text: str, meaning: Ambiguous) -> str:
     """Says that a text is ambiguous, and what to do."""
-    told = candidates_told(meaning.candidates)
-    return f"{shown(text)} may mean {told}; be more specific and repeat with one of these labels"
+    shown_similarity = candidates_text(meaning.candidates)
+    return f"{shown(text)} may mean {shown_similarity}; be more specific and repeat with one of these labels"
 
 
-def missing_told(text: str, meaning: Missing, graph: str) -> str:
+def missing_text(text: str, meaning: Missing, graph: str) -> str:
     """Says that no node matches a text, with the most similar ones."""
-    near = f"; nearest: {candidates_told(meaning.near)}" if meaning.near else ""
+    near = f"; nearest: {candidates_text(meaning.near)}" if meaning.near else ""
     return f"No node {shown(text)} in scratch graph {shown(graph)}{near}"

@@ -15,11 +15,11 @@ from graphiti_pkm.capabilities.scratch.matching.matching import (
 from graphiti_pkm.capabilities.scratch.models.answers import SimilarLabels
 from graphiti_pkm.core.waiting import in_thread
 
-_MOST_TOLD = 20
+_MOST_LISTED = 20
 """Nodes reported for one call."""
 
 
-async def similar_told(found: Found, labels: Iterable[str], matcher: Matcher) -> list[SimilarLabels]:
+async def find_similar_labels(found: Found, labels: Iterable[str], matcher: Matcher) -> list[SimilarLabels]:
     """Added nodes with the nodes that they are similar to. Their vectors are stored and the graph is locked."""
 
     def work() -> list[SimilarLabels]:
@@ -27,7 +27,7 @@ async def similar_told(found: Found, labels: Iterable[str], matcher: Matcher) ->
         within = _within(found, added, matcher.threshold) if len(added) > 1 else {}
         near = ((label, _most_similar(found, label, within.get(node, []), matcher)) for node, label in added.items())
         told = (SimilarLabels(label=label, similar_existing=[one.view for one in own]) for label, own in near if own)
-        return list(islice(told, _MOST_TOLD))
+        return list(islice(told, _MOST_LISTED))
 
     return await in_thread(work)
 
@@ -60,7 +60,7 @@ def _within(found: Found, added: dict[int, str], threshold: float) -> dict[int, 
     alike: dict[int, list[Candidate]] = {}
     least = 2 * threshold - 1  # below this cosine no lexical similarity reaches the threshold
     for node, near in zip(vectors, nearest, strict=True):
-        if len(alike) == _MOST_TOLD:
+        if len(alike) == _MOST_LISTED:
             break
         likeness = Likeness(added[node])
         for other, cosine in near:

@@ -8,8 +8,8 @@ from typing import Any
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
 from graphiti_pkm.capabilities.scratch.memory_bridge.choice import choose
-from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, draft, edge_told
-from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import held
+from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, draft, edge_text
+from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import look_up_records
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import marked, memory_uuid
 from graphiti_pkm.capabilities.scratch.memory_bridge.outcome import Call, Outcome, answer
 from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse, LeftOut
@@ -70,7 +70,7 @@ class ScratchCommit:
             NotFound: the graph, a label or an edge does not exist.
             InvalidInput: there are too many nodes or edges for one call.
             NotAllowed: the caller may only read, or may not write to this group.
-            NotKept, KeptButPending: as ``add_memory``.
+            WriteFailed, WritePending: as ``add_memory``.
         """
         if caller.read_only:
             raise NotAllowed("This connection may only read. Nothing was written.")
@@ -104,7 +104,7 @@ class ScratchCommit:
         """The draft of what memory can store, and the call without forgotten nodes and edges."""
         chosen = call.chosen
         visible = await self._groups.visible(call.caller)
-        found = await held(self._graph, visible, chosen.ends.values(), (*chosen.edges, *chosen.known))
+        found = await look_up_records(self._graph, visible, chosen.ends.values(), (*chosen.edges, *chosen.known))
         gone = [edge for edge in (*chosen.edges, *chosen.known) if found.lacks_edge(edge)]
         chosen = replace(
             chosen,
@@ -116,17 +116,17 @@ class ScratchCommit:
         origins = {label: found.entities[uuid] for label, uuid in loaded.items() if uuid in found.entities}
         names = {label: display_name(entity.name) for label, entity in origins.items()}
         keys = {label: name_key(call.group, name) for label, name in names.items()}
-        for label, reason in (await self._held_by_others(call, keys, origins)).items():
+        for label, reason in (await self._names_of_others(call, keys, origins)).items():
             refused[label] = reason
             del names[label]
         drafted = draft(chosen, names, refused, self._persons.called(call.caller), call.zone)
-        drafted.left_out += [LeftOut(what=edge_told(edge), reason=_EDGE_GONE) for edge in gone[:_MOST_GONE]]
+        drafted.left_out += [LeftOut(what=edge_text(edge), reason=_EDGE_GONE) for edge in gone[:_MOST_GONE]]
         if len(gone) > _MOST_GONE:
             more = f"{len(gone) - _MOST_GONE:,} more edges"
             drafted.left_out.append(LeftOut(what=more, reason=_EDGE_GONE))
         return replace(call, chosen=chosen), drafted
 
-    async def _held_by_others(
+    async def _names_of_others(
         self, call: Call, keys: Mapping[str, str], origins: Mapping[str, Entity]
     ) -> dict[str, str]:
         """By label, why a name cannot be written: it belongs to another entity, or to one of another type."""
@@ -188,6 +188,6 @@ class ScratchCommit:
                     continue  # memory stores different dates
                 said: dict[str, Any] = {}
                 if edge.properties.get(SENTENCE) is not None:  # it may differ from the loaded one
-                    said = {SENTENCE: fact.given.fact or fact.told.text}
+                    said = {SENTENCE: fact.given.fact or fact.parsed.text}
                 known = marked(edge.relation, {**edge.properties, **said}, [uuid], call.public)
                 graph.add_edge(source, target, edge.relation, {**said, **known})

@@ -12,7 +12,7 @@ from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.memory_bridge.choice import Chosen
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import SAID, is_outdated, memory_uuid
 from graphiti_pkm.capabilities.scratch.models.memory import LeftOut
-from graphiti_pkm.core.facts.parsed_facts import ToldFact, is_me, read_fact, relation_words
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact, is_me, read_fact, relation_words
 from graphiti_pkm.core.model.names import display_name, normalise_name
 from graphiti_pkm.core.model.records import FactKind
 from graphiti_pkm.core.model.requests import AddMemory, EntityInput, FactInput
@@ -35,7 +35,7 @@ class DraftFact:
 
     edge: ScratchEdge
     given: FactInput
-    told: ToldFact
+    parsed: ParsedFact
 
     @property
     def sentence(self) -> str:
@@ -102,13 +102,13 @@ def draft(chosen: Chosen, names: Mapping[str, str], refused: Mapping[str, str], 
     return drafted
 
 
-def edge_told(edge: ScratchEdge) -> str:
+def edge_text(edge: ScratchEdge) -> str:
     """E.g. "api -calls-> auth"."""
     return f"{clipped(edge.source, _SHOWN)} -{clipped(edge.relation, _SHOWN)}-> {clipped(edge.target, _SHOWN)}"
 
 
 def _left_out(edge: ScratchEdge, reason: str) -> LeftOut:
-    return LeftOut(what=edge_told(edge), reason=reason)
+    return LeftOut(what=edge_text(edge), reason=reason)
 
 
 def _unfit(name: str) -> str | None:
@@ -149,7 +149,7 @@ def _why(error: InvalidInput | ValidationError) -> str:
     return clipped(_PATH.sub("", error.message), _SHOWN * 2)
 
 
-def sentence_of(told: ToldFact, source: str, target: str, zone: tzinfo) -> str:
+def sentence_of(told: ParsedFact, source: str, target: str, zone: tzinfo) -> str:
     """The sentence by which an episode states a committed edge; what its own words lack follows in parentheses.
 
     It must contain value, unit and dates, or it would state a different fact.
@@ -168,12 +168,12 @@ def sentence_of(told: ToldFact, source: str, target: str, zone: tzinfo) -> str:
     return " ".join([said, *(words for words, _ in times)]) + "."
 
 
-def amount_of(told: ToldFact) -> str:
+def amount_of(told: ParsedFact) -> str:
     """Value and unit, e.g. "5 h"; empty without a value."""
     return " ".join(part for part in (told.word or told.value, told.unit) if part) if told.value is not None else ""
 
 
-def _times(told: ToldFact, zone: tzinfo) -> list[tuple[str, str | None]]:
+def _times(told: ParsedFact, zone: tzinfo) -> list[tuple[str, str | None]]:
     """Start and end in words, each with the date that it names."""
     start, end = told.valid_at, told.invalid_at
     if start is not None and end is not None and end <= start:

@@ -32,7 +32,7 @@ MIN_COSINE = 0.4
 
 
 @dataclass(frozen=True)
-class Starts:
+class Seeds:
     """The entities from which a load starts, and the groups that it reads."""
 
     entities: Sequence[Entity]
@@ -40,10 +40,10 @@ class Starts:
     note: str | None = None
 
 
-class StartSearch(Searching):
+class SeedSearch(Searching):
     """The ranking of ``search_nodes`` without results that are merely the nearest."""
 
-    async def starts(self, caller: Caller, query: str, group_ids: GroupIds, most: int) -> Starts:
+    async def seeds(self, caller: Caller, query: str, group_ids: GroupIds, most: int) -> Seeds:
         """At most ``most`` entities, the best first. Raises InvalidInput if the query has no word."""
         groups = self._groups.searched(caller, group_ids)
         wanted = EntityFilter(group_ids=groups)
@@ -53,7 +53,7 @@ class StartSearch(Searching):
             fitting = await self._fitting(query, wanted)
             uuids = [uuid for uuid in uuids if uuid in fitting]
         found = {one.uuid: one for one in await self._graph.get_entities(uuids[:most], groups)}
-        return Starts([found[uuid] for uuid in uuids[:most] if uuid in found], groups, note)
+        return Seeds([found[uuid] for uuid in uuids[:most] if uuid in found], groups, note)
 
     async def _fitting(self, query: str, wanted: EntityFilter) -> set[str]:
         """Entities with the query as name, with a word of it, or with a similar meaning."""
@@ -64,11 +64,11 @@ class StartSearch(Searching):
         return {*named[query], *hits, *(uuid for uuid, cosine in near.items() if cosine >= MIN_COSINE)}
 
 
-MOST_STARTS = 50
+MOST_SEEDS = 50
 _FOUND = 10
 """The most entities from which a query starts."""
 _FACTS_A_NODE = 10
-_TOLD = 20
+_MOST_LISTED = 20
 _NAME = 200
 
 
@@ -89,7 +89,7 @@ class ScratchBridge(Reader):
 
     def __init__(self, context: Context, groups: Groups, graphs: ScratchGraphs) -> None:
         super().__init__(context, groups)
-        self._searching = StartSearch(context, groups)
+        self._searching = SeedSearch(context, groups)
         self._graphs = graphs
 
     async def load_memory_graph(
@@ -116,23 +116,23 @@ class ScratchBridge(Reader):
         """
         name, hops, limit = checked_name(graph), LOADED_HOPS.check(hops), LOADED_NODES.check(limit)
         now, instant = self._context.now(), self._instant("as_of", as_of)
-        starts = await self._starts(caller, entity_uuids, query, group_ids, limit)
+        seeds = await self._seeds(caller, entity_uuids, query, group_ids, limit)
         wanted = FactFilter(
-            group_ids=starts.group_ids,
+            group_ids=seeds.group_ids,
             now=now,
             as_of=instant,
             status=None if instant is None else "current",
             only_current=not include_invalidated,
         )
         found = await self._graph.neighbourhood(
-            [one.uuid for one in starts.entities], wanted, hops, limit - len(starts.entities), limit * _FACTS_A_NODE
+            [one.uuid for one in seeds.entities], wanted, hops, limit - len(seeds.entities), limit * _FACTS_A_NODE
         )
         if query is not None and instant is not None and hops:
-            starts = _held_then(starts, found, self._context.settings.zone, instant)
+            seeds = _with_facts_then(seeds, found, self._context.settings.zone, instant)
         async with self._graphs.writing(caller, name) as opened:
-            loaded = await in_thread(self._put, opened, starts.entities, found, now, instant)
+            loaded = await in_thread(self._put, opened, seeds.entities, found, now, instant)
         facts_left_out = found.facts_total - len(found.facts)
-        entities = len(starts.entities) + len(found.entities)
+        entities = len(seeds.entities) + len(found.entities)
         return LoadMemoryResponse(
             message=_told(name, entities, found, loaded, hops, is_then=instant is not None),
             graph=name,
@@ -142,31 +142,31 @@ class ScratchBridge(Reader):
             facts_loaded=len(found.facts),
             node_count=loaded.node_count,
             edge_count=loaded.edge_count,
-            starts=[clipped(loaded.labels[one.uuid], _NAME) for one in starts.entities],
+            starts=[clipped(loaded.labels[one.uuid], _NAME) for one in seeds.entities],
             truncated=bool(found.entities_left_out or facts_left_out),
             nodes_left_out=found.entities_left_out or None,
             facts_left_out=facts_left_out or None,
-            renamed=[clipped(label, _NAME) for label in loaded.renamed[:_TOLD]] or None,
+            renamed=[clipped(label, _NAME) for label in loaded.renamed[:_MOST_LISTED]] or None,
             scope=await self._scope(
                 caller,
-                starts.group_ids,
-                empty=not starts.entities,
-                note=" ".join(filter(None, (starts.note, self._read_as(as_of, before=None)))) or None,
+                seeds.group_ids,
+                empty=not seeds.entities,
+                note=" ".join(filter(None, (seeds.note, self._read_as(as_of, before=None)))) or None,
             ),
         )
 
-    async def _starts(
+    async def _seeds(
         self, caller: Caller, entity_uuids: Sequence[str] | None, query: str | None, group_ids: GroupIds, limit: int
-    ) -> Starts:
+    ) -> Seeds:
         if (entity_uuids is None) == (query is None) or not (entity_uuids or query):
             raise InvalidInput(
                 "Nothing was loaded: give entity_uuids (search_nodes finds them) or a query, one of the two."
             )
         if query is not None:
-            return await self._searching.starts(caller, query, group_ids, min(_FOUND, limit))
+            return await self._searching.seeds(caller, query, group_ids, min(_FOUND, limit))
         uuids = list(dict.fromkeys(entity_uuids or ()))
-        if len(uuids) > min(MOST_STARTS, limit):
-            raise InvalidInput(f"Nothing was loaded: at most {min(MOST_STARTS, limit)} entity_uuids, not {len(uuids)}.")
+        if len(uuids) > min(MOST_SEEDS, limit):
+            raise InvalidInput(f"Nothing was loaded: at most {min(MOST_SEEDS, limit)} entity_uuids, not {len(uuids)}.")
         wanted = self._groups.many(caller, group_ids)
         visible = await self._groups.visible(caller)
         searched = visible if wanted is None else tuple(group for group in wanted if group in visible)
@@ -176,7 +176,7 @@ class ScratchBridge(Reader):
         for uuid in whole:
             if uuid not in known:
                 raise unknown("entity", uuid)
-        return Starts(entities, wanted or tuple(dict.fromkeys(one.group_id for one in entities)))
+        return Seeds(entities, wanted or tuple(dict.fromkeys(one.group_id for one in entities)))
 
     async def _whole(self, caller: Caller, uuid: str, wanted: tuple[str, ...] | None, visible: tuple[str, ...]) -> str:
         if normalise_name(uuid) in PERSON_WORDS:
@@ -186,7 +186,7 @@ class ScratchBridge(Reader):
     def _put(
         self,
         opened: OpenGraph,
-        starts: Sequence[Entity],
+        seeds: Sequence[Entity],
         found: Neighbourhood,
         now: datetime,
         as_of: datetime | None,
@@ -196,7 +196,7 @@ class ScratchBridge(Reader):
         def status(fact: Fact) -> str:
             return status_of(fact, now, as_of)
 
-        entities = [*starts, *(entity for entity, _ in found.entities)]
+        entities = [*seeds, *(entity for entity, _ in found.entities)]
         labels, renamed = labels_for(entities, opened.graph)
         content = content_of(entities, found.facts, labels, opened.graph, self._groups.public, status)
         added = opened.graph.apply(content)
@@ -205,14 +205,14 @@ class ScratchBridge(Reader):
         )
 
 
-def _held_then(starts: Starts, found: Neighbourhood, zone: tzinfo, instant: datetime) -> Starts:
+def _with_facts_then(seeds: Seeds, found: Neighbourhood, zone: tzinfo, instant: datetime) -> Seeds:
     """The starts for which a fact was valid at that time, or all if there are none."""
     joined = {end for fact in found.facts for end in (fact.source_uuid, fact.target_uuid)}
-    kept = [one for one in starts.entities if one.uuid in joined]
-    if kept or not starts.entities:
-        return replace(starts, entities=kept)
+    kept = [one for one in seeds.entities if one.uuid in joined]
+    if kept or not seeds.entities:
+        return replace(seeds, entities=kept)
     told = f"Of none of the entities that fit the query memory knows a fact that held on {show_time(instant, zone)}."
-    return replace(starts, note=" ".join(filter(None, (starts.note, told))))
+    return replace(seeds, note=" ".join(filter(None, (seeds.note, told))))
 
 
 def _told(name: str, entities: int, found: Neighbourhood, loaded: _Loaded, hops: int, *, is_then: bool) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
-from graphiti_pkm.capabilities.scratch.memory_bridge.memory import as_told_now, first_facts, memory_uuid
+from graphiti_pkm.capabilities.scratch.memory_bridge.memory import first_facts, memory_uuid, with_current_text
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.ports.ports import GraphReader
 
@@ -13,7 +13,7 @@ _SUMMARY = "summary"
 
 
 @dataclass
-class Held:
+class MemoryRecords:
     """The existing records, by uuid."""
 
     entities: dict[str, Entity] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Held:
         """The edge with the current words of its fact, some of which may have been forgotten."""
         uuids = first_facts(edge.properties)
         fact = self.facts.get(uuids[0]) if uuids else None
-        return edge if fact is None else as_told_now(edge, fact)
+        return edge if fact is None else with_current_text(edge, fact)
 
     def node_now(self, node: ScratchNode) -> ScratchNode:
         """The node without a summary that memory does not contain, since a part of it may have been forgotten."""
@@ -51,11 +51,11 @@ class Held:
         return ScratchNode(node.label, node.type, left)
 
 
-async def held(
+async def look_up_records(
     graph: GraphReader, visible: Sequence[str], nodes: Iterable[ScratchNode], edges: Iterable[ScratchEdge]
-) -> Held:
+) -> MemoryRecords:
     """Look up everything that came from memory, in the groups that the caller may see."""
-    found = Held()
+    found = MemoryRecords()
     uuids = {uuid for node in nodes if (uuid := memory_uuid(node)) is not None}
     told = {first for edge in edges for first in first_facts(edge.properties)[:1]}
     for page in _pages(sorted(uuids)):

@@ -83,7 +83,7 @@ def first_facts(properties: Properties) -> list[str]:
     return [uuid for uuid in uuids if isinstance(uuid, str)] if isinstance(uuids, list) else []
 
 
-def as_told_now(edge: ScratchEdge, fact: Fact) -> ScratchEdge:
+def with_current_text(edge: ScratchEdge, fact: Fact) -> ScratchEdge:
     """The edge with the current words of its fact if its words came from memory; some may have been forgotten."""
     sentence = edge.properties.get(SENTENCE)
     if not isinstance(sentence, str) or is_start(sentence, fact.text) or not is_of_memory(edge):

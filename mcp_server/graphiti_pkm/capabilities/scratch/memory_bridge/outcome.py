@@ -20,7 +20,7 @@ from graphiti_pkm.core.reading.views import clipped
 
 _SHOWN = 100
 _SENTENCE = 300
-_TOLD = 20
+_MOST_LISTED = 20
 _ONLY_A_PREVIEW = "none yet, this is a preview: change the graph first, or settle it after the commit"
 
 
@@ -53,7 +53,7 @@ class Outcome:
         after = self._known.get(result.uuid)
         if result.outcome == "created" or after is None:
             return None
-        pairs = ((fact.told.valid_at, after.valid_at), (fact.told.invalid_at, after.invalid_at))
+        pairs = ((fact.parsed.valid_at, after.valid_at), (fact.parsed.invalid_at, after.invalid_at))
         if all(told is None or (has is not None and coincide(told, has, zone)) for told, has in pairs):
             return None
         return f"memory has it {result.interval} and keeps that; add_memory with change=corrected corrects a date"
@@ -90,7 +90,9 @@ def answer(
     if stored is not None:
         attention = stored.needs_attention
     elif outcome is not None and is_new:
-        attention = [one.model_copy(update={"call": _ONLY_A_PREVIEW}) for one in outcome.planned.plan.attention[:_TOLD]]
+        attention = [
+            one.model_copy(update={"call": _ONLY_A_PREVIEW}) for one in outcome.planned.plan.attention[:_MOST_LISTED]
+        ]
     entities = {} if outcome is None else {one.entity.uuid: one.is_new for one in outcome.nodes.values()}
     counts = Counter(f"edge {one.outcome}" for one in edges)
     counts.update("node created" if is_new_one else "node matched" for is_new_one in entities.values())
@@ -110,7 +112,7 @@ def answer(
         edges=edges,
         left_out=drafted.left_out,
         needs_attention=list(attention),
-        ends=ends[:_TOLD] or None,
+        ends=ends[:_MOST_LISTED] or None,
         episode=stored.name if stored else None,
         episode_uuid=stored.episode_uuid if stored else None,
     )
@@ -169,7 +171,7 @@ def _edge(fact: DraftFact, result: FactResult, note: str | None) -> CommittedEdg
         outcome="known" if result.outcome == "duplicate" else result.outcome,
         interval=result.interval,
         sentence=None if is_known else clipped(fact.sentence, _SENTENCE),
-        kind=None if fact.told.kind == "state" else fact.told.kind,
-        value=clipped(amount_of(fact.told), _SHOWN) or None,
+        kind=None if fact.parsed.kind == "state" else fact.parsed.kind,
+        value=clipped(amount_of(fact.parsed), _SHOWN) or None,
         note=note,
     )

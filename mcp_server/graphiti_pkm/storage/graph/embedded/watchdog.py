@@ -174,7 +174,7 @@ class Watchdog:
         data_version = known.data_version if known else ""
         newer = data_version if is_newer(data_version, self._version) else ""
         for attempt in range(ATTEMPTS):
-            self._put_aside_what_is_not_ours()
+            self._set_foreign_files_aside()
             Path(socket).unlink(missing_ok=True)
             self._log.begin()
             try:
@@ -193,7 +193,7 @@ class Watchdog:
                 return verdict
         return Verdict("failed", self._log.recent[-1] if self._log.recent else "")
 
-    def _put_aside_what_is_not_ours(self) -> None:
+    def _set_foreign_files_aside(self) -> None:
         """Redis would start empty beside an incomplete append-only file, and load one with other values in it."""
         if not aof.is_complete(self._data_dir):
             done = aof.set_aside(self._data_dir)

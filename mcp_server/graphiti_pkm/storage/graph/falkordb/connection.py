@@ -38,7 +38,7 @@ class FalkorRefused(Refused):
         self.is_existing_index = _EXISTS.search(str(error)) is not None
 
 
-def comes_of(error: BaseException | None, kind: type[BaseException]) -> bool:
+def is_caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
     """Whether the client made this error of one of a kind."""
     while error is not None and not isinstance(error, kind):
         error = error.__cause__ or error.__context__

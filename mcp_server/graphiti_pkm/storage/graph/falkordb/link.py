@@ -14,7 +14,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph.falkordb.address import Address
-from graphiti_pkm.storage.graph.falkordb.connection import CONNECT_SECONDS, LOST, comes_of, open_redis
+from graphiti_pkm.storage.graph.falkordb.connection import CONNECT_SECONDS, LOST, is_caused_by, open_redis
 from graphiti_pkm.storage.graph.watch import Absence, Watch
 
 _log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class FalkorLink:
         self._connections = connections
         self._on_restart = on_restart
         self._prepare: Callable[[], Awaitable[None]] | None = None
-        self._watch = Watch(self._feel_pulse)
+        self._watch = Watch(self._check_pulse)
         self._absence = Absence(self._recover_now)
         self._expected: str | None = None
         self._run: str | None = None
@@ -97,11 +97,11 @@ class FalkorLink:
             await self._absence.end()
             return await self._watch.answer(send, SILENT_SECONDS)
         except LOST as error:
-            if comes_of(error, AuthenticationError):
+            if is_caused_by(error, AuthenticationError):
                 raise Unavailable(f"The FalkorDB server at {self.address.shown} refuses user or password.") from None
             raise Unavailable(self.away) from None
 
-    async def _feel_pulse(self) -> None:
+    async def _check_pulse(self) -> None:
         """On a connection more: FalkorDB answers while it works on queries. Raises OSError, RedisError."""
         client = open_redis(self.address, 1, self._on_connect)
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from graphiti_pkm.errors import ConfigurationError, PkmError, Unavailable
-from graphiti_pkm.storage.graph.falkordb.connection import LOST, READ_TIMEOUT_MS, comes_of
+from graphiti_pkm.storage.graph.falkordb.connection import LOST, READ_TIMEOUT_MS, is_caused_by
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -170,7 +170,7 @@ def _dotted(version: Sequence[int]) -> str:
 def _explained(error: RedisError | OSError, link: "FalkorLink", user: str, commands: str) -> PkmError:
     shown = link.address.shown
     password = user.replace("username", "password")
-    if comes_of(error, AuthenticationError):
+    if is_caused_by(error, AuthenticationError):
         return ConfigurationError(
             f"The FalkorDB server at {shown} refuses the user or the password. Check {user} and {password}."
         )
@@ -179,7 +179,7 @@ def _explained(error: RedisError | OSError, link: "FalkorLink", user: str, comma
             f"The user of {user} may not do on the FalkorDB server at {shown} what is needed. As that server's "
             f"administrator: ACL SETUSER <user> {commands}, and the keys of the graph; see DOCS/operations.md."
         )
-    if comes_of(error, ssl.SSLCertVerificationError):
+    if is_caused_by(error, ssl.SSLCertVerificationError):
         return ConfigurationError(
             f"The certificate of the FalkorDB server at {shown} is not trusted or is another host's. Name the "
             "authority that signed it: falkordb_uri=rediss://HOST:PORT?ssl_ca_certs=FILE."

@@ -80,7 +80,7 @@ class LeasedGroupLocks:
         self._database = database
         self._fences = fences
         self._milliseconds = round(lease_seconds * 1_000)
-        self._beat_seconds = lease_seconds / 3
+        self._heartbeat_seconds = lease_seconds / 3
         self._patience_seconds = patience_seconds
 
     @asynccontextmanager
@@ -97,7 +97,7 @@ class LeasedGroupLocks:
     async def hold_all(self) -> AsyncIterator[None]:
         """Exclude every writer of every group on all hosts. Raises Unavailable."""
         async with self._local.hold_all(), self._leased(queries_locks.ALL):
-            await self._until(self._nobody_holds_a_group)
+            await self._until(self._no_group_locked)
             yield
 
     def is_closed(self) -> bool:
@@ -137,12 +137,12 @@ class LeasedGroupLocks:
             await asyncio.sleep(pause * (0.5 + random.random()))  # noqa: S311 so that hosts do not ask in step
             pause = min(pause * 2, _LONGEST_PAUSE)
 
-    async def _nobody_holds_a_group(self) -> bool:
+    async def _no_group_locked(self) -> bool:
         return [row["held"] for row in await self._write(queries_locks.held())] == [0]
 
     async def _renew(self, fence: Fence) -> None:
         while True:
-            await asyncio.sleep(self._beat_seconds)
+            await asyncio.sleep(self._heartbeat_seconds)
             try:
                 if not await self._write(queries_locks.renew(fence.lock, fence.number, self._milliseconds)):
                     _log.warning("the lease of a group went to another server")

@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphiti_pkm.core.model.queries import FactFilter
-from graphiti_pkm.storage.graph.queries.parts import BELIEVED, IS_CURRENT, PRESENT, RECORDED, Conditions, Held, all_of
+from graphiti_pkm.storage.graph.queries.parts import (
+    BELIEVED,
+    IS_CURRENT,
+    PRESENT,
+    RECORDED,
+    Conditions,
+    FactColumns,
+    all_of,
+)
 from graphiti_pkm.storage.graph.queries.values import Query, Row
 from graphiti_pkm.storage.graph.values import Instant
 
@@ -24,10 +32,10 @@ _FIRST_CHANGE = f"""CALL {{ WITH e OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}
   WHERE coalesce(c.recorded_at, $dawn) > $known_at AND NOT c.kind IN {_NO_CHANGE}
   RETURN c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT 1 }}"""
 
-_TOLD_BY_THEN = """CALL {{ WITH e UNWIND coalesce(e.episodes, []) AS teller
+_RECORDED_BY_THEN = """CALL {{ WITH e UNWIND coalesce(e.episodes, []) AS teller
     OPTIONAL MATCH (t:Episodic {{uuid: teller}}) RETURN min(t.valid_at) AS first }}
   WITH {kept}, coalesce(first, e.reference_time, e.created_at, $dusk) AS told WHERE told <= $known_at"""
-_FIRST_CHANGE_TOLD = f"""CALL {{ WITH e OPTIONAL MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
+_FIRST_CHANGE_RECORDED = f"""CALL {{ WITH e OPTIONAL MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
   WITH x, x.episode_uuid AS teller OPTIONAL MATCH (t:Episodic {{uuid: teller}})
   WITH x, coalesce(t.valid_at, x.recorded_at) AS told
   WITH CASE WHEN told > $known_at THEN x ELSE null END AS c, CASE WHEN told > $known_at THEN 0 ELSE 1 END AS rank, told,
@@ -41,13 +49,13 @@ class Matched(NamedTuple):
 
     text: str
     values: dict[str, object]
-    held: Held
+    columns: FactColumns
     carried: str
 
     @property
     def is_current(self) -> str:
         """1 or 0, at ``$now`` or at ``$known_at``."""
-        return IS_CURRENT if self.held == PRESENT else _WAS_CURRENT
+        return IS_CURRENT if self.columns == PRESENT else _WAS_CURRENT
 
 
 def facts_matched(
@@ -60,17 +68,17 @@ def facts_matched(
     """
     recorded, values = _recorded_conditions(wanted)
     if wanted.known_at is None:
-        held, more = _held_conditions(wanted, PRESENT)
-        return Matched(f"{found} {all_of([*recorded, *held])}", {**values, **more}, PRESENT, "e")
+        columns, more = _state_conditions(wanted, PRESENT)
+        return Matched(f"{found} {all_of([*recorded, *columns])}", {**values, **more}, PRESENT, "e")
     names = ", ".join(("e", *kept))
-    told = _TOLD_BY_THEN.format(kept=names) if wanted.by_reference_time else ""
-    change = _FIRST_CHANGE_TOLD if wanted.by_reference_time else _FIRST_CHANGE
-    held, more = _held_conditions(wanted, BELIEVED)
+    told = _RECORDED_BY_THEN.format(kept=names) if wanted.by_reference_time else ""
+    change = _FIRST_CHANGE_RECORDED if wanted.by_reference_time else _FIRST_CHANGE
+    columns, more = _state_conditions(wanted, BELIEVED)
     if changed is not None:
         change = f"WITH {names}, head([r IN $changed WHERE r.fact_uuid = e.uuid]) AS c"
         more["changed"] = changed
     text = f"""{found} {all_of(recorded)} {told} {change}
-    WITH {names}, {_BELIEVED_VALUES} {f"WITH {names}, {', '.join(BELIEVED)} WHERE {all_of(held)}" if held else ""}"""
+    WITH {names}, {_BELIEVED_VALUES} {f"WITH {names}, {', '.join(BELIEVED)} WHERE {all_of(held)}" if columns else ""}"""
     return Matched(text, {**values, **more}, BELIEVED, ", ".join(("e", *BELIEVED)))
 
 
@@ -91,14 +99,14 @@ def first_changes(entity_uuid: str | None, wanted: FactFilter) -> Query:
     )
 
 
-def starts(held: Held) -> str:
+def starts(columns: FactColumns) -> str:
     """For sorting: an unknown start before every other."""
-    return f"coalesce({held.valid_at}, $dawn)"
+    return f"coalesce({columns.valid_at}, $dawn)"
 
 
-def known_from(held: Held) -> str:
+def known_from(columns: FactColumns) -> str:
     """The start, an unknown one when it was told."""
-    return f"coalesce({held.valid_at}, {held.reference_time})"
+    return f"coalesce({columns.valid_at}, {columns.reference_time})"
 
 
 _BEFORE_EXPIRY = "e.kind IS NULL AND e.expired_at > $known_at"
@@ -147,53 +155,55 @@ def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, objec
     return parts, values
 
 
-def _held_conditions(wanted: FactFilter, held: Held) -> tuple[list[str], dict[str, object]]:
+def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[str], dict[str, object]]:
     """What changes may change."""
     parts: list[str] = []
     values: dict[str, object] = {}
     if wanted.as_of is not None:
         parts += [
-            f"NOT coalesce({held.voided}, false)",
-            f"({held.expired_at} IS NULL OR {held.invalid_at} IS NOT NULL)",
+            f"NOT coalesce({columns.voided}, false)",
+            f"({columns.expired_at} IS NULL OR {columns.invalid_at} IS NOT NULL)",
         ]
         if wanted.status is None:
-            parts += [f"{starts(held)} <= $as_of", f"coalesce({held.invalid_at}, $dusk) > $as_of"]
+            parts += [f"{starts(columns)} <= $as_of", f"coalesce({columns.invalid_at}, $dusk) > $as_of"]
         values["as_of"] = Instant.of(wanted.as_of)
     for name, instant, part in (
-        ("valid_after", wanted.valid_after, f"{known_from(held)} >= $valid_after"),
-        ("valid_before", wanted.valid_before, f"{known_from(held)} < $valid_before"),
-        ("invalid_after", wanted.invalid_after, f"coalesce({held.invalid_at}, $dawn) >= $invalid_after"),
-        ("invalid_before", wanted.invalid_before, f"coalesce({held.invalid_at}, $dusk) < $invalid_before"),
+        ("valid_after", wanted.valid_after, f"{known_from(columns)} >= $valid_after"),
+        ("valid_before", wanted.valid_before, f"{known_from(columns)} < $valid_before"),
+        ("invalid_after", wanted.invalid_after, f"coalesce({columns.invalid_at}, $dawn) >= $invalid_after"),
+        ("invalid_before", wanted.invalid_before, f"coalesce({columns.invalid_at}, $dusk) < $invalid_before"),
     ):
         if instant is not None:
             parts.append(part)
             values[name] = Instant.of(instant)
     if wanted.only_current:
-        parts.append(f"{IS_CURRENT if held == PRESENT else _WAS_CURRENT} = 1")
+        parts.append(f"{IS_CURRENT if columns == PRESENT else _WAS_CURRENT} = 1")
     if wanted.status is not None:
-        parts.append(f"{_status(wanted, held)} = $status")
+        parts.append(f"{_status(wanted, columns)} = $status")
         values["status"] = wanted.status
     return parts, values
 
 
-def _status(wanted: FactFilter, held: Held) -> str:
+def _status(wanted: FactFilter, columns: FactColumns) -> str:
     """As ``services.views.status_of`` says it."""
     at = "$as_of" if wanted.as_of else "$known_at" if wanted.known_at else "$now"
     is_asked_of_now = wanted.as_of is None and wanted.known_at is None
     recorded = "$recorded_until" if is_asked_of_now else at
-    is_retired = f"{held.expired_at} <= {recorded}" if wanted.known_at is None else f"{held.expired_at} IS NOT NULL"
-    ends_now = is_retired if is_asked_of_now else f"{is_retired} AND {held.invalid_at} IS NULL"
-    unsure = f"WHEN coalesce({held.reference_time}, e.created_at) > {at} THEN 'possible'" if wanted.as_of else ""
-    return f"""CASE WHEN {held.voided} THEN 'voided'
+    is_retired = (
+        f"{columns.expired_at} <= {recorded}" if wanted.known_at is None else f"{columns.expired_at} IS NOT NULL"
+    )
+    ends_now = is_retired if is_asked_of_now else f"{is_retired} AND {columns.invalid_at} IS NULL"
+    unsure = f"WHEN coalesce({columns.reference_time}, e.created_at) > {at} THEN 'possible'" if wanted.as_of else ""
+    return f"""CASE WHEN {columns.voided} THEN 'voided'
       WHEN e.kind IN {_UNLIKE_STATES} THEN CASE WHEN {is_retired} THEN 'ended'
         WHEN e.kind = 'plan' THEN 'planned' ELSE e.kind END
-      WHEN {held.invalid_at} <= {at} THEN 'ended' WHEN {ends_now} THEN 'ended'
-      WHEN {held.valid_at} > {at} THEN 'future' WHEN {held.valid_at} IS NOT NULL THEN 'current' {unsure}
+      WHEN {columns.invalid_at} <= {at} THEN 'ended' WHEN {ends_now} THEN 'ended'
+      WHEN {columns.valid_at} > {at} THEN 'future' WHEN {columns.valid_at} IS NOT NULL THEN 'current' {unsure}
       ELSE 'current' END"""
 
 
 def fact_conditions(wanted: FactFilter) -> Conditions:
     """The whole filter of facts as they are, over an edge ``e``."""
     recorded, values = _recorded_conditions(wanted)
-    held, more = _held_conditions(wanted, PRESENT)
-    return all_of([*recorded, *held]), {**values, **more}
+    columns, more = _state_conditions(wanted, PRESENT)
+    return all_of([*recorded, *columns]), {**values, **more}

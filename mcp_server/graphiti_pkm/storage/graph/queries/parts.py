@@ -42,7 +42,7 @@ ENTITY_KEYS = ("uuid", "group_id", "name", "summary", "created_at", "labels")
 """Entity properties that are no attributes."""
 
 
-class Held(NamedTuple):
+class FactColumns(NamedTuple):
     """Where the values stand that changes of a fact change: on its edge, or in variables of the query."""
 
     valid_at: str = "e.valid_at"
@@ -52,20 +52,20 @@ class Held(NamedTuple):
     reference_time: str = "e.reference_time"
 
 
-PRESENT = Held()
-BELIEVED = Held("was_valid_at", "was_invalid_at", "was_expired_at", "was_voided", "was_told_at")
+PRESENT = FactColumns()
+BELIEVED = FactColumns("was_valid_at", "was_invalid_at", "was_expired_at", "was_voided", "was_told_at")
 
 
-def fact_columns(held: Held = PRESENT) -> str:
+def fact_columns(columns: FactColumns = PRESENT) -> str:
     """A whole fact ``e``."""
-    voided = "" if held == PRESENT else f" + [['voided', {held.voided}]]"
+    voided = "" if columns == PRESENT else f" + [['voided', {columns.voided}]]"
     return f"""
   e.uuid AS uuid, coalesce(e.group_id, '') AS group_id, coalesce(e.name, '') AS name, coalesce(e.fact, '') AS fact,
   startNode(e).uuid AS source_node_uuid, startNode(e).name AS source_name,
   endNode(e).uuid AS target_node_uuid, endNode(e).name AS target_name,
   coalesce(e.episodes, []) AS episodes, coalesce(e.created_at, e.valid_at, '1970-01-01T00:00:00+00:00') AS created_at,
-  {held.expired_at} AS expired_at, {held.valid_at} AS valid_at, {held.invalid_at} AS invalid_at,
-  {held.reference_time} AS reference_time,
+  {columns.expired_at} AS expired_at, {columns.valid_at} AS valid_at, {columns.invalid_at} AS invalid_at,
+  {columns.reference_time} AS reference_time,
   [k IN keys(e) WHERE NOT k IN {list(FACT_KEYS)} AND NOT k ENDS WITH '_embedding' AND typeOf(e[k]) <> 'Vectorf32'
     | [k, e[k]]]{voided} AS attributes"""
 

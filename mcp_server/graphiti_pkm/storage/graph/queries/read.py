@@ -228,7 +228,7 @@ def facts_under(uuids_: Sequence[str], wanted: FactFilter) -> Query:
     matched = facts_matched("UNWIND $uuids AS u MATCH ()-[e:RELATES_TO {uuid: u}]->() WHERE", wanted)
     return Query(
         "facts under a filter",
-        f"{matched.text} RETURN {fact_columns(matched.held)}",
+        f"{matched.text} RETURN {fact_columns(matched.columns)}",
         {**matched.values, "uuids": uuids_},
     )
 
@@ -270,7 +270,7 @@ def first_fact(entity_uuid: str | None, group_ids: Sequence[str], relations_: Se
     )
 
 
-def record_began(group_ids: Sequence[str]) -> Query:
+def record_start(group_ids: Sequence[str]) -> Query:
     """When the first episode was recorded."""
     return Query(
         "record began",
@@ -326,7 +326,7 @@ _NEXT_OLDEST = "va > $c0 OR (va = $c0 AND (ca > $c1 OR (ca = $c1 AND id > $c2)))
 def _fact_page(name: str, matched: Matched, wanted: FactFilter, window: Window) -> tuple[Query, Query]:
     """Current ones first, then the newest; or the oldest first."""
     current = "1" if wanted.only_current else matched.is_current
-    since = starts(matched.held) if window.newest else f"coalesce({known_from(matched.held)}, $dawn)"
+    since = starts(matched.columns) if window.newest else f"coalesce({known_from(matched.columns)}, $dawn)"
     keys, order = ("cur, va, ca, id", "cur DESC, va DESC, ca DESC, id") if window.newest else ("va, ca, id",) * 2
     after = ""
     if window.after is not None:
@@ -339,7 +339,7 @@ def _fact_page(name: str, matched: Matched, wanted: FactFilter, window: Window) 
         Query(
             name,
             f"""{matched.text} WITH {matched.carried}, {sorted_by} {after}
-            ORDER BY {order} LIMIT $limit RETURN {keys}, {fact_columns(matched.held)}""",
+            ORDER BY {order} LIMIT $limit RETURN {keys}, {fact_columns(matched.columns)}""",
             {**values, "limit": window.limit},
         ),
         Query(f"{name} total", f"{matched.text} RETURN count(e) AS total", matched.values),

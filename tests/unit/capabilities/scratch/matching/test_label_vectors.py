@@ -18,20 +18,22 @@ def _cosine(first: list[float], second: list[float]) -> float:
 @pytest.mark.parametrize("seed", range(20))
 def test_the_nearest_are_those_of_a_plain_walk_through_what_is_left(seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311 - a walk to repeat, no secret
-    vectors, held = LabelVectors(), dict[int, list[float]]()
+    vectors, look_up_records = LabelVectors(), dict[int, list[float]]()
     for node in range(300):
         vectors.expect(node)
-        vectors.add(node, held.setdefault(node, [dice.gauss(0, 1) for _ in range(8)]))
+        vectors.add(node, look_up_records.setdefault(node, [dice.gauss(0, 1) for _ in range(8)]))
         if dice.random() < (0.3 if node < 200 else 0.9):
-            gone = dice.choice(list(held))
-            del held[gone]
+            gone = dice.choice(list(look_up_records))
+            del look_up_records[gone]
             vectors.drop(gone)
     asked = [[dice.gauss(0, 1) for _ in range(8)] for _ in range(5)]
     for query, found in zip(asked, vectors.nearest_of(asked, 7), strict=True):
-        expected = sorted(((_cosine(query, vector), node) for node, vector in held.items()), reverse=True)[:7]
+        expected = sorted(((_cosine(query, vector), node) for node, vector in look_up_records.items()), reverse=True)[
+            :7
+        ]
         assert [node for node, _ in found] == [node for _, node in expected]
         assert [cosine for _, cosine in found] == pytest.approx([cosine for cosine, _ in expected], abs=1e-5)
-        assert dict(vectors.cosines(query)).keys() == held.keys()
+        assert dict(vectors.cosines(query)).keys() == look_up_records.keys()
 
 
 @requirement("T70")

@@ -24,7 +24,7 @@ _PATIENCE = 3.0
 _JOBS = "jobs_"
 
 
-class Figures:
+class MetricsCollector:
     """Asks database, journal and queue; what does not answer is left out, and counts as down."""
 
     def __init__(self, context: Context, backlog: JournalBacklog, queue: ExtractionQueue) -> None:
