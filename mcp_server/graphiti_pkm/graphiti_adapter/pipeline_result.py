@@ -25,8 +25,8 @@ _RELATION = "RELATES_TO"
 class StartOf(datetime):
     """The start of a fact that Graphiti is shown: what ends there was ended by that fact, not by the text.
 
-    ``is_explicit`` False stands for an unknown start, when the fact was told of: it began then or before. So what begins
-    later may end it, and nothing else ends where it begins.
+    ``is_explicit`` False: the start is unknown, and this is the time of the episode; the fact began then or before. So
+    what begins later may end it, and nothing else ends where it begins.
     """
 
     fact_uuid: str

@@ -115,7 +115,7 @@ class Recovery:
         return count
 
     def after_restart(self) -> None:
-        """Say that the database came back after a crash: ``mark_durable_periodically`` then replays what it lost, at once.
+        """Report that the database came back after a crash: ``mark_durable_periodically`` at once replays what it lost.
 
         To be called by the graph's adapter on the event loop. It does not wait: the write that met the crash
         still holds its group's lock.

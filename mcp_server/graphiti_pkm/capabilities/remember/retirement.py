@@ -91,8 +91,8 @@ class Retirements:
     def _ended_by(self, wrong: Fact) -> list[Fact]:
         here = {one.fact_uuid for one in self.changes if one.replaced_by == wrong.uuid and one.kind == "retired"}
         earlier = {fact.uuid: fact for fact in self.world.ended_by(wrong.uuid)}
-        parsed = {fact.uuid: fact for fact in (*self.world.known, *self.world.created) if fact.uuid in here}
-        return [fact for fact in (earlier | parsed).values() if not fact.voided and fact.kind == "state"]
+        current = {fact.uuid: fact for fact in (*self.world.known, *self.world.created) if fact.uuid in here}
+        return [fact for fact in (earlier | current).values() if not fact.voided and fact.kind == "state"]
 
     def is_done(self, old: Fact, by: Fact) -> bool:
         """Whether an ending that no caller named is done, not only proposed."""

@@ -127,8 +127,8 @@ class Writing:
         if self._receipts is None:
             return answer
         if wait_seconds <= 0:
-            parsed = _QUEUED if answer.status == "stored" else ""
-            return answer.model_copy(update={"message": answer.message + parsed})
+            queued = _QUEUED if answer.status == "stored" else ""
+            return answer.model_copy(update={"message": answer.message + queued})
         try:
             receipt = await self._receipts.wait(answer.episode_uuid, wait_seconds, progress)
         except PkmError:

@@ -239,8 +239,8 @@ def _problems(found: Found, edge: ScratchEdge) -> Iterator[str]:
     if isinstance(source, Match) and isinstance(target, Match) and _is_doubtful(edge, source, target):
         yield (
             f"{shown(edge.source)} and {shown(edge.target)} are both taken for {shown(source.label)} "
-            f"({min(source.shown_similarity, target.shown_similarity):.3f}); add_node adds one of its own, and an edge of a node to itself "
-            "has the same text twice"
+            f"({min(source.shown_similarity, target.shown_similarity):.3f}); add_node adds one of its own, and an edge "
+            "of a node to itself has the same text twice"
         )
 
 

@@ -25,5 +25,5 @@ def known_without(fact: Fact, lost: Collection[str], times: Mapping[str, datetim
     """From when it is known without those episodes; None if that stays as it is, or nothing else tells it."""
     if fact.valid_at is not None or fact.reference_time not in {times.get(uuid) for uuid in lost}:
         return None
-    parsed = [times[uuid] for uuid in fact.episodes if uuid not in lost and uuid in times]
-    return min(parsed, default=None)
+    remaining = [times[uuid] for uuid in fact.episodes if uuid not in lost and uuid in times]
+    return min(remaining, default=None)

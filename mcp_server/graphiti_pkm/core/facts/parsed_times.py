@@ -54,6 +54,6 @@ def _held(fact: Fact, start: datetime | None, end: datetime | None) -> bool:
     return (begin is None or begin < end) and (fact.invalid_at is None or end <= fact.invalid_at)
 
 
-def _meets(parsed: datetime | None, known: datetime | None, zone: tzinfo) -> bool:
-    """A bound that is not told meets any."""
-    return parsed is None or (known is not None and coincide(parsed, known, zone))
+def _meets(given: datetime | None, known: datetime | None, zone: tzinfo) -> bool:
+    """A bound that the call left out matches any."""
+    return given is None or (known is not None and coincide(given, known, zone))

@@ -103,9 +103,9 @@ async def close_sagas(
         mentioned: entities, besides those in the write, that the episodes mention.
         says: whether a saga's name has to go.
     """
-    parsed = intent.forgets or Forgetting()
+    forgets = intent.forgets or Forgetting()
     gone = intent.deletions.episodes
-    touched = list(dict.fromkeys((*gone, *(text.uuid for text in parsed.episodes))))
+    touched = list(dict.fromkeys((*gone, *(text.uuid for text in forgets.episodes))))
     held = await graph.sagas_of_episodes(touched, [intent.group_id], gone)
     links = closing_links(await graph.links_around(gone), gone)
     stay = [
@@ -132,6 +132,6 @@ async def close_sagas(
                 for one, other in links
             ),
             "deletions": intent.deletions.model_copy(update={"sagas": empty}),
-            "forgets": parsed.model_copy(update={"members": tuple(sorted(members))}),
+            "forgets": forgets.model_copy(update={"members": tuple(sorted(members))}),
         }
     )

@@ -109,8 +109,8 @@ class FactWorld:
 
     def series_recorded_as(self, source_uuid: str, relation: str, unit: str | None) -> list[str]:
         """The series of a source to which readings with this relation went; a unit of its own keeps one apart."""
-        parsed = [fact for fact in self.with_relation(source_uuid, [relation]) if fact.kind == "reading"]
-        alike = [fact for fact in parsed if unit is None or fact.unit in {None, unit}]
+        readings = [fact for fact in self.with_relation(source_uuid, [relation]) if fact.kind == "reading"]
+        alike = [fact for fact in readings if unit is None or fact.unit in {None, unit}]
         return sorted({fact.measure for fact in alike if fact.measure and not fact.voided})
 
     def _index(self, fact: Fact) -> None:

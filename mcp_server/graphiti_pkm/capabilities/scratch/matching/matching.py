@@ -338,8 +338,8 @@ def candidates_text(candidates: Sequence[Candidate]) -> str:
 
 def ambiguous_text(text: str, meaning: Ambiguous) -> str:
     """Says that a text is ambiguous, and what to do."""
-    shown_similarity = candidates_text(meaning.candidates)
-    return f"{shown(text)} may mean {shown_similarity}; be more specific and repeat with one of these labels"
+    candidates = candidates_text(meaning.candidates)
+    return f"{shown(text)} may mean {candidates}; be more specific and repeat with one of these labels"
 
 
 def missing_text(text: str, meaning: Missing, graph: str) -> str:

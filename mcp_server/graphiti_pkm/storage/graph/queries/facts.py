@@ -35,7 +35,8 @@ _FIRST_CHANGE = f"""CALL {{ WITH e OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}
 _RECORDED_BY_THEN = """CALL {{ WITH e UNWIND coalesce(e.episodes, []) AS teller
     OPTIONAL MATCH (t:Episodic {{uuid: teller}}) RETURN min(t.valid_at) AS first }}
   WITH {kept}, coalesce(first, e.reference_time, e.created_at, $dusk) AS told WHERE told <= $known_at"""
-_FIRST_CHANGE_RECORDED = f"""CALL {{ WITH e OPTIONAL MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
+_FIRST_CHANGE_RECORDED = f"""CALL {{
+  WITH e OPTIONAL MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
   WITH x, x.episode_uuid AS teller OPTIONAL MATCH (t:Episodic {{uuid: teller}})
   WITH x, coalesce(t.valid_at, x.recorded_at) AS told
   WITH CASE WHEN told > $known_at THEN x ELSE null END AS c, CASE WHEN told > $known_at THEN 0 ELSE 1 END AS rank, told,
@@ -68,17 +69,18 @@ def facts_matched(
     """
     recorded, values = _recorded_conditions(wanted)
     if wanted.known_at is None:
-        columns, more = _state_conditions(wanted, PRESENT)
-        return Matched(f"{found} {all_of([*recorded, *columns])}", {**values, **more}, PRESENT, "e")
+        conditions, more = _state_conditions(wanted, PRESENT)
+        return Matched(f"{found} {all_of([*recorded, *conditions])}", {**values, **more}, PRESENT, "e")
     names = ", ".join(("e", *kept))
-    told = _RECORDED_BY_THEN.format(kept=names) if wanted.by_reference_time else ""
+    known = _RECORDED_BY_THEN.format(kept=names) if wanted.by_reference_time else ""
     change = _FIRST_CHANGE_RECORDED if wanted.by_reference_time else _FIRST_CHANGE
-    columns, more = _state_conditions(wanted, BELIEVED)
+    conditions, more = _state_conditions(wanted, BELIEVED)
     if changed is not None:
         change = f"WITH {names}, head([r IN $changed WHERE r.fact_uuid = e.uuid]) AS c"
         more["changed"] = changed
-    text = f"""{found} {all_of(recorded)} {told} {change}
-    WITH {names}, {_BELIEVED_VALUES} {f"WITH {names}, {', '.join(BELIEVED)} WHERE {all_of(held)}" if columns else ""}"""
+    narrowed = f"WITH {names}, {', '.join(BELIEVED)} WHERE {all_of(conditions)}" if conditions else ""
+    text = f"""{found} {all_of(recorded)} {known} {change}
+    WITH {names}, {_BELIEVED_VALUES} {narrowed}"""
     return Matched(text, {**values, **more}, BELIEVED, ", ".join(("e", *BELIEVED)))
 
 
@@ -205,5 +207,5 @@ def _status(wanted: FactFilter, columns: FactColumns) -> str:
 def fact_conditions(wanted: FactFilter) -> Conditions:
     """The whole filter of facts as they are, over an edge ``e``."""
     recorded, values = _recorded_conditions(wanted)
-    columns, more = _state_conditions(wanted, PRESENT)
-    return all_of([*recorded, *columns]), {**values, **more}
+    conditions, more = _state_conditions(wanted, PRESENT)
+    return all_of([*recorded, *conditions]), {**values, **more}
