@@ -1,7 +1,7 @@
-"""How long a call may take, and what can truly be said of one that takes longer.
+"""Limits the time of a call, and reports truthfully on one that takes longer.
 
-Before a write is committed a call can be stopped, and nothing of it is stored. From then on it is never stopped: once
-the journal has the write, the caller is answered that it is kept while the rest goes on.
+Before a write is committed a call can be stopped, and nothing is stored. Afterwards it is never stopped: once the
+journal has the write, the caller is told that it is stored while the rest continues.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from graphiti_pkm.errors import PkmError, TookTooLong, WriteFailed, WritePending
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _unanswered: set["asyncio.Task[Any]"] = set()
-"""Calls that go on though their callers were answered; a task that nobody holds may be collected."""
+"""Calls that continue after their callers were answered; a task without a reference may be garbage-collected."""
 
 
 class CallTime:
@@ -25,7 +25,7 @@ class CallTime:
         self.commits = False
         self.stopped = False
         self.kept: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        """What the journal has of it."""
+        """The write of this call in the journal."""
         self.unlimited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
 
@@ -33,7 +33,7 @@ _current: ContextVar[CallTime | None] = ContextVar("call_time", default=None)
 
 
 def commit_begins() -> None:
-    """From now on the call is not stopped. Raises WriteFailed if it was already."""
+    """From now on the call cannot be stopped. Raises WriteFailed if it was already."""
     call = _current.get()
     if call is None:
         return
@@ -43,21 +43,21 @@ def commit_begins() -> None:
 
 
 def journalled(subject: str) -> None:
-    """The journal has a write of the call; ``subject``: what its caller knows it by."""
+    """The journal has a write of the call; ``subject``: its name in the answer to the caller."""
     call = _current.get()
     if call is not None and not call.kept.done():
         call.kept.set_result(subject)
 
 
 def allow_requested_wait() -> None:
-    """From now on the call waits for as long as its caller asked, which is bounded elsewhere."""
+    """From now on the call may take as long as its caller asked, which is bounded elsewhere."""
     call = _current.get()
     if call is not None and not call.unlimited.done():
         call.unlimited.set_result(None)
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, _T], undone: str) -> _T:
-    """Do the work of a call; ``undone``: what is true of one that was stopped before it committed anything.
+    """Run the work of a call; ``undone``: the error text if it is stopped before anything was committed.
 
     Raises:
         TookTooLong: it was stopped.
@@ -94,7 +94,7 @@ async def _first_of(one: "asyncio.Future[Any]", other: "asyncio.Future[Any]", se
 
 
 async def _ended(task: "asyncio.Task[Any]", call: CallTime) -> None:
-    """Nobody wants the answer any more: stop what is not committed, wait for the end of what is."""
+    """The caller is gone: stop what is not committed, wait for what is."""
     call.stopped = True
     task.cancel()
     while call.commits and not task.done():

@@ -1,4 +1,4 @@
-"""What every use case is built from."""
+"""The dependencies of every use case."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from graphiti_pkm.settings.loader import Settings
 
 @dataclass(frozen=True)
 class Context:
-    """The ports and settings, put together in ``bootstrap``."""
+    """The ports and settings, created in ``bootstrap``."""
 
     graph: Graph
     journal: Journal
@@ -23,6 +23,6 @@ class Context:
     now: Callable[[], datetime]
     """The current instant, aware UTC."""
     signer: Signer = field(default_factory=Signer)
-    """Of cursors and confirmations."""
+    """Signs cursors and confirmations."""
     elapsed: Callable[[], float] = time.monotonic
-    """Seconds by a clock that nobody sets, for what is idle."""
+    """A monotonic clock in seconds, for idle times."""

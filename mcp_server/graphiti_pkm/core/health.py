@@ -1,4 +1,4 @@
-"""Whether a store takes writes: what its last write was told, and a small one now and then."""
+"""Checks whether a store accepts writes, by its last write and an occasional small test write."""
 
 import asyncio
 import time
@@ -6,20 +6,20 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 FRESH_SECONDS = 5.0
-"""How long the outcome of a write counts."""
+"""For how long the outcome of a write is valid."""
 _PATIENCE_SECONDS = 5.0
 
 
 class WriteCheck(Protocol):
-    """A store that can say why nothing can be written into it."""
+    """A store that can report why it accepts no writes."""
 
     async def refusal(self) -> str | None:
-        """Why it takes no write now and what to do, as of a few seconds ago; None if it takes one."""
+        """Why writes are refused and what to do, as of a few seconds ago; None if they are accepted."""
         ...
 
 
 class LastWrite:
-    """The outcome of the last write of this process, real or tried."""
+    """The outcome of the last write of this process, real or test."""
 
     def __init__(
         self,
@@ -27,9 +27,9 @@ class LastWrite:
         silence: str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``attempt`` writes something small and returns why that was refused; it is told whether the last one was.
+        """``attempt`` makes a small write and returns why it was refused; it gets whether the last one was refused.
 
-        ``silence``: the reason when that takes too long.
+        ``silence``: the reason if that takes too long.
         """
         self._attempt = attempt
         self._silence = silence
@@ -38,12 +38,12 @@ class LastWrite:
         self._fresh_until = float("-inf")
 
     def ended(self, reason: str | None) -> None:
-        """Note what a write was refused for; None: it was taken."""
+        """Record why a write was refused; None: it was accepted."""
         self._reason = reason
         self._fresh_until = self._clock() + FRESH_SECONDS
 
     async def refusal(self) -> str | None:
-        """Why the last write was refused; tried again if that is a while ago."""
+        """Why the last write was refused; tested again if that was a while ago."""
         if self._clock() >= self._fresh_until:
             try:
                 async with asyncio.timeout(_PATIENCE_SECONDS):

@@ -1,4 +1,4 @@
-"""Waiting: in background loops, and for threads."""
+"""Waiting in background loops and for threads."""
 
 import asyncio
 from collections.abc import Callable

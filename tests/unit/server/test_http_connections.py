@@ -87,7 +87,7 @@ def test_nothing_is_remembered_of_who_has_left() -> None:
         visitor = room.enter(f"192.0.2.{number}", is_known=bool(number % 2))
         room.connections.lost(cast("Connection", visitor))
     assert len(room.connections) == 0
-    assert room.connections._strangers == {}
+    assert room.connections._anonymous == {}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The rules of facts: parsing, validity, replacement, endings, series of readings.
+"""The rules for facts: parsing, validity, replacement, endings, series of readings.
 
-Pure but for what a caller read before.
+Only `saga_plan` and `known_from` read from the graph; everything else is pure.
 """

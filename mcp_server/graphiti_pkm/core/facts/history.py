@@ -1,4 +1,4 @@
-"""What the events of one fact come to, newest first: what was proposed, what may be undone. Pure functions."""
+"""Interprets the events of one fact, newest first: open proposals, and what can be undone. Pure functions."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from graphiti_pkm.core.model.records import ChangeKind, Fact, FactChange, RecordedChange
 
 MOST_EVENTS = 200
-"""Events of one fact that are looked at; a fact has a few."""
+"""How many events of one fact are read; a fact has only a few."""
 
 _ENDINGS = frozenset({"retired", "voided"})
 
 
 def open_proposals(events: Iterable[RecordedChange]) -> list[RecordedChange]:
-    """Proposals that nothing has settled since, newest first."""
+    """Proposals that no later event has settled, newest first."""
     proposals = []
     for event in events:
         if event.kind == "dated":
@@ -24,7 +24,7 @@ def open_proposals(events: Iterable[RecordedChange]) -> list[RecordedChange]:
 
 
 def to_undo(events: Iterable[RecordedChange]) -> RecordedChange | None:
-    """The newest ending that no restoring has undone: each restoring undoes the newest one before it."""
+    """The newest ending that has not been undone: each restoration undoes the newest one before it."""
     undone = 0
     for event in events:
         if event.kind == "restored":
@@ -37,7 +37,7 @@ def to_undo(events: Iterable[RecordedChange]) -> RecordedChange | None:
 
 
 def restored(fact: Fact, ending: FactChange) -> Fact:
-    """The fact as it was before an ending; what it gained since, a start or an episode, it keeps."""
+    """The fact as it was before an ending; a start or episodes added since are kept."""
     return fact.model_copy(
         update={
             "invalid_at": ending.previous_invalid_at,
@@ -48,7 +48,7 @@ def restored(fact: Fact, ending: FactChange) -> Fact:
 
 
 def change_of(uuid: str, fact: Fact, kind: ChangeKind, recorded_at: datetime, **said: object) -> FactChange:
-    """An event with the values that the fact has before it; ``said``: who, why, what takes its place."""
+    """An event that keeps the fact's present values; ``said`` holds who caused it, the reason and the replacement."""
     return FactChange.model_validate(
         {
             "uuid": uuid,
@@ -66,5 +66,5 @@ def change_of(uuid: str, fact: Fact, kind: ChangeKind, recorded_at: datetime, **
 
 
 def after(now: datetime, events: Sequence[FactChange]) -> datetime:
-    """Now, but later than the newest event: the order of events is that of their times, whatever a clock does."""
+    """Now, but always later than the newest event: events are ordered by time, even if the clock was set back."""
     return max([now, *(event.recorded_at + timedelta(microseconds=1) for event in events[:1])])

@@ -1,4 +1,4 @@
-"""From when a fact without a told start is known, once an episode that told it is gone."""
+"""From when a fact without a given start is known, once an episode that recorded it is removed."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ _MOST_OTHERS = 1000
 async def episode_times(
     graph: GraphReader, facts: Iterable[Fact], gone: Iterable[Episode], group_ids: Sequence[str]
 ) -> dict[str, datetime]:
-    """When the episodes that go were, and those that stay of each fact known from one that goes; by their uuids."""
+    """Reference times of the episodes to be removed, and of those that remain for facts first known from one."""
     times = {episode.uuid: episode.valid_at for episode in gone}
     starts = set(times.values())
     first_recorded = [fact for fact in facts if fact.valid_at is None and fact.reference_time in starts]
@@ -22,7 +22,7 @@ async def episode_times(
 
 
 def known_without(fact: Fact, lost: Collection[str], times: Mapping[str, datetime]) -> datetime | None:
-    """From when it is known without those episodes; None if that stays as it is, or nothing else tells it."""
+    """From when the fact is known without those episodes; None if that does not change or no episode remains."""
     if fact.valid_at is not None or fact.reference_time not in {times.get(uuid) for uuid in lost}:
         return None
     remaining = [times[uuid] for uuid in fact.episodes if uuid not in lost and uuid in times]

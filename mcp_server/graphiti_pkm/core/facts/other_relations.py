@@ -1,4 +1,4 @@
-"""What ``replaces`` names and only another relation tells: a plan that came about, else a question."""
+"""Resolves ``replaces`` through facts of other relations: a plan that was fulfilled, else a question to the caller."""
 
 from collections.abc import Iterable
 from datetime import datetime, tzinfo
@@ -19,10 +19,10 @@ def find_by_other_relations(
     now: datetime,
     zone: tzinfo,
 ) -> tuple[Fact, ...] | UnresolvedReplacement | None:
-    """The plan between the told ends that came about, or the facts that may be meant; None if nothing is known.
+    """The plan between the given entities that was fulfilled, or the facts that may be meant; None if there are none.
 
-    ``named``: what ``replaces`` says, with the entity that has this name. ``others``: facts of the source under any
-    relation, and of other sources where one source holds a target as a rule.
+    ``named``: the text of ``replaces`` and the entity that has this name. ``others``: facts of the source under any
+    relation, and of other sources where a target normally has a single source.
     """
     wanted, entity_uuid = named
     known = [fact for fact in others if not fact.voided and _is_end(fact, ends, wanted, entity_uuid)]
@@ -48,14 +48,14 @@ def find_by_other_relations(
 
 
 def _is_end(fact: Fact, ends: Ends, wanted: str, entity_uuid: str | None) -> bool:
-    """Whether a fact of the source has the named target, or one into the target the named source."""
+    """Whether the fact joins the source with the named target, or the target with the named source."""
     end = (fact.target_uuid, fact.target_name) if fact.source_uuid == ends.source_uuid else None
     uuid, name = end or (fact.source_uuid, fact.source_name)
     return uuid == entity_uuid or normalise_name(name) == normalise_name(wanted)
 
 
 def _fulfilled_plan(parsed: ParsedFact, plans: list[Fact], start: datetime, zone: tzinfo) -> tuple[Fact, ...] | None:
-    """The one plan that was made before, of several the one of this day."""
+    """The only earlier plan; if there are several, the only one for this day."""
     before = [plan for plan in plans if not precedes(start, plan.reference_time, zone)]
     on_the_day = [plan for plan in before if parsed.valid_at and plan.valid_at and coincide(start, plan.valid_at, zone)]
     met = on_the_day or before

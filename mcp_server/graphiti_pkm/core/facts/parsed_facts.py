@@ -1,4 +1,4 @@
-"""What one add_memory call says, checked and read: dates resolved, names composed, facts complete."""
+"""Checks and parses one add_memory call: dates are resolved, names normalised, missing parts of facts filled in."""
 
 import hashlib
 import json
@@ -50,7 +50,7 @@ class ParsedEntity:
 
 @dataclass(frozen=True)
 class ParsedFact:
-    """A fact as told, with a target and a text whatever was left out."""
+    """A parsed fact; target and text are filled in if the call left them out."""
 
     number: int
     source: str
@@ -59,7 +59,7 @@ class ParsedFact:
     has_target: bool
     """False when the target is an entity named after what the fact measures or states."""
     is_named: bool
-    """False when no one gave the target a name: it is a word of the relation, "status" of HAS_STATUS."""
+    """False if the target was not named by the caller but derived from the relation, such as "status" of HAS_STATUS."""
     text: str
     has_text: bool
     kind: FactKind
@@ -70,16 +70,17 @@ class ParsedFact:
     invalid_at: datetime | None
     replaces: tuple[str, ...]
     has_replaces: bool
-    """False for a correction that does not say of what; it then replaces "current"."""
+    """False for a correction that does not name what it corrects; it then replaces "current"."""
     is_correction: bool
     quote: str | None
     word: str | None = None
-    """Of a status, what the user called it; its value is one of the six, else this word. None for everything else."""
+    """The caller's own word for a status; ``value`` is one of the six statuses, else this word. None for other
+    facts."""
 
 
 @dataclass(frozen=True)
 class ParsedRequest:
-    """One call, ready to be planned."""
+    """A parsed call, ready to be planned."""
 
     uuid: str | None
     name: str
@@ -89,20 +90,21 @@ class ParsedRequest:
     source_description: str
     reference_time: datetime
     is_dated: bool
-    """False when it is the time of the call: of calls at once, the order in which they are stored then counts."""
+    """False if the call gave no time and its own time is used; concurrent calls then count in the order they are
+    stored."""
     entities: tuple[ParsedEntity, ...]
     facts: tuple[ParsedFact, ...]
     steering: dict[str, object]
     ignored_types: tuple[str, ...]
-    """Entity types that cannot be a label."""
+    """Entity types that are not valid as a label."""
     saga: str | None = None
-    """The saga that the episode goes on with."""
+    """The saga that the episode continues."""
     saga_previous: str | None = None
-    """The episode before it there, as given."""
+    """The previous episode of the saga, as given by the caller."""
 
 
 def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -> ParsedRequest:
-    """Check a whole call and read it; ``person`` is what the group's one person is called.
+    """Check and parse a whole call; ``person`` is the name of the group's person.
 
     Raises:
         InvalidInput: the first thing that is wrong, by its path in the arguments.
@@ -136,12 +138,12 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
 
 
 def read_fact(given: FactInput, number: int, person: str, zone: tzinfo) -> ParsedFact:
-    """Check and read one fact, as those of a call are. Raises InvalidInput."""
+    """Check and parse one fact by the same rules as the facts of a call. Raises InvalidInput."""
     return _Reader(person, zone).fact(given, number)
 
 
 def request_hash(request: AddMemory, group_id: str) -> str:
-    """The same for the same content in the same group, whatever its uuid."""
+    """A hash of content and group that ignores the uuid."""
     content = request.model_dump(mode="json", exclude={"uuid", "group_id"})
     text = json.dumps([group_id, content], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -159,14 +161,14 @@ def relation_words(relation: str) -> str:
 
 
 def fact_text(source: str, relation: str, target: str | None, value: str | None, unit: str | None) -> str:
-    """A sentence for a fact that came without one; no target: what it measures or states is in the relation."""
+    """A sentence for a fact without a text; ``target`` is None if the relation already names the measure."""
     said = f"{source} {relation_words(relation)}" + (f" {target}" if target else "")
     amount = " ".join(part for part in (value, unit) if part)
     return f"{said}: {amount}" if amount else said
 
 
 class _Reader:
-    """Reads entities and facts of one call."""
+    """Parses the entities and facts of one call."""
 
     def __init__(self, person: str, zone: tzinfo) -> None:
         self._person = person
@@ -233,7 +235,7 @@ class _Reader:
         value: str | None,
         unit: str | None,
     ) -> str:
-        """A sentence with the names of both ends."""
+        """A sentence with the names of both entities."""
         subject = self._person if source == ME else source
         if kind == "reading":
             return " ".join(part for part in (f"{subject}:", measure, value, unit) if part)
@@ -253,7 +255,7 @@ class _Reader:
 
 
 def _status_word(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:
-    """The word that a state or plan gives as a status, in the value or as the target, be it one of the six or not."""
+    """The word that a state or plan gives as a status, in its value or target, whether or not it is one of the six."""
     if given.kind not in {"state", "plan"} or not is_status_relation(relation):
         return None
     return target if value is None else value
@@ -283,7 +285,7 @@ def _short(given: str | None, path: str) -> str | None:
 
 
 def _saga(given: Mapping[str, object]) -> dict[str, Any]:
-    """The saga and, only with one, the episode before; the rest is for a model. Blank is left out."""
+    """The saga and, if there is one, the previous episode; everything else is for the model. Blanks are left out."""
     rest = dict(given)
     name = str(rest.pop("saga", None) or "")
     if not name.strip():

@@ -1,4 +1,4 @@
-"""Which of several known facts a told time means, and whether several are one period."""
+"""Finds the facts that a given time refers to, and decides whether several facts cover one period."""
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
@@ -10,9 +10,9 @@ from graphiti_pkm.core.model.records import Fact
 
 
 def fitting(parsed: ParsedFact, facts: Sequence[Fact], zone: tzinfo) -> list[Fact]:
-    """The facts that the told time chooses: with just this interval, else this start, else what held then.
+    """The facts that the given time selects: the same interval, else the same start, else those that held then.
 
-    All of them if the call tells no time, or one at which none held.
+    All facts if the call gives no time, or one at which none held.
     """
     start, end = parsed.valid_at, parsed.invalid_at
     if start is not None and end is not None and end <= start:
@@ -33,12 +33,12 @@ def holds_at(fact: Fact, at: datetime) -> bool:
 
 
 def overlaps_given_time(parsed: ParsedFact, fact: Fact) -> bool:
-    """Whether a fact holds at some time that the call tells; a side that is not told is open."""
+    """Whether the fact holds at some time within the given interval; a bound that is not given is open."""
     return overlap(parsed.valid_at, parsed.invalid_at, known_from(fact), fact.invalid_at)
 
 
 def is_one_period(facts: Sequence[Fact]) -> bool:
-    """Whether none of the facts holds at another time than the others: not two periods with a gap."""
+    """Whether all of the facts overlap in time, so that they are one period without a gap."""
     return all(
         overlap(known_from(one), one.invalid_at, known_from(other), other.invalid_at)
         for one, other in combinations(facts, 2)

@@ -1,4 +1,4 @@
-"""Finding the quoted words of a fact in the body of its episode."""
+"""Finds the quoted words of a fact in the body of its episode."""
 
 import re
 import unicodedata
@@ -17,23 +17,23 @@ _ELLIPSES = ("...", "…", "[…]")
 _MARKS = frozenset("\"'“”„«»‘’")
 _WORD = re.compile(r"\S+")
 _JAMO = range(0x1160, 0x1200)
-"""Vowels and last consonants of Korean, which make one character with what stands before them."""
+"""Korean vowels and final consonants, which combine with the preceding letter into one character."""
 
 
 class QuotedText:
-    """A text whose words are looked up by quotes: prepared once, however many quotes there are.
+    """A text prepared once for looking up any number of quotes.
 
-    Both are compared in one form, in which a search takes time in proportion to the text: composed, without case,
-    with plain marks and single spaces. Places found there are mapped back to the text as given.
+    Text and quotes are compared in one normal form (composed, lower case, plain punctuation, single spaces), so a
+    search takes linear time. Positions in that form are mapped back to the original text.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def locate(self, quote: str) -> tuple[int, int] | None:
-        """Half-open code-point offsets of the first place with these words: exactly, else in the compared form.
+        """Half-open code-point offsets of the first match: exact, else in the normal form.
 
-        Quotation marks around the whole quote and an ellipsis at its ends are not part of the words.
+        Quotation marks around the whole quote and an ellipsis at its ends are ignored.
         """
         forms = _without_marks(quote)
         for words in forms:
@@ -61,11 +61,11 @@ class QuotedText:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where each word begins in the compared form."""
+        """The offset of each word in the normal form."""
         return list(accumulate((len(word) + 1 for word in self._forms), initial=0))
 
     def _place(self, at: int) -> tuple[int, int]:
-        """The characters of the text from which one character of the compared form was made; never a space."""
+        """The original characters behind one character of the normal form; never a space."""
         number = bisect_right(self._starts, at) - 1
         (first, last), at = self._words[number], at - self._starts[number]
         is_as_given = unicodedata.is_normalized("NFC", self._text[first:last])
@@ -73,12 +73,12 @@ class QuotedText:
             return first + at, first + at + 1
         ends = self._ends_in(number)
         part = bisect_right(ends, at, key=lambda one: one[0])
-        if part == len(ends):  # composed across characters that are not expected to compose
+        if part == len(ends):  # composed across characters that normally do not combine
             return first, last
         return first + (ends[part - 1][1] if part else 0), first + ends[part][1]
 
     def _ends_in(self, number: int) -> Sequence[tuple[int, int]]:
-        """Where each character of a word ends with its accents, in the compared form and as given."""
+        """Where each character of a word ends with its accents, in the normal form and in the original."""
         if number not in self._parts:
             start, end = self._words[number]
             compared = given = 0

@@ -1,4 +1,4 @@
-"""Which series a told reading belongs to, and what is shown of it."""
+"""Decides which series a reading belongs to, and what is shown of the series."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,17 +15,17 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Readings:
-    """The series of each source; those that the call itself begins count at once."""
+    """The series of each source, including those that the call itself begins."""
 
     world: FactWorld
     measures: Mapping[str, Mapping[str, int]]
-    """Series from before the call, by source."""
+    """Series that existed before the call, by source."""
     _compared: dict[str, Measures] = field(default_factory=dict)
 
     def in_series(self, parsed: ParsedFact, source_uuid: str) -> ParsedFact:
-        """A reading goes to the series it belongs to, under that series' name.
+        """Put a reading into its series, under the name of that series.
 
-        Without a measure it goes where the readings of its relation went, if that is one series.
+        Without a measure it joins the series of its relation, if there is exactly one.
         """
         if parsed.kind != "reading" or parsed.measure is None:
             return parsed
@@ -37,14 +37,14 @@ class Readings:
         return replace(parsed, measure=series, target=parsed.target if parsed.has_target else series)
 
     def beside(self, parsed: ParsedFact, reading: Fact) -> list[str]:
-        """The other series of its source, where a reading began one that is called by its relation."""
+        """The other series of its source, if the reading began a series that is named after its relation."""
         if parsed.kind != "reading" or parsed.is_named or len(self._series(reading)) > 1:
             return []
         names = {name for series in self._existing(reading.source_uuid) for name in series.names}
         return sorted(names - {reading.measure})
 
     def shown(self, reading: Fact, zone: tzinfo) -> list[str]:
-        """The last values of a series with their dates, and the time of day where two share a date."""
+        """The last values of a series with their dates; with the time of day where two share a date."""
         readings = self._series(reading)[-_SHOWN:]
         times = [show_time(one.valid_at or one.created_at, zone) for one in readings]
         days = [time.split()[0] for time in times]
@@ -56,7 +56,7 @@ class Readings:
         return self.world.series(reading.source_uuid, reading.measure or "")
 
     def _existing(self, source_uuid: str) -> tuple[Measures, Measures]:
-        """Those that the call itself has begun, and those from before it."""
+        """Series that the call began, and those that existed before it."""
         if source_uuid not in self._compared:
             self._compared[source_uuid] = Measures(self.measures.get(source_uuid, {}))
         return self.world.begun(source_uuid), self._compared[source_uuid]

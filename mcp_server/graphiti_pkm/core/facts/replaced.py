@@ -1,4 +1,4 @@
-"""What a ``replaces`` is looked for among, and what it comes to."""
+"""Input and result of resolving ``replaces``."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Problem = Literal["several", "none", "ends_nothing", "other_source", "other_rela
 
 @dataclass(frozen=True)
 class UnresolvedReplacement:
-    """One of ``replaces`` that ends nothing, with the facts it may have meant."""
+    """An entry of ``replaces`` that ended nothing, with the facts it may refer to."""
 
     wanted: str
     problem: Problem
@@ -19,12 +19,12 @@ class UnresolvedReplacement:
     may_end: bool = True
     """Whether one of the facts can be ended or corrected."""
     may_be_unrecorded: bool = False
-    """Whether it may as well be an old state that was never recorded."""
+    """Whether it may also be an old state that was never recorded."""
 
 
 @dataclass(frozen=True)
 class Ends:
-    """The entities that a told fact joins."""
+    """The entities that a parsed fact joins."""
 
     source_uuid: str
     target_uuid: str
@@ -32,13 +32,13 @@ class Ends:
 
 @dataclass(frozen=True)
 class ReplacementPool:
-    """The facts among which ``replaces`` finds the old ones.
+    """The facts among which ``replaces`` looks for the old ones.
 
-    ``pools``: facts of the same source, those of the same relation (or series) first, those of near relations after
-    them; newest first. ``rivals``: facts of other sources with the same relation and target, for one source may take
-    the place of another: Tom manages me, no longer Maria. ``by_uuid``: facts whose uuids ``replaces`` may name.
-    ``others``: facts with these ends, or the ends that ``replaces`` may mean, under whatever relation.
-    ``placed``: uuids of rivals that the call itself tells, or whose sources it gives something else.
+    ``pools``: facts of the same source, first those of the same relation (or series), then those of similar relations;
+    newest first. ``rivals``: facts of other sources with the same relation and target, since one source may take the
+    place of another: Tom manages me, no longer Maria. ``by_uuid``: facts whose uuids ``replaces`` may name. ``others``:
+    facts with these entities, or those that ``replaces`` may name, under any relation. ``placed``: uuids of rivals that
+    the call itself mentions, or whose sources it gives something else.
     """
 
     pools: Sequence[Sequence[Fact]]
@@ -50,11 +50,11 @@ class ReplacementPool:
 
 @dataclass(frozen=True)
 class Replaced:
-    """What ``replaces`` comes to."""
+    """The result for all entries of ``replaces``."""
 
     facts: tuple[Fact, ...] = ()
     guessed: tuple[Fact, ...] = ()
-    """What no caller named and another relation tells: "current" found it under a relation much like the told one."""
+    """Facts of a similar relation that "current" found; the caller did not name them."""
     unrecorded: tuple[str, ...] = ()
     """Old targets or values that were never recorded."""
     unresolved: tuple[UnresolvedReplacement, ...] = ()

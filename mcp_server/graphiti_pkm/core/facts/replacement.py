@@ -1,4 +1,4 @@
-"""What a fact replaces: finding the old facts that ``replaces`` names, by target, value, uuid or "current"."""
+"""Finds the old facts that ``replaces`` names: by target, value, uuid or "current"."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from graphiti_pkm.core.model.records import Fact
 
 CURRENT = "current"
 _UUID_START = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f])*+-?")
-"""One hyphen at most between two digits, each read once: nothing is tried in two ways."""
+"""At most one hyphen between two digits; each character can match in only one way, so the pattern cannot backtrack."""
 _HEX = re.compile(r"[0-9a-f]")
 _MIXED = re.compile(r"[0-9][a-f]|[a-f][0-9]")
 _SHORTEST_UUID = 8
@@ -34,7 +34,7 @@ _MOSTLY = 0.85
 
 
 def is_current_word(text: str) -> bool:
-    """Whether ``replaces`` means whatever is current."""
+    """Whether an entry of ``replaces`` is the word "current"."""
     return text.lower() == CURRENT
 
 
@@ -48,9 +48,10 @@ def as_uuid_prefix(text: str) -> str | None:
 
 
 def looks_like_uuid(text: str) -> bool:
-    """Whether a text is a uuid, a part of one, or one with a slip: never what anything is called.
+    """Whether a text is a uuid, a part of one, or one with a typo, and therefore no name.
 
-    Dates and spans of numbers are none: of those with hyphens in other places some group mixes digits and letters.
+    Dates and number ranges do not count: if the hyphens are elsewhere than in a uuid, some group must mix digits and
+    letters.
     """
     bare = _bare(text)
     digits = len(_HEX.findall(bare))
@@ -74,10 +75,10 @@ def find_replaced(
     now: datetime,
     zone: tzinfo,
 ) -> Replaced:
-    """The old facts that a told fact ends or corrects.
+    """The old facts that a parsed fact ends or corrects.
 
-    ``known``: entity uuid of a name. ``is_said``: whether these words stand in the body. ``reference_time``: from when
-    the fact counts that tells no start.
+    ``known``: the entity uuid of a name. ``is_said``: whether these words occur in the body. ``reference_time``: from
+    when a fact without a start counts.
     """
     facts: dict[str, Fact] = {}
     guessed: dict[str, Fact] = {}
@@ -116,7 +117,7 @@ class _Finder:
     zone: tzinfo
 
     def may_record(self, wanted: str) -> bool:
-        """Only a named target or value of something that changed, never of a plan, a reading or a correction."""
+        """Whether an old state may be created: for a named target or value, not for plans, readings and corrections."""
         parsed = self.parsed
         if is_current_word(wanted) or parsed.is_correction or parsed.kind in {"plan", "reading"}:
             return False
@@ -127,9 +128,9 @@ class _Finder:
         return not is_new_one and (is_number or not looks_like_uuid(wanted))
 
     def is_old_state(self, wanted: str, is_said: Callable[[str], bool]) -> bool:
-        """Whether a name that nothing recorded fits is an old state told only now, and not a wrong name.
+        """Whether a name that matches no fact is an old state, recorded only now, rather than a wrong name.
 
-        It is one where nothing else is current that it could mean, or where the body says it and it is no slip.
+        It is one if no current fact could be meant, or if the body contains it and it is not a typo.
         """
         if not self.may_record(wanted):
             return False
@@ -137,7 +138,7 @@ class _Finder:
         return not open_ones or (is_said(wanted) and not any(self._is_near(wanted, fact) for fact in open_ones))
 
     def open_ones(self) -> list[Fact]:
-        """What a name that fits nothing may have meant: what still holds of this source and relation."""
+        """Facts that a name without a match may refer to: those of this source and relation that still hold."""
         parsed = self.parsed
         kinds = {parsed.kind} if parsed.is_correction or parsed.kind in {"plan", "reading"} else {"state"}
         own = [
@@ -159,7 +160,7 @@ class _Finder:
         )
 
     def find(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement | None:
-        """The facts meant (none: they ended before); None if nothing fits."""
+        """The facts meant (empty if they ended before); None if nothing matches."""
         if self.parsed.kind == "reading" and not self.parsed.is_correction:
             return UnresolvedReplacement(wanted, "ends_nothing", self._readings(wanted, pool))
         if is_current_word(wanted):
@@ -172,7 +173,7 @@ class _Finder:
     def by_other_relations(
         self, wanted: str, found: tuple[Fact, ...] | UnresolvedReplacement | None
     ) -> tuple[Fact, ...] | UnresolvedReplacement | None:
-        """What is known under another relation, where nothing of the told one can be meant."""
+        """Matches under other relations, if no fact of the given relation can be meant."""
         is_over = not found or (isinstance(found, UnresolvedReplacement) and found.problem == "ends_nothing")
         if not is_over or self.parsed.kind == "reading" or is_current_word(wanted):
             return found
@@ -185,7 +186,7 @@ class _Finder:
         return found if hit is None or isinstance(hit, UnresolvedReplacement) else hit
 
     def _readings(self, wanted: str, pool: Sequence[Fact]) -> tuple[Fact, ...]:
-        """Which readings of its series a new one may be meant to correct: those with this value, else the last."""
+        """The readings of its series that a new one may correct: those with this value, else the last."""
         series = [fact for fact in pool if fact.kind == "reading" and not fact.voided]
         return tuple(self._named(wanted, series) or series[:1])
 
@@ -200,7 +201,7 @@ class _Finder:
             current = self._narrowed(current, [fact for fact in others if fact.kind == kind and not fact.voided])
         moved = [fact for fact in current if fact.target_uuid != self.ends.target_uuid]
         rivals = self._open_rivals() if moved or not current else []
-        if current:  # one of its own: what the call does with the others is told
+        if current:  # one of its own: what the call does with the others is reported
             rivals = [fact for fact in rivals if fact.uuid not in self.around.placed]
         if rivals:
             return UnresolvedReplacement(wanted, "several" if current else "other_source", (*current, *rivals))
@@ -210,18 +211,18 @@ class _Finder:
         return self._settled(wanted, current)
 
     def _settled(self, wanted: str, found: Sequence[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement:
-        """What is one statement, of a correction also of one period; anything else is asked about."""
+        """The facts if they are one statement (for a correction, also one period); anything else becomes a question."""
         is_one = _is_one_statement(found) and (not self.parsed.is_correction or is_one_period(found))
         return tuple(found) if is_one else UnresolvedReplacement(wanted, "several", tuple(found))
 
     def _open_rivals(self) -> list[Fact]:
-        """Current facts of other sources, where "current" may mean one of theirs."""
+        """Current facts of other sources that "current" may refer to."""
         if self.parsed.kind != "state" or describes_source(self.parsed.relation):
             return []
         return [fact for fact in self.around.rivals if fact.kind == "state" and still_holds(fact, self.now)]
 
     def _narrowed(self, current: list[Fact], all_states: list[Fact]) -> list[Fact]:
-        """Which states a correction means: of the same target or start, if it names one, before the current one."""
+        """States that a correction refers to: those of the given target or start, if any, else the current one."""
         parsed = self.parsed
         named = [fact for fact in all_states if parsed.has_target and fact.target_uuid == self.ends.target_uuid]
         at_start = [fact for fact in all_states if self._has_given_start(fact)]
@@ -231,13 +232,15 @@ class _Finder:
         holding = [fact for fact in meant if fact in current]
         if parsed.valid_at is None and parsed.invalid_at is None:
             return holding or [*meant, *current]
-        is_moved = parsed.has_replaces and parsed.invalid_at is None  # "current", said so, with another start
+        is_moved = (
+            parsed.has_replaces and parsed.invalid_at is None
+        )  # "current" was given explicitly, with another start
         return (holding if is_moved else []) or fitting(parsed, meant, self.zone)
 
     def _with_facts_then(self, current: list[Fact], all_states: list[Fact]) -> list[Fact]:
-        """Which states a correction means that names none: the current one, unless the told time is another's.
+        """The states that an unnamed correction refers to: the current one, unless the given time belongs to another.
 
-        A start before that of the current one may be its own, or tell when another was wrong.
+        A start before that of the current state may be its own, or the time at which another one was wrong.
         """
         parsed = self.parsed
         if not current:
@@ -253,7 +256,7 @@ class _Finder:
         return [*current, *(fact for fact in all_states if fact not in current and holds_at(fact, parsed.valid_at))]
 
     def _one(self, wanted: str, found: list[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement | None:
-        """The one event or reading that a correction means, by target, value and date; "current" is the newest."""
+        """The event or reading that a correction refers to, by target, value and date; "current" is the newest."""
         parsed = self.parsed
         named = [
             fact
@@ -329,7 +332,7 @@ class _Finder:
         return self._settled(wanted, others)
 
     def _corrected(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement:
-        """What a correction means of all that has this name: what held at the told time, else what holds."""
+        """Facts with this name that a correction refers to: what held at the given time, else what holds now."""
         parsed = self.parsed
         own = [fact for fact in named if fact.kind == parsed.kind]
         preferred = (
@@ -350,7 +353,7 @@ class _Finder:
         return self._settled(wanted, preferred)
 
     def _at_start(self, open_ones: list[Fact], states: list[Fact]) -> list[Fact]:
-        """What is known to hold when a state starts, also if it is over by now: what is told late has its place."""
+        """What held when a state starts, even if it has ended since: facts recorded late are placed in time."""
         over = [
             fact
             for fact in states
@@ -371,7 +374,7 @@ class _Finder:
 
 
 def _is_one_statement(facts: Sequence[Fact]) -> bool:
-    """Whether all say one thing, however often it was told in other words."""
+    """Whether all facts make the same statement, in whatever words."""
     first = facts[0] if facts else None
     return all(
         first is not None

@@ -1,4 +1,4 @@
-"""Which entity a name stands for: the one that holds it, else a new one; nothing is merged by likeness."""
+"""Resolves names to entities: the one that has the name, else a new one; similar names are never merged."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,39 +12,40 @@ from graphiti_pkm.core.model.requests import ME
 
 PERSON_LABEL = "Person"
 _MOST_SPELLINGS = 50
-"""Of one name that differ in capitals, spaces and hyphens only."""
+"""Spellings of one name that differ only in capitals, spaces and hyphens."""
 
 
 @dataclass
 class Resolved:
-    """One entity of a call."""
+    """An entity that a call names."""
 
     entity: Entity
-    """With its new values."""
+    """The entity with its new values."""
     is_new: bool
     is_declared: bool = False
     is_derived: bool = True
-    """Named after what a fact measures or states, not by the caller."""
+    """Whether it is named after what a fact measures or states, not by the caller."""
     is_old: bool = True
-    """Named only as what no longer is."""
+    """Whether it is named only as an old value."""
     is_changed: bool = False
     gains_vector: bool = False
-    """New under a name, or named for the first time: what only a relation names is found by its word."""
+    """Whether it needs a vector: new, or named for the first time. Names that only a relation gives are found by
+    their word."""
     named: dict[str, Name] = field(default_factory=dict)
     """Names that are new or have new values, by key."""
     new_aliases: dict[str, None] = field(default_factory=dict)
-    """Of those declared, the ones that were not known before."""
+    """Declared aliases that were not known before."""
     replaced_summary: bool = False
 
     @property
     def new_names(self) -> list[Name]:
-        """Those that the call adds or changes, in order."""
+        """Names that the call adds or changes, in order."""
         return list(self.named.values())
 
 
 @dataclass(frozen=True)
 class TakenAlias:
-    """An alias, or a name of the person, that another entity holds."""
+    """An alias, or a name of the person, that belongs to another entity."""
 
     alias: str
     wanted_for: Resolved
@@ -52,7 +53,7 @@ class TakenAlias:
 
 
 def names_in(parsed: ParsedRequest, person: str) -> dict[str, None]:
-    """Every name that a call may need looked up, in order."""
+    """Every name that must be looked up for the call, in order."""
     names: dict[str, None] = {}
     for entity in parsed.entities:
         names.update(dict.fromkeys((entity.name, *entity.aliases)))
@@ -64,7 +65,7 @@ def names_in(parsed: ParsedRequest, person: str) -> dict[str, None]:
 
 
 def names_given(parsed: ParsedRequest, person: str) -> list[str]:
-    """Names by which a call may make or name an entity, as they are stored; none that is a word of a relation."""
+    """Names that may create or refer to an entity, as they are stored; without words of relations."""
     names = {entity.name: None for entity in parsed.entities}
     for fact in parsed.facts:
         names[fact.source] = None
@@ -76,7 +77,7 @@ def names_given(parsed: ParsedRequest, person: str) -> list[str]:
 
 
 class Resolution:
-    """Resolves the names of one call against what exists; the same name twice is one entity."""
+    """Resolves the names of one call; equal names are one entity."""
 
     def __init__(
         self,
@@ -98,17 +99,17 @@ class Resolution:
 
     @property
     def all(self) -> list[Resolved]:
-        """In the order in which they were named."""
+        """All resolved entities in the order in which they were named."""
         return list(self._resolved.values())
 
     @property
     def person_uuid(self) -> str | None:
-        """The group's one person, if the call names them."""
+        """The group's person, if the call names them."""
         held = self._names.get(self._key(ME))
         return held.entity_uuid if held and held.entity_uuid in self._resolved else None
 
     def declare(self, declared: Iterable[ParsedEntity]) -> None:
-        """Take in the entities of the call: all names first, so that an alias never wins over a name."""
+        """Add the entities of the call: all names first, so that an alias never takes precedence over a name."""
         entities = list(declared)
         for entity in entities:
             resolved = self.resolve(entity.name, is_declared=True)
@@ -125,7 +126,7 @@ class Resolution:
                     resolved.new_aliases[alias] = None
 
     def known(self, name: str) -> str | None:
-        """The uuid of the entity that holds a name, if there is one by now."""
+        """The uuid of the entity that has this name by now, if any."""
         held = self._names.get(self._key(name))
         return held.entity_uuid if held else None
 
@@ -138,7 +139,7 @@ class Resolution:
         is_named: bool = True,
         is_old: bool = False,
     ) -> Resolved:
-        """The entity with this name, made if there is none; ``is_named`` False: the name is a word of a relation."""
+        """The entity with this name, created if necessary; ``is_named`` False: the name is a word of a relation."""
         resolved = self._me() if name == ME else self._named(name, is_named=is_named)
         resolved.is_declared |= is_declared
         resolved.is_derived &= is_derived
@@ -159,7 +160,7 @@ class Resolution:
         return resolved
 
     def _me(self) -> Resolved:
-        """The group's one person, found as "me" whatever they are called; never linked by mention."""
+        """The group's person, found as "me" whatever their name; never linked by mention."""
         held = self._names.get(self._key(ME)) or self._names.get(self._key(self._person))
         if held is None:
             resolved = self._create(self._person, label=PERSON_LABEL, is_linkable=False)
@@ -206,9 +207,9 @@ class Resolution:
             self.taken.append(TakenAlias(text, resolved, held.entity_uuid))
 
     def _spell(self, resolved: Resolved, text: str) -> None:
-        """Keep how a declared name or alias is spelt: capitals and spaces decide which texts it matches.
+        """Keep the spelling of a declared name or alias: capitals and spaces decide which texts it matches.
 
-        An end of a fact is not: a "rose" there is a slip for Rose, not a reason to link every rose.
+        The spelling in a fact is not kept: a "rose" there is a typo for Rose and must not link every rose.
         """
         held = self._names[self._key(text)]
         if len(held.spellings) == _MOST_SPELLINGS or text == held.text or text in held.spellings:
@@ -217,7 +218,7 @@ class Resolution:
             self._store(resolved, held.model_copy(update={"spellings": (*held.spellings, text)}))
 
     def _store(self, resolved: Resolved, name: Name) -> None:
-        """New, or with new values: then it takes the place of the one in this call."""
+        """Store a name; one with new values replaces the one stored by this call."""
         self._names[name.key] = name
         resolved.named.pop(name.key, None)
         resolved.named[name.key] = name

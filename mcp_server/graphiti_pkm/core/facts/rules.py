@@ -1,4 +1,4 @@
-"""The rules of the design for facts: validity, duplicates, conflicts, endings. Pure functions over records."""
+"""The temporal rules for facts: validity, duplicates, conflicts, endings. Pure functions over records."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ from graphiti_pkm.core.model.times import show_time
 
 MAX_CONFLICTS = 5
 LONG_BEFORE = timedelta(days=31)
-"""What happens earlier than this before its planned time may be something else than what was planned."""
+"""An event that precedes the planned time by more than this may not fulfil the plan."""
 
 _PLAIN_QUOTES = str.maketrans("‘’‚‛“”„‟«»", "'" * 4 + '"' * 6)
 _AROUND_SLASH = re.compile(r"(?<!\s)\s*/\s*")
@@ -22,7 +22,7 @@ _SENTENCE_ENDS = ".,;:!…。！ "
 
 @dataclass(frozen=True)
 class Validity:
-    """A resolved ``[valid_at, invalid_at)``; ``is_empty``: the end told lies before the start and was left out."""
+    """A resolved interval ``[valid_at, invalid_at)``; ``is_empty``: the given end was before the start, so left out."""
 
     valid_at: datetime | None
     invalid_at: datetime | None
@@ -30,9 +30,9 @@ class Validity:
 
 
 def validity_of(parsed: ParsedFact, reference_time: datetime) -> Validity:
-    """When a fact holds, honestly: an explicit time wins, a state that replaces starts with the episode, else unknown.
+    """When a fact holds: a given time first; a state that replaces one starts with the episode; otherwise unknown.
 
-    An end alone means an open start. An end at or before the start is impossible: the fact is kept without it.
+    An end alone leaves the start open. An end at or before the start is impossible: the fact is stored without it.
     """
     is_new_state = parsed.kind == "state" and bool(parsed.replaces) and not parsed.is_correction
     start = parsed.valid_at
@@ -46,7 +46,7 @@ def validity_of(parsed: ParsedFact, reference_time: datetime) -> Validity:
 
 
 def corrected_validity(parsed: ParsedFact, old: Fact, reference_time: datetime) -> Validity:
-    """The interval of the fact that was wrong, where the correction does not give its own."""
+    """The interval of the corrected fact, where the correction does not give its own."""
     start = parsed.valid_at or old.valid_at
     if start is None and parsed.kind in {"event", "reading"}:
         start = old.reference_time or reference_time
@@ -71,7 +71,7 @@ def known_from(fact: Fact) -> datetime | None:
 
 
 def is_known_earlier(parsed: ParsedFact, fact: Fact, reference_time: datetime) -> bool:
-    """Whether an older note tells a state without a start as well, so that it is known from then on."""
+    """Whether an older episode records a state without a start, so that it is known from that time on."""
     if (
         fact.kind != "state"
         or fact.valid_at is not None
@@ -83,17 +83,17 @@ def is_known_earlier(parsed: ParsedFact, fact: Fact, reference_time: datetime) -
 
 
 def coincide(one: datetime, other: datetime, zone: tzinfo) -> bool:
-    """Whether two instants may be one, as far as they were told: a midnight stands for its day, else a minute."""
+    """Whether two instants may be the same at their precision: midnight stands for its day, others for the minute."""
     return one == other or _falls_in(one, other, zone) or _falls_in(other, one, zone)
 
 
 def precedes(one: datetime | None, other: datetime | None, zone: tzinfo) -> bool:
-    """Whether one instant lies before another, as far as they were told."""
+    """Whether one instant precedes another at their given precision."""
     return one is not None and other is not None and one < other and not coincide(one, other, zone)
 
 
 def end_of(fact: Fact, at: datetime, zone: tzinfo) -> datetime:
-    """When a fact ends that is told to end at an instant: on the day it was told, not before it was."""
+    """The end of a fact for a given instant: an end on the day it was recorded is not before it was recorded."""
     told_at = fact.reference_time
     if fact.valid_at is None and told_at is not None and at < told_at and coincide(at, told_at, zone):
         return told_at
@@ -103,13 +103,13 @@ def end_of(fact: Fact, at: datetime, zone: tzinfo) -> datetime:
 def overlap(
     start: datetime | None, end: datetime | None, other_start: datetime | None, other_end: datetime | None
 ) -> bool:
-    """Whether two half-open intervals share an instant; None is unbounded."""
+    """Whether two half-open intervals overlap; None is unbounded."""
     begins_in_time = start is None or other_end is None or start < other_end
     return begins_in_time and (other_start is None or end is None or other_start < end)
 
 
 def is_current(fact: Fact, now: datetime) -> bool:
-    """A state that holds now, in the world and in the record."""
+    """Whether it is a state that holds now, both in the world and in the record."""
     return (
         fact.kind == "state"
         and is_open(fact)
@@ -124,31 +124,31 @@ def is_open(fact: Fact) -> bool:
 
 
 def still_holds(fact: Fact, now: datetime) -> bool:
-    """Open in the record, and not over in the world."""
+    """Whether it is open in the record and has not ended in the world."""
     return is_open(fact) and (fact.invalid_at is None or fact.invalid_at > now)
 
 
 def same_value(one: str | None, other: str | None) -> bool:
-    """Values as text, never as numbers: 3.1 and 3.10 are two versions, BBB and BBB- two ratings."""
+    """Compares values as text, never as numbers: 3.1 and 3.10 are two versions, BBB and BBB- two ratings."""
     if one is None or other is None:
         return one is other
     return same_text(_AROUND_SLASH.sub("/", one), _AROUND_SLASH.sub("/", other))
 
 
 def same_text(one: str, other: str) -> bool:
-    """Texts whatever case, spaces, the end of the sentence and quotes around it; every other sign counts."""
+    """Compares texts without case, spacing, final punctuation and enclosing quotes; every other character counts."""
     return _compared(one) == _compared(other)
 
 
 def same_stated_value(parsed: ParsedFact, fact: Fact) -> bool:
-    """Same value, of a status the same word."""
+    """Whether the values are equal; for a status, whether the words are."""
     if parsed.word is not None:
         return same_text(parsed.word, word_of(fact) or "")
     return same_value(parsed.value, fact.value)
 
 
 def is_same_statement(parsed: ParsedFact, fact: Fact) -> bool:
-    """Same value, and the same text unless the call gave none."""
+    """Whether the values are equal, and the texts unless the call gave none."""
     if parsed.word is not None and not same_stated_value(parsed, fact):
         return False
     if parsed.has_text:
@@ -157,7 +157,7 @@ def is_same_statement(parsed: ParsedFact, fact: Fact) -> bool:
 
 
 def is_other_plan(parsed: ParsedFact, fact: Fact) -> bool:
-    """Whether a plan is told for another time, or in other words, than a known one of the same."""
+    """Whether it is another plan than the known one: for another time, or in other words."""
     if parsed.kind != "plan":
         return False
     times = ((parsed.valid_at, fact.valid_at), (parsed.invalid_at, fact.invalid_at))
@@ -173,9 +173,9 @@ def find_duplicate(
     candidates: Iterable[Fact],
     episode_uuid: str,
 ) -> Fact | None:
-    """The known fact that the call tells again; readings are never told again.
+    """The known fact that the call repeats; readings are never repetitions.
 
-    An event is the same only at the same told instant: without one, only in the very same episode.
+    An event is the same only at the same given instant; without one, only within the same episode.
     """
     if parsed.kind == "reading":
         return None
@@ -201,16 +201,16 @@ def find_duplicate(
 
 @dataclass(frozen=True)
 class Closed:
-    """Open facts told again in order to give their end, and those that were known to hold after it."""
+    """Open facts that the call repeats to end them, and those known to hold after that end."""
 
     ended: tuple[Fact, ...] = ()
     known_later: tuple[Fact, ...] = ()
 
 
 def find_closed(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], zone: tzinfo) -> Closed:
-    """The open facts that the call tells again in order to give their end.
+    """The open facts that the call repeats in order to give their end.
 
-    What is known to hold after that end is another period: it is left open, and in doubt if the call tells no start.
+    A fact known to hold after that end is another period: it stays open, and is reported if the call gives no start.
     """
     end = parsed.invalid_at
     if end is None or parsed.is_correction or parsed.kind not in {"state", "plan"}:
@@ -242,7 +242,7 @@ def find_conflicts(
 ) -> list[Fact]:
     """Other states of the same source and relation that hold at the same time, at most five.
 
-    ``rivals``: states of other sources, where one source at a time is the rule.
+    ``rivals``: states of other sources, where a target normally has a single source.
     """
     if parsed.kind != "state":
         return []
@@ -261,14 +261,14 @@ def find_conflicts(
 
 @dataclass(frozen=True)
 class Fulfilled:
-    """Open plans that came about, and those that are planned for much later."""
+    """Open plans that were fulfilled, and those planned for much later."""
 
     met: tuple[Fact, ...] = ()
     maybe: tuple[Fact, ...] = ()
 
 
 def find_fulfilled(parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact], zone: tzinfo) -> Fulfilled:
-    """Open plans that a state or event brings about: none that was made only after it began."""
+    """Open plans that a state or event fulfils, except plans made after it began."""
     if parsed.kind not in {"state", "event"} or parsed.is_correction:
         return Fulfilled()
     start = fact.valid_at or fact.reference_time
@@ -293,7 +293,7 @@ def fulfils(parsed: ParsedFact, plan: Fact, fact: Fact) -> bool:
 
 
 def end_before_later(start: datetime, replaced: Iterable[Fact], series: Iterable[Fact]) -> datetime | None:
-    """Where a state told late ends: at the first that is known to follow it; None if all it replaces came before."""
+    """The end of a state that is recorded late: where the next one begins; None if it replaces only earlier states."""
     later = [at for fact in replaced if (at := _state_start(fact)) is not None and at > start]
     if not later:
         return None
@@ -301,9 +301,9 @@ def end_before_later(start: datetime, replaced: Iterable[Fact], series: Iterable
 
 
 def other_statuses(parsed: ParsedFact, pool: Iterable[Fact]) -> list[Fact]:
-    """What else was said to be the status of the same entity, at any time: it has one at a time.
+    """Other statuses of the same entity at any time, since an entity has one status at a time.
 
-    Nothing if the call says itself what it replaces, or tells no start but an end.
+    Empty if the call names what it replaces, or gives an end but no start.
     """
     if (
         parsed.word is None
@@ -323,13 +323,13 @@ def other_statuses(parsed: ParsedFact, pool: Iterable[Fact]) -> list[Fact]:
 
 
 def ended(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None = None) -> Fact | None:
-    """The fact as it is once it ends at an instant; None if it starts, or is known to hold, only later.
+    """The fact once it ends at an instant; None if it starts, or is known to hold, only later.
 
-    Ended at its very start it never held. The record retires it when the end has come; ``recorded_at``: when that is
-    recorded, if not now.
+    A fact that ends at its own start never held. The record retires it when the end has come; ``recorded_at``: when
+    that is recorded, if not now.
     """
     expired_at = recorded_at or now
-    if fact.kind == "plan":  # met, dropped or moved: over in the record, whenever it was planned for
+    if fact.kind == "plan":  # fulfilled, dropped or moved: it has ended in the record, whatever its planned time
         return fact.model_copy(update={"expired_at": expired_at})
     if _is_before(at, known_from(fact)):
         return None
@@ -338,18 +338,18 @@ def ended(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None 
 
 
 def ended_explicitly(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None = None) -> Fact | None:
-    """As ``ended`` where the end itself was told: then a plan keeps it, too, though its day may come later."""
+    """As ``ended``, for an end that was given explicitly: a plan keeps it too, even if its day is still to come."""
     over = ended(fact, at, now, recorded_at)
     return over.model_copy(update={"invalid_at": at}) if over is not None and fact.kind == "plan" else over
 
 
 def voided(fact: Fact, now: datetime) -> Fact:
-    """The fact as it is once corrected: it never held."""
+    """The fact once it is corrected: it never held."""
     return fact.model_copy(update={"voided": True, "expired_at": now})
 
 
 def interval_update(fact: Fact) -> FactUpdate:
-    """The values of a fact that an ending or a restoring changes."""
+    """The values of a fact that ending or restoring it changes."""
     return FactUpdate(
         uuid=fact.uuid,
         episodes=fact.episodes,
@@ -361,7 +361,7 @@ def interval_update(fact: Fact) -> FactUpdate:
 
 
 def update_of(fact: Fact, before: Fact) -> FactUpdate:
-    """The new values of a changed fact as a record; its quote only if it had none before."""
+    """The new values of a changed fact as a record; the quote is included only if it had none before."""
     words = ("quote", "quote_start", "quote_end", "quote_episode_uuid") if fact.quote != before.quote else ()
     told_at = fact.reference_time if fact.reference_time != before.reference_time else None
     said = {"reference_time": told_at, **{name: getattr(fact, name) for name in words}}

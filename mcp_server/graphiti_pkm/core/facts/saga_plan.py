@@ -1,4 +1,4 @@
-"""Episodes in sagas: where a new one goes, and what stays of a saga when some go."""
+"""Places new episodes in sagas, and updates sagas when episodes are removed."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,26 +16,25 @@ from graphiti_pkm.errors import NotFound, PkmError
 
 @dataclass(frozen=True)
 class SagaPlace:
-    """Where an episode goes, as read under the group's lock."""
+    """The place of an episode in its saga, as read under the group's lock."""
 
     name: str
     saga: Saga | None
-    """None: there is none of this name yet."""
+    """None if there is no saga of this name yet."""
     previous_uuid: str | None
 
 
 async def find_saga(graph: Graph, group_id: str, name: str) -> Saga | None:
-    """The one that this name means: ours, however it is spelt, or the oldest that Graphiti made under exactly it."""
+    """The saga of this name: ours in any spelling, else the oldest that Graphiti created under exactly this name."""
     uuid = saga_uuid(group_id, name)
     found = await graph.find_sagas(group_id, uuid, name)
     return next((saga for saga in found if saga.uuid == uuid), found[0] if found else None)
 
 
 async def place_in_saga(graph: Graph, group_id: str, parsed: ParsedRequest) -> SagaPlace | None:
-    """None if the call names no saga; nothing is read then.
+    """The place in the saga that the call names; None if it names none, and nothing is read then.
 
-    Raises:
-        InvalidInput, AmbiguousUuid, NotFound: the previous episode given is none of this group.
+    Raises: InvalidInput, AmbiguousUuid, NotFound if the given previous episode is not in this group.
     """
     if parsed.saga is None:
         return None
@@ -60,7 +59,7 @@ async def _previous(graph: Graph, group_id: str, text: str) -> str:
 
 
 def with_saga(intent: WriteIntent, place: SagaPlace, episode: Episode, new_uuid: Callable[[], str]) -> WriteIntent:
-    """The write with the episode as the next of the saga, in Graphiti's own form."""
+    """The write with the episode appended to the saga, in Graphiti's own form."""
     now = episode.created_at
     saga = place.saga or Saga(
         uuid=saga_uuid(episode.group_id, place.name),
@@ -92,16 +91,14 @@ async def close_sagas(
     mentioned: Iterable[str] = (),
     says: Callable[[str], bool] = lambda _text: False,
 ) -> WriteIntent:
-    """A write that forgets, with what it means to sagas and communities around it.
+    """Add to a forgetting write what changes in sagas and communities.
 
-    A chain closes where episodes go, a saga without episodes goes, and the summary of one that lost words goes, to be
-    made anew. So do the communities of every entity concerned: who wrote their summaries had read of them all.
+    The chain closes where episodes are removed, an empty saga is removed, and the summary of a saga that lost words is
+    cleared to be generated again. Communities of every entity concerned are removed, because their summaries were
+    written from all of them.
 
-    Args:
-        graph: read under the group's lock.
-        intent: what is to be forgotten.
-        mentioned: entities, besides those in the write, that the episodes mention.
-        says: whether a saga's name has to go.
+    ``graph`` is read under the group's lock; ``mentioned``: entities, besides those in the write, that the episodes
+    mention; ``says``: whether a saga's name has to be removed.
     """
     forgets = intent.forgets or Forgetting()
     gone = intent.deletions.episodes

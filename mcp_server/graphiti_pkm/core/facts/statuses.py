@@ -1,4 +1,4 @@
-"""Statuses: six values under which an entity is found by where it stands, and the words people use for them."""
+"""Statuses: the six values by which entities are filtered, and the words people use for them."""
 
 import re
 
@@ -7,7 +7,7 @@ from graphiti_pkm.core.model.records import Fact
 
 HAS_STATUS = "HAS_STATUS"
 WORD = "word"
-"""The attribute of a status that keeps the user's own word, where it is another than the value."""
+"""The attribute that keeps the user's own word for a status, if it differs from the value."""
 
 _WORDS = {
     "proposed": "proposal, draft, drafted, suggested, under discussion, in discussion, idea, rfc",
@@ -23,25 +23,25 @@ _STATUSES = {normalise_name(word): status for status, words in _ALIKE.items() fo
 
 
 def is_status_relation(relation: str) -> bool:
-    """Whether a relation says how something stands, however it is spelt."""
+    """Whether a relation states a status, in any spelling."""
     return normalise_name(relation) == normalise_name(HAS_STATUS)
 
 
 def status_named(text: str | None) -> str | None:
-    """The one of the six that a word stands for; None for any other: then the word itself is the value."""
+    """The status that a word stands for; None if it is none of the six, and the word itself is the value."""
     return None if text is None else _STATUSES.get(normalise_name(text.strip(" .!,;:\"'")))
 
 
 def words_of_status(text: str) -> tuple[str, ...]:
-    """All words, in lower case, of which an entity that has this status may have one: older facts have the user's."""
+    """All words, in lower case, that an entity with this status may have: older facts store the user's word."""
     word = text.strip().lower()
     return _ALIKE.get(status_named(word) or "", (word,))
 
 
 def status_of_fact(fact: Fact) -> str | None:
-    """The status that a known fact gives its source, one of the six or a word of its own.
+    """The status that a known fact gives its source: one of the six, or the user's own word.
 
-    Those of older versions have it as their target.
+    Older versions stored it as the target.
     """
     if not is_status_relation(fact.relation) or fact.kind != "state":
         return None

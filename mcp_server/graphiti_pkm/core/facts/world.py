@@ -1,4 +1,4 @@
-"""The facts that one call touches: as they were read, and as the call leaves them."""
+"""The facts that one call touches, before and after it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,20 +11,20 @@ from graphiti_pkm.core.model.records import Fact, FactUpdate
 
 
 class FactWorld:
-    """Facts by uuid; what a call creates or changes is seen by its later facts.
+    """Facts by uuid; later facts of the call see what earlier ones created or changed.
 
-    What a fact joins, its relation and its measure never change: by these it is looked up, not searched for.
+    Entities, relation and measure of a fact never change, so lookups by them are indexed.
     """
 
     def __init__(self, known: Iterable[Fact] = (), ended: Mapping[str, Sequence[str]] | None = None) -> None:
-        """``ended``: facts whose place others took, by the uuid of the one that did."""
+        """``ended``: replaced facts, by the uuid of the fact that replaced them."""
         self._ended = ended or {}
         self._before = {fact.uuid: fact for fact in known}
         self._known = dict(self._before)
         self._created: dict[str, Fact] = {}
         self._changed: set[str] = set()
         self._age: dict[str, int] = {}
-        """Less for what is newer."""
+        """A lower number is newer."""
         self._from: defaultdict[str, list[str]] = defaultdict(list)
         self._to: defaultdict[str, list[str]] = defaultdict(list)
         self._from_by: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
@@ -38,7 +38,7 @@ class FactWorld:
 
     @property
     def created(self) -> tuple[Fact, ...]:
-        """New facts in the order in which they were told."""
+        """New facts in the order of the call."""
         return tuple(self._created.values())
 
     @property
@@ -48,11 +48,11 @@ class FactWorld:
 
     @property
     def known(self) -> tuple[Fact, ...]:
-        """Facts from before the call, as it leaves them."""
+        """Facts that existed before the call, in their present state."""
         return tuple(self._known.values())
 
     def latest(self, fact: Fact) -> Fact:
-        """A fact as the call has left it so far."""
+        """The present state of a fact."""
         return self._created.get(fact.uuid) or self._known.get(fact.uuid) or fact
 
     def touched(self, uuid: str) -> bool:
@@ -80,7 +80,7 @@ class FactWorld:
             self._changed.add(fact.uuid)
 
     def with_relation(self, source_uuid: str, relations: Iterable[str]) -> list[Fact]:
-        """Facts of a source with any of these relations, however they are spelt; newest first."""
+        """Facts of a source with any of these relations, in any spelling; newest first."""
         wanted = dict.fromkeys(map(normalise_name, relations))
         return self._newest_first(uuid for one in wanted for uuid in self._from_by.get((source_uuid, one), ()))
 
@@ -90,25 +90,25 @@ class FactWorld:
         return [fact for fact in found if fact.source_uuid != not_from]
 
     def beside(self, source_uuid: str, target_uuid: str | None) -> list[Fact]:
-        """Facts out of a source, and into a target if one is given, under any relation; newest first."""
+        """Facts from a source, or to a target if one is given, under any relation; newest first."""
         into = () if target_uuid is None else self._to.get(target_uuid, ())
         return self._newest_first({*self._from.get(source_uuid, ()), *into})
 
     def ended_by(self, uuid: str) -> list[Fact]:
-        """Facts whose place a fact took before the call."""
+        """Facts that this fact had replaced before the call."""
         return [self._known[one] for one in self._ended.get(uuid, ()) if one in self._known]
 
     def series(self, source_uuid: str, measure: str) -> list[Fact]:
-        """Readings of one series in order of time."""
+        """Readings of one series, ordered by time."""
         readings = map(self._get, self._readings.get((source_uuid, measure_key(measure)), ()))
         return sorted((fact for fact in readings if not fact.voided), key=_read_at)
 
     def begun(self, source_uuid: str) -> Measures:
-        """The series that the call itself has begun."""
+        """Series that the call itself has begun."""
         return self._begun[source_uuid]
 
     def series_recorded_as(self, source_uuid: str, relation: str, unit: str | None) -> list[str]:
-        """The series of a source to which readings with this relation went; a unit of its own keeps one apart."""
+        """The series of a source that hold readings of this relation; a unit given must match."""
         readings = [fact for fact in self.with_relation(source_uuid, [relation]) if fact.kind == "reading"]
         alike = [fact for fact in readings if unit is None or fact.unit in {None, unit}]
         return sorted({fact.measure for fact in alike if fact.measure and not fact.voided})

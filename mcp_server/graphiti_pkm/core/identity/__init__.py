@@ -1,1 +1,1 @@
-"""Who and what is meant: groups, persons, uuids, names and mentions. What is said of them stands in ``facts``."""
+"""Resolves who and what is meant: groups, persons, uuids, names and mentions. Rules about facts are in ``facts``."""

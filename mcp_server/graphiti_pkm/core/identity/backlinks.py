@@ -1,4 +1,4 @@
-"""Linking an entity to the earlier episodes of its group that name it."""
+"""Links an entity to earlier episodes of its group that name it."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -10,16 +10,16 @@ from graphiti_pkm.core.model.records import Episode, Mention
 from graphiti_pkm.core.ports.ports import GraphReader
 
 AT_ONCE = 200
-"""Episodes linked within one write; the rest is a job's."""
+"""Episodes linked within one write; a job links the rest."""
 
 _EXAMINED_AT_ONCE = 200
 _ROUNDS = 5
-"""A name that full text finds often and the mention rules seldom must not hold up a write."""
+"""Bounds the work for a name that full text finds often and the mention rules rarely accept."""
 
 
 @dataclass(frozen=True)
 class BackLinks:
-    """Episodes that name an entity, by uuid; ``next_after`` is where to go on, None when all were examined."""
+    """Episodes that name an entity, by uuid; ``next_after`` is where to continue, None once all were examined."""
 
     episode_uuids: tuple[str, ...]
     next_after: str | None
@@ -44,7 +44,7 @@ async def find_back_links(
     for _ in range(_ROUNDS):
         candidates, horizon = await _candidates(graph, group_id, names, before, after)
         for episode in candidates:
-            await asyncio.sleep(0)  # reading texts takes time that other calls need
+            await asyncio.sleep(0)  # comparing texts takes CPU time that other calls need
             if is_named(episode.content):
                 if len(found) == limit:
                     return BackLinks(tuple(found), after)
@@ -57,7 +57,7 @@ async def find_back_links(
 
 
 def back_link(entity_uuid: str, episode_uuid: str, now: datetime) -> Mention:
-    """The mention; its uuid follows from what it joins, so that a batch done twice is the same."""
+    """The mention; its uuid is derived from both ends, so that repeating a batch changes nothing."""
     uuid = uuid5(NAMESPACE_URL, f"mention:{episode_uuid}:{entity_uuid}")
     return Mention(uuid=str(uuid), episode_uuid=episode_uuid, entity_uuid=entity_uuid, created_at=now)
 
@@ -65,7 +65,7 @@ def back_link(entity_uuid: str, episode_uuid: str, now: datetime) -> Mention:
 async def _candidates(
     graph: GraphReader, group_id: str, names: Sequence[str], before: datetime, after: str | None
 ) -> tuple[list[Episode], str | None]:
-    """The next candidates of all names by uuid, and how far they are complete (None: to the end)."""
+    """The next candidates for all names by uuid, and up to where they are complete (None: to the end)."""
     found: dict[str, Episode] = {}
     horizon: str | None = None
     for name in names:

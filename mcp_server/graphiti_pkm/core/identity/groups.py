@@ -1,4 +1,4 @@
-"""Public group names and stored group ids: the only place that knows both."""
+"""Translates public group names to stored group ids; no other module knows both."""
 
 import hashlib
 import re
@@ -26,29 +26,29 @@ class Groups:
         """Stored id of a public name, of the default group without one. Raises InvalidInput, NotAllowed."""
         name = self._default_of(caller) if group_id is None else _checked(group_id)
         if caller.groups and name not in caller.groups:
-            # Says nothing of what there is: it is the same for a group that nobody ever had.
+            # The message is the same for groups that exist and groups that never did.
             raise NotAllowed(f"Group {name!a} is not among those of this token: {', '.join(caller.groups)}.")
         return _prefix(caller) + name
 
     def many(self, caller: Caller, group_ids: str | Sequence[str] | None) -> tuple[str, ...] | None:
-        """Stored ids in the order given, without repeats; None if omitted or empty. Raises as ``one``."""
+        """Stored ids in the given order, without duplicates; None if omitted or empty. Raises as ``one``."""
         if group_ids is None:
             return None
         names = [group_ids] if isinstance(group_ids, str) else list(group_ids)
         return tuple(dict.fromkeys(self.one(caller, name) for name in names)) or None
 
     def searched(self, caller: Caller, group_ids: str | Sequence[str] | None) -> tuple[str, ...]:
-        """As ``many``, and the default group if none is named (C21)."""
+        """As ``many``, or the default group if none is given."""
         return self.many(caller, group_ids) or (self.one(caller, None),)
 
     def _default_of(self, caller: Caller) -> str:
-        """The default group, or the first of those that the caller is held to."""
+        """The default group, or the first of the groups that the caller's token is limited to."""
         if not caller.groups or self._default in caller.groups:
             return self._default
         return caller.groups[0]
 
     async def visible(self, caller: Caller) -> tuple[str, ...]:
-        """Stored ids of all groups this caller may read and that hold something."""
+        """Stored ids of all groups that this caller may read and that are not empty."""
         prefix = _prefix(caller)
         stored = await self._graph.groups()
         own = tuple(group for group in stored if (group.startswith(prefix) if prefix else is_local(group)))
@@ -60,17 +60,17 @@ class Groups:
 
 
 def is_local(stored: str) -> bool:
-    """Whether a stored group is one of the local principal."""
+    """Whether a stored group belongs to the local principal."""
     return _HASHED.match(stored) is None
 
 
 def owner_of(stored: str) -> str:
-    """Whose a stored group is: the same text for all groups of one principal, empty for the local one."""
+    """The owner of a stored group: one text for all groups of a principal, empty for the local one."""
     return "" if is_local(stored) else stored[:_HASH_LENGTH]
 
 
 def _prefix(caller: Caller) -> str:
-    """Empty for the local principal, so that an existing Graphiti database is read as it is."""
+    """Empty for the local principal, so that an existing Graphiti database can be read."""
     if caller.is_local:
         return ""
     return hashlib.sha256(caller.principal.encode()).hexdigest()[:_HASH_LENGTH] + "_"

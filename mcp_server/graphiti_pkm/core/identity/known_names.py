@@ -1,4 +1,4 @@
-"""The names of a group, kept between calls: which entities a text names, and which names look alike."""
+"""Caches the names of a group between calls: which entities a text names, and which names are similar."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -16,15 +16,15 @@ from graphiti_pkm.core.waiting import in_thread
 Words: TypeAlias = tuple[str, ...]
 
 _MOST_COMPARED = 200
-"""Names that are looked at because of one form, and for one new name."""
+"""Limits on the names compared for one form, and for one new name."""
 _LONGEST_WITH_TYPOS = 64
-"""Letters of a name of which every form with one letter left out is kept."""
+"""Names up to this length are indexed by every form with one letter left out."""
 _MOST_GROUPS = 64
 _NO_ONE = ""
 
 
 class KnownNames:
-    """All linkable names of one group; names are added one by one, so a growing group stays cheap."""
+    """All linkable names of one group; names are added incrementally, so a growing group stays cheap."""
 
     def __init__(self, names: Iterable[Name] = ()) -> None:
         self.version: int | None = None
@@ -32,11 +32,11 @@ class KnownNames:
         self._main: dict[str, str] = {}
         self._finder = MentionFinder()
         self._forms: defaultdict[str, dict[str, NameForm]] = defaultdict(dict)
-        """Of each name by its spellings."""
+        """The forms of each name, by its spellings."""
         self._by_words: defaultdict[Words, dict[str, None]] = defaultdict(dict)
         self._by_edge: defaultdict[Words, dict[str, None]] = defaultdict(dict)
         self._by_spelling: defaultdict[int, list[str]] = defaultdict(list)
-        """By hashes: the forms themselves would take a hundred times the room of the name."""
+        """Hashes instead of the forms, which would take a hundred times the memory of the name."""
         self._by_part: dict[str, str] = {}
         for name in names:
             self.add(name)
@@ -45,7 +45,7 @@ class KnownNames:
         return len(self._names)
 
     def add(self, name: Name) -> list[str]:
-        """Know one more name, or more spellings of one that is known; returns the spellings that are new."""
+        """Add a name, or new spellings of a known one; returns the new spellings."""
         if not name.is_linkable:
             return []
         spellings = dict.fromkeys((name.text, *name.spellings))
@@ -72,7 +72,7 @@ class KnownNames:
                 keys.append(name.key)
 
     def _index_words(self, key: str, spellings: Iterable[str]) -> None:
-        """Spellings of a name differ in their words, not in the form in which slips are looked for."""
+        """Index the words of a name: its spellings differ in their words, not in the form compared for typos."""
         for spelling in spellings:
             form = self._forms[key][spelling] = NameForm.of(spelling)
             _keep(self._by_words[form.words], key)
@@ -81,14 +81,14 @@ class KnownNames:
             self._index_parts(spelling, self._names[key].entity_uuid)
 
     def _index_parts(self, spelling: str, entity_uuid: str) -> None:
-        """Whose name a word is a part of; no one's if it is a name itself, or of several."""
+        """Index the entity whose name contains a word; none if the word is a name itself or belongs to several."""
         parts = parts_of_names([spelling])
         for form in word_forms(spelling):
             is_free = form in parts and self._by_part.get(form, entity_uuid) == entity_uuid
             self._by_part[form] = entity_uuid if is_free else _NO_ONE
 
     def updated(self, book: NameBook) -> "KnownNames":
-        """These names brought to the state of the book: the same object, unless names have gone."""
+        """These names updated to the state of the book: the same object, unless names were removed."""
         latest = {name.key: name for name in book.names}
         gone = any(key not in latest or not _continues(latest[key], name) for key, name in self._names.items())
         known = KnownNames() if gone else self
@@ -102,17 +102,17 @@ class KnownNames:
         return self._finder.find(text)
 
     def parts_in(self, text: str) -> dict[str, str]:
-        """Capitalised words of a text that are a part of one entity's name, with its uuid; no months and days."""
+        """Capitalised words of a text that are part of one entity's name, with its uuid; no months or weekdays."""
         words = capitalised_words(text) if self._by_part else {}
         found = ((word, self._by_part.get(form)) for form, word in words.items() if not is_date_word(form))
         return {word: uuid for word, uuid in found if uuid}
 
     def name_of(self, entity_uuid: str) -> str | None:
-        """What an entity is called; None if it has no linkable name here."""
+        """The name of an entity; None if it has no linkable name here."""
         return self._main.get(entity_uuid)
 
     def lookalikes(self, text: str) -> list[str]:
-        """Uuids of other entities whose name, however it is spelt, differs by a slip, or by a word more or less."""
+        """Uuids of other entities whose name, in any spelling, differs by a typo or by an additional word."""
         asked = NameForm.of(text)
         sharing = (key for form in _typos(asked.compared) for key in self._by_spelling.get(form, ()))
         close = {
@@ -120,7 +120,7 @@ class KnownNames:
             for key in _first(sharing)
             if close_spelling(asked.compared, self._forms[key][self._names[key].text].compared)
         }
-        longer = tuple(self._by_edge.get(asked.words, ()))  # copies: others may add names meanwhile
+        longer = tuple(self._by_edge.get(asked.words, ()))  # a copy, since other calls may add names meanwhile
         shorter = (key for edge in _edges(asked.words) for key in tuple(self._by_words.get(edge, ())))
         parts = (
             key
@@ -131,7 +131,7 @@ class KnownNames:
 
 
 def _first(keys: Iterable[str]) -> list[str]:
-    """Distinct ones, no more than are compared."""
+    """The first distinct ones, at most as many as are compared."""
     found: dict[str, None] = {}
     for key in keys:
         found[key] = None
@@ -150,7 +150,7 @@ def _typos(compared: str) -> set[int]:
 
 
 def _continues(latest: Name, known: Name) -> bool:
-    """Whether a name is still the same one, perhaps with more spellings."""
+    """Whether it is the same name, possibly with more spellings."""
     same = latest.entity_uuid == known.entity_uuid and latest.text == known.text
     return same and set(known.spellings) <= set(latest.spellings)
 
@@ -160,20 +160,20 @@ def _spelt(name: Name) -> set[str]:
 
 
 def _edges(words: Words) -> set[Words]:
-    """The first and the last words, without one or two: by these a longer name is found for a shorter one."""
+    """The name without one or two words at its start or end; finds a longer name by a shorter one."""
     kept = range(max(1, len(words) - MOST_EXTRA_WORDS), len(words))
     return {edge for count in kept for edge in (words[:count], words[-count:])}
 
 
 class NameBooks:
-    """The known names of the groups written to lately; use it under the group's lock."""
+    """Cached names of recently written groups; use it under the group's lock."""
 
     def __init__(self, graph: GraphReader) -> None:
         self._graph = graph
         self._groups: dict[str, KnownNames] = {}
 
     async def of(self, group_id: str) -> KnownNames:
-        """The names of a group as they are now."""
+        """The current names of a group."""
         known = self._groups.pop(group_id, None) or KnownNames()
         book = await self._graph.name_book(group_id, known.version)
         if book is not None:
@@ -184,5 +184,5 @@ class NameBooks:
         return known
 
     def forget(self, group_id: str) -> None:
-        """Read the group's names anew next time: a write that had added some failed."""
+        """Drop the cached names of a group after a write that added names failed."""
         self._groups.pop(group_id, None)

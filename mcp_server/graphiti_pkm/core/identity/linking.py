@@ -1,4 +1,4 @@
-"""What a write that names something new owes the earlier episodes: links to those that name it, too."""
+"""Links earlier episodes to an entity that a write names for the first time."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -13,20 +13,20 @@ from graphiti_pkm.core.ports.ports import GraphReader
 from graphiti_pkm.core.waiting import in_thread
 
 _VARIATION = "\ufe0e\ufe0f"
-"""Ask for a sign in colour or not; texts often leave them out."""
+"""Variation selectors choose coloured or plain display of a symbol; texts often omit them."""
 
 
 async def first_back_links(
     graph: GraphReader, group_id: str, new_names: Sequence[Name], known: KnownNames, now: datetime
 ) -> tuple[list[Mention], list[BackLinkJob]]:
-    """Links from earlier episodes to what is new: the first at once, the rest by a job for each entity.
+    """Links from earlier episodes to new names: the first ones at once, the rest by one job for each entity.
 
-    ``known`` learns the new names: whoever reads it next must forget it if they are not stored after all.
+    ``known`` gets the new names; call ``forget`` on it if they are not stored in the end.
     """
     by_entity = await in_thread(_added, new_names, known)
     if not by_entity:
         return [], []
-    before = now + timedelta(microseconds=1)  # what was recorded in this very instant is earlier, too
+    before = now + timedelta(microseconds=1)  # an episode recorded at this very instant counts as earlier
     texts = await in_thread(lambda: {uuid: _searched(spellings) for uuid, spellings in by_entity.items()})
     seen: dict[str, set[str]] = {}
 
@@ -53,7 +53,7 @@ async def first_back_links(
 
 
 def _added(new_names: Sequence[Name], known: KnownNames) -> dict[str, list[str]]:
-    """The spellings that nobody had, by entity."""
+    """New spellings, by entity."""
     by_entity: dict[str, list[str]] = {}
     for name in new_names:
         if spellings := known.add(name):
@@ -62,6 +62,6 @@ def _added(new_names: Sequence[Name], known: KnownNames) -> dict[str, list[str]]
 
 
 def _searched(spellings: Iterable[str]) -> tuple[str, ...]:
-    """One of those that full text cannot tell apart; signs have no words and are looked for as they stand."""
+    """One spelling of those that full text cannot distinguish; symbols have no words and are searched literally."""
     signs = (text.rstrip(_VARIATION) if not fold(text) else text for text in spellings)
     return tuple({fold(text) or text: text for text in signs}.values())

@@ -1,9 +1,10 @@
-"""Which known names a text mentions, without a model.
+"""Finds known names in a text, without a model.
 
-A name matches as a whole name. Spaces, ``-`` and ``_`` match each other or nothing inside a name and end a word in
-text; quotes and a possessive 's are ignored, other punctuation is not (C, C++ and C# are three). A name with a capital
-matches only capitalised or all-caps text, a lower-case name any case; at one place the longest name wins. One-letter
-names and lower-case names of only stop words are never found, nor names that are not linkable. An emoji is no letter.
+A name matches as a whole. Spaces, ``-`` and ``_`` match each other or nothing inside a name and end a word in a text;
+quotes and a possessive 's are ignored, other punctuation is not (C, C++ and C# are three names). A name with a capital
+matches only capitalised or all-caps text, a lower-case name any case; where several match, the longest wins. One-letter
+names, lower-case names made only of stop words, and names that are not linkable are never found. An emoji is not a
+letter.
 """
 
 import re
@@ -18,12 +19,12 @@ from graphiti_pkm.core.model.names import visible, words_of
 from graphiti_pkm.core.model.records import Name
 
 _QUOTES = "'’‘ʼ＇"
-# Scripts whose vowel signs and tone marks are no word characters for ``re``, but part of a word.
+# Scripts whose vowel signs and tone marks belong to a word although ``re`` does not count them as word characters.
 _MARKS = (
     "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0963\u0970-\u0dff"
 )
-# Scripts written without spaces, or with endings joined on: every character is a word of its own. Katakana is not.
+# Scripts written without spaces, or with joined endings: every character is a word of its own. Not Katakana.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _LETTER = rf"(?:(?![{_UNSPACED}_])[\w{_MARKS}])"
 _WORD = re.compile(rf"{_LETTER}++(?:[{_QUOTES}]{_LETTER}++)*+|[{_UNSPACED}]|[^\w\s\-‐‑‒–—'’‘ʼ＇\"“”„«»‹›`]")
@@ -31,13 +32,13 @@ _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|[^\w\s\-'\"`]")
 _POSSESSIVE = re.compile(rf"[{_QUOTES}]s\Z")
 _APOSTROPHE = re.compile(rf"[{_QUOTES}]")
 _VARIATION = re.compile("[\ufe00-\ufe0f]")
-"""Whether a sign is drawn in colour: not seen as a character, and often left out."""
+"""Chooses coloured or plain display of a symbol; invisible itself and often omitted."""
 _JOINER = "\u200d"
 _SKIN_TONES = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 _FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 _FIRST_EMOJI = "\u2000"
 SHORTEST_PART = 3
-"""Letters of a word of a name that may stand for it."""
+"""The fewest letters of a part of a name that may stand for the whole."""
 _NEW_PARAGRAPH = re.compile(r"\n\s*\n")
 
 STOP_WORDS = words_of(
@@ -56,19 +57,19 @@ _Word: TypeAlias = "re.Match[str]"
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """How one name is matched."""
+    """The matching rules of one name."""
 
     entity_uuid: str
     joints: frozenset[int]
-    """Offsets in the compared form at which the name has a space, ``-`` or ``_``, or a mark begins or ends."""
+    """Offsets in the compared form where the name has a space, ``-``, ``_`` or other mark."""
     capitals: tuple[tuple[int, str], ...]
-    """Where each word with a capital begins, and the word as it is written in the name."""
+    """The offset of each capitalised word, and the word as written in the name."""
 
 
 class MentionFinder:
-    """A dictionary of names; the time of a search depends on the text, hardly on how many names there are.
+    """A dictionary of names; search time depends on the text, hardly on the number of names.
 
-    Names may be added, not removed: build a new one for that.
+    Names can be added but not removed: build a new one for that.
     """
 
     def __init__(self, names: Iterable[Name] = ()) -> None:
@@ -78,7 +79,7 @@ class MentionFinder:
             self.add(name)
 
     def add(self, name: Name) -> None:
-        """Find this name as well, in each of its spellings; names that are never linked are ignored."""
+        """Add a name in all its spellings; names that are never linked are ignored."""
         if name.is_linkable:
             for spelling in (name.text, *name.spellings):
                 self._add(spelling, name.entity_uuid)
@@ -108,7 +109,7 @@ class MentionFinder:
         if not self._patterns:
             return found
         whole = visible(text)
-        if whole != text:  # a character that is not seen may stand inside a name, or between two
+        if whole != text:  # an invisible character may occur inside a name, or between two names
             found |= self._named(_composed(whole))
         return found | self._named(_composed(text))
 
@@ -125,15 +126,15 @@ class MentionFinder:
 
     @property
     def beginnings(self) -> frozenset[str]:
-        """Words, or words joined, with which a name may begin."""
+        """Words, single or joined, with which a name may begin."""
         return frozenset(self._beginnings)
 
     def is_at(self, text: str, words: list[_Word], folded: list[str], place: int) -> bool:
-        """Whether a name stands at this word of a text."""
+        """Whether a name begins at this word of a text."""
         return bool(self._longest(text, words, folded, place)[0])
 
     def _longest(self, text: str, words: list[_Word], folded: list[str], first: int) -> tuple[set[str], int]:
-        """The entities of the longest name that begins with this word, and the place after it."""
+        """The entities of the longest name that begins at this word, and the position after it."""
         found: tuple[set[str], int] = (set(), first + 1)
         joined = folded[first]
         starts = {0: words[first].group()}
@@ -153,7 +154,7 @@ class MentionFinder:
 
 
 class NamedIn:
-    """Which single names a text names, no other name being known: the text is read once, each name looked up in it."""
+    """Tells for single names whether a text contains them: the text is prepared once, each name is looked up in it."""
 
     def __init__(self, text: str) -> None:
         self._given = text
@@ -186,7 +187,7 @@ def word_forms(text: str) -> set[str]:
 
 
 def capitalised_words(text: str) -> dict[str, str]:
-    """Words that may be a part of a name, as written, by their compared form; in order, no stop words."""
+    """Words, as written, that may be part of a name, by their compared form; in order, without stop words."""
     text = _composed(text)
     found: dict[str, str] = {}
     for word in _words(text):
@@ -201,7 +202,7 @@ def capitalised_words(text: str) -> dict[str, str]:
 
 
 def _fits(pattern: _Pattern, starts: dict[int, str]) -> bool:
-    """``starts``: where in the compared form each word of the text begins, and the word as it stands there."""
+    """``starts``: offset of each word of the text in the compared form, and the word as written there."""
     if not pattern.joints.issuperset(starts):
         return False
     return all(_is_capitalised(starts[at], word) for at, word in pattern.capitals if at in starts)
@@ -218,9 +219,9 @@ def _is_emoji(character: str) -> bool:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """False where punctuation ties the place to more: "Notepad" in "Notepad++", "node" in "node.js" or an address.
+    """False if punctuation joins it to more: "Notepad" in "Notepad++", "node" in "node.js" or an address.
 
-    Nor is one emoji of several that are joined into one, or that takes its colour from the next.
+    Also false for one emoji of a joined sequence, or one that a modifier colours.
     """
     if text[start - 1 : start] == _JOINER or text[end : end + 1] == _JOINER or text[end : end + 1] in _SKIN_TONES:
         return False

@@ -1,4 +1,4 @@
-"""Single words of names: a first name may stand for the one who bears it. Pure."""
+"""Single words of names: a first name may refer to the person who has it. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,16 +19,16 @@ _CALENDAR = words_of(
 
 @dataclass(frozen=True)
 class NameParts:
-    """Words of the names of one entity, each shorter than a name."""
+    """Words of an entity's names, each shorter than the whole name."""
 
     own: list[str] = field(default_factory=list)
-    """Words that name it when they stand alone."""
+    """Words that refer to it when they stand alone."""
     doubtful: list[str] = field(default_factory=list)
-    """Words of other names as well, of the calendar, or of a thing: they may mean something else."""
+    """Words that may mean something else: also in other names, in the calendar, or a common noun."""
 
 
 def parts_of_names(names: Iterable[str]) -> dict[str, str]:
-    """Capitalised words of names that have several, as written, by their compared form."""
+    """Capitalised words of multi-word names, as written, by their compared form."""
     listed = list(names)
     whole = {form for name in listed if len(forms := word_forms(name)) == 1 for form in forms}
     parts = {form: word for name in listed for form, word in capitalised_words(name).items()}
@@ -36,9 +36,9 @@ def parts_of_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def may_stand_alone(entity: Entity) -> bool:
-    """Whether a word of its name is likely to mean it: a person, or what has no type and a name all in capitals.
+    """Whether one word of the name is likely to refer to it: for a person, or for an all-caps name without a type.
 
-    Not "Café" a café, nor "Morning" the "Morning run".
+    Not "Café" for a café, nor "Morning" for "Morning run".
     """
     if entity.label is not None:
         return entity.label == PERSON
@@ -47,9 +47,9 @@ def may_stand_alone(entity: Entity) -> bool:
 
 
 def may_be_one(new: Entity, known: Entity | None) -> bool:
-    """Whether two much alike names may be one thing: not "Gothenburg half marathon", an event, and Gothenburg, a city.
+    """Whether two similar names may be one thing: not "Gothenburg half marathon", an event, and Gothenburg, a city.
 
-    Of a person a shorter name of whichever type may be, and what is spelt alike may be of a type by mistake.
+    For a person, a shorter name may be of any type; of two identical spellings one may have a wrong type.
     """
     if known is None or not new.label or not known.label or new.label.casefold() == known.label.casefold():
         return True
@@ -59,7 +59,7 @@ def may_be_one(new: Entity, known: Entity | None) -> bool:
 
 
 def is_date_word(form: str) -> bool:
-    """Whether a word is rather a month or a day of the week."""
+    """Whether a word is probably a month or a weekday."""
     return form in _CALENDAR
 
 

@@ -1,4 +1,4 @@
-"""The relations or measures that one is compared with: each put into its forms once, then compared all at once."""
+"""Finds similar relations or measures: all names are normalised once and compared in one pass."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,12 +10,12 @@ from graphiti_pkm.core.identity.spelling import digits_in, measure_form, relatio
 from graphiti_pkm.core.model.names import normalise_name
 
 _MOST_NEAR = 50
-"""Relations that one may be a variant of, the most used first."""
+"""The most similar relations returned, most used first."""
 _NEVER_PLANNED = frozenset({"USES", "SUPERSEDES"})
 
 
 class Relations(Mapping[str, int]):
-    """The relations of a group with how often each is used, the most used first, and which are like another."""
+    """The relations of a group by how often each is used, and lookups of similar ones."""
 
     def __init__(self, uses: Mapping[str, int]) -> None:
         self._uses = uses
@@ -43,13 +43,13 @@ class Relations(Mapping[str, int]):
         return self._same.get(normalise_name(relation), [])
 
     def near(self, relation: str, *, is_plan: bool) -> list[str]:
-        """Other relations that this one may be a variant of, as stored; USES and SUPERSEDES are none for a plan."""
+        """Other relations that this one may be a variant of, as stored; never USES and SUPERSEDES for a plan."""
         self._compare(relation)
         found = self._near[relation]
         return [other for other in found if other not in _NEVER_PLANNED] if is_plan else list(found)
 
     def spelling_variants(self, relation: str) -> set[str]:
-        """Those of them that differ by a slip or an ending only, not by a word such as AT or WITH."""
+        """Variants that differ only by a typo or an ending, not by a word such as AT or WITH."""
         self._compare(relation)
         return self._spelling_variants[relation]
 
@@ -77,7 +77,7 @@ class Measures:
 
     @property
     def names(self) -> list[str]:
-        """As they were added."""
+        """Names in the order they were added."""
         return self._forms.names
 
     def add(self, name: str) -> None:
@@ -87,12 +87,12 @@ class Measures:
         self._worded.setdefault(measure_form(name), place)
 
     def same(self, measure: str) -> str | None:
-        """The first series of this name, however it is spelt."""
+        """The first series of this name, in any spelling."""
         place = self._same.get(normalise_name(measure))
         return None if place is None else self.names[place]
 
     def like(self, measure: str) -> str | None:
-        """The first series of the same words, or whose name differs by a slip."""
+        """The first series with the same words, or whose name differs by a typo."""
         worded = self._worded.get(measure_form(measure))
         close = self._forms.close_to(normalise_name(measure))
         place = min((*close, *(() if worded is None else (worded,))), default=None)
@@ -100,14 +100,14 @@ class Measures:
 
 
 def near_measure(measure: str, *series: Measures) -> str | None:
-    """The series that a measure belongs to: one of the same name, else the first that is like it."""
+    """The series of a measure: one of the same name, else the first similar one."""
     same = (found for one in series if (found := one.same(measure)) is not None)
     like = (found for one in series if (found := one.like(measure)) is not None)
     return next(same, None) or next(like, None)
 
 
 class _Forms:
-    """Names in the form in which slips are looked for."""
+    """Names in the form compared for typos."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.names: list[str] = []
@@ -117,7 +117,7 @@ class _Forms:
             self.add(name)
 
     def add(self, name: str) -> str:
-        """One more; returns its compared form."""
+        """Add a name; returns its compared form."""
         compared = normalise_name(name)
         self.names.append(name)
         self.compared.append(compared)
@@ -125,7 +125,7 @@ class _Forms:
         return compared
 
     def close_to(self, compared: str) -> list[int]:
-        """Places of those that differ from one by a slip, as ``close_spelling`` has it; all compared in one go."""
+        """Positions of names within a typo of this one (see ``close_spelling``), compared in one pass."""
         most = typos_allowed(len(compared))
         if not most:
             return []

@@ -1,4 +1,4 @@
-"""The one person of each group: what they are called, and by which names they are found."""
+"""The person of each group: their name, and the names by which they are found."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Person:
 
 
 class Persons:
-    """The setting ``person`` names the local user alone; in the memory of others it may be anybody's name."""
+    """Names the person of a group. The setting ``person`` applies to the local user's groups only."""
 
     def __init__(self, graph: GraphReader, settings: Settings) -> None:
         self._graph = graph
@@ -27,27 +27,27 @@ class Persons:
         self._user_names = settings.user_names
 
     def called(self, caller: Caller) -> str:
-        """What to call the one who tells: the local user by the setting ``person``, others as ``account_name`` says."""
+        """The name of the caller: the local user by the setting ``person``, others by ``account_name``."""
         return self._local if caller.is_local else self.account_name(caller) or ME
 
     def account_name(self, caller: Caller) -> str | None:
-        """The name of an account, only if the setting ``user_names`` makes it the name of a person.
+        """The name of an account, only if the setting ``user_names`` makes it a person's name.
 
-        Else a token called "anna" would turn every Anna of a text into whoever holds the token.
+        Otherwise a token called "anna" would make every Anna in a text the owner of the token.
         """
         return caller.name if self._user_names and not caller.is_local else None
 
     def names(self, group_id: str) -> tuple[str, ...]:
-        """By which names a stored group's person is found, the surest first: ``me`` is always one of theirs."""
+        """Names by which a group's person is found, the most certain first; always includes ``me``."""
         return (ME, self._local) if is_local(group_id) else (ME,)
 
     async def uuids(self, group_id: str) -> frozenset[str]:
-        """Entities that are the group's person: those never linked by mention."""
+        """The entities of the group's person, which are never linked by mention."""
         found = await self._graph.get_names([name_key(group_id, text) for text in self.names(group_id)])
         return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
 
     async def of(self, group_id: str, called: str | None) -> Person:
-        """Who "I" is in a stored group; ``called``: the account that told it, for the time before they are known."""
+        """Who "I" is in a stored group; ``called``: the caller's account name, used until the person is known."""
         keys = [name_key(group_id, text) for text in self.names(group_id)]
         names = await self._graph.get_names(keys)
         uuid = next((names[key].entity_uuid for key in keys if key in names), None)

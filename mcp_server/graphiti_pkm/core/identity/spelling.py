@@ -1,4 +1,4 @@
-"""When two names are so alike that a model may have meant one: reported for names and relations, never merged."""
+"""Compares spellings: similar names and relations are reported, never merged."""
 
 import re
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ _MEASURE_WORDS = words_of(
 
 
 def typos_allowed(length: int) -> int:
-    """In how many letters a compared form of this length may differ from another: one from 5 on, two from 9."""
+    """How many letters of a name of this length may differ: one from 5 letters on, two from 9."""
     return 2 if length >= _TWO_TYPOS else 1 if length >= _ONE_TYPO else 0
 
 
 def close_spelling(one: str, other: str) -> bool:
-    """Whether two compared forms differ by a slip: one from 5 letters on, two from 9; never in their digits.
+    """Whether two compared forms differ by a typo: one from 5 letters on, two from 9; never in digits.
 
-    A slip is a letter inserted, left out, changed or swapped with the next.
+    A typo is a letter inserted, omitted, changed or swapped with the next.
     """
     allowed = typos_allowed(min(len(one), len(other)))
     if abs(len(one) - len(other)) > allowed:
@@ -42,12 +42,12 @@ def close_spelling(one: str, other: str) -> bool:
 
 
 def same_relation(one: str, other: str) -> bool:
-    """WORKS_AT and WORKSAT are one relation."""
+    """Whether two spellings are one relation: WORKS_AT and WORKSAT."""
     return normalise_name(one) == normalise_name(other)
 
 
 def is_inflection(one: str, other: str) -> bool:
-    """WORK_AT, WORKS_AT and WORKED_AT are one relation too, WORKS_WITH is another."""
+    """Whether two relations differ only in endings: WORK_AT, WORKS_AT and WORKED_AT, but not WORKS_WITH."""
     return same_relation(one, other) or stems(one) == stems(other)
 
 
@@ -57,21 +57,21 @@ def stems(relation: str) -> list[str]:
 
 
 def with_one_only(one: str, other: str) -> bool:
-    """WORKS_WITH somebody, WORKS_AT a firm: whether just one of two relations is WITH something."""
+    """Whether exactly one of two relations contains WITH: WORKS_WITH a person, WORKS_AT a company."""
     return one.endswith("_WITH") != other.endswith("_WITH")
 
 
 def describes_source(relation: str) -> bool:
-    """Whether a relation says where its source stands, so that many may share a target: WORKS_AT, HAS_STATUS, USES.
+    """Whether a relation describes its source, so that many sources may share a target: WORKS_AT, HAS_STATUS, USES.
 
-    Of others (MANAGES, LEADS, OWNS) a new source of a target may have taken the place of another one.
+    For other relations (MANAGES, LEADS, OWNS) a new source of a target may replace the previous one.
     """
     words = relation.split("_")
     return words[-1] in _OF_THE_SOURCE or (words[0] in {"HAS", "USES"} and words[-1] != "OF")
 
 
 def has_exclusive_target(relation: str) -> bool:
-    """Whether the target of a relation as a rule has one such source at a time: MANAGES, LEADS, IS_HEAD_OF."""
+    """Whether a target normally has a single source of this relation at a time: MANAGES, LEADS, IS_HEAD_OF."""
     words = [word for word in relation.lower().split("_") if word not in _AUXILIARIES]
     if len(words) == 1:
         return _stem(words[0]) in {_stem(verb) for verb in _BY_ONE}
@@ -80,24 +80,24 @@ def has_exclusive_target(relation: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NameForm:
-    """A name in the forms in which names are compared, made once for however many comparisons."""
+    """A name in all compared forms, computed once for any number of comparisons."""
 
     compared: str
     words: tuple[str, ...]
-    """Those by which it may be taken for another name."""
+    """Words by which it may be confused with another name."""
     word_count: int
-    """Of all its words."""
+    """Number of all its words."""
     digits: tuple[str, ...]
 
     @classmethod
     def of(cls, name: str) -> "NameForm":
-        """Each form takes time in proportion to the name."""
+        """Compute the forms; each takes linear time."""
         words = fold(name).split()
         kept = tuple(word for word in words if word not in _EMPTY_WORDS)
         return cls(normalise_name(name), kept, len(words), tuple(_DIGITS.findall(name)))
 
     def contains(self, shorter: "NameForm") -> bool:
-        """Whether the other is this name without a word or two before or after it: "Sarah Chen", "Sarah"."""
+        """Whether the other is this name with one or two words fewer at its start or end: "Sarah Chen", "Sarah"."""
         ours, theirs = self.words, shorter.words
         extra = len(ours) - len(theirs)
         if not theirs or extra < 0 or (ours[: len(theirs)] != theirs and ours[extra:] != theirs):
@@ -107,7 +107,7 @@ class NameForm:
         return self.digits == shorter.digits and self.compared != shorter.compared
 
     def may_mean(self, known: "NameForm") -> bool:
-        """Whether somebody may ask for a name by this: some of its words, one or two more, or with a slip."""
+        """Whether this text may refer to the name: some of its words, one or two more, or a typo."""
         shorter = min(self.words, known.words, key=len)
         if not shorter or max(map(len, shorter)) < _SHORTEST_WORD or self.digits != known.digits:
             return False
@@ -118,12 +118,12 @@ class NameForm:
 
 
 def contains_name(longer: str, shorter: str) -> bool:
-    """Whether one name is the other with a word or two before or after it: "Sarah Chen", "Sarah", "Dr. Sarah"."""
+    """Whether one name is the other plus one or two words at its start or end: "Sarah Chen", "Dr. Sarah Chen"."""
     return NameForm.of(longer).contains(NameForm.of(shorter))
 
 
 def same_digits(one: str, other: str) -> bool:
-    """Names that differ in a number are two: Sprint 11 and Sprint 12."""
+    """Whether the numbers in both names are equal: Sprint 11 and Sprint 12 are different."""
     return digits_in(one) == digits_in(other)
 
 
@@ -133,7 +133,7 @@ def digits_in(name: str) -> list[str]:
 
 
 def deletions(name: str) -> set[str]:
-    """A compared form with one letter left out, in every way, and itself: forms of two close names overlap."""
+    """All variants of a form with one letter removed, and the form itself: those of two similar names overlap."""
     return {name, *(name[:i] + name[i + 1 :] for i in range(len(name)))}
 
 

@@ -1,4 +1,4 @@
-"""Uuids as callers write them: whole, or the first characters shown in a text."""
+"""Resolves uuids as callers write them: whole, or the first characters as shown in a text."""
 
 import re
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from graphiti_pkm.core.ports.ports import GraphReader, RecordKind
 from graphiti_pkm.errors import AmbiguousUuid, InvalidInput, NotFound
 
 PLACEHOLDERS = frozenset({"non-existent-uuid", "nonexistent-uuid"})
-"""Words that documents use for a well-formed uuid that nothing has (C20)."""
+"""Placeholders that documents use for a well-formed uuid that does not exist."""
 
 SOURCES: dict[RecordKind, str] = {
     "entity": "search_nodes finds entity uuids",
     "fact": "search_memory_facts and get_entity_connections find fact uuids",
     "episode": "search_episodes, get_entity_timeline and get_episodes find episode uuids",
 }
-"""Which tools find which uuids, as a clause."""
+"""Which tools return which kind of uuid, as a clause of an error message."""
 
 _HEX = re.compile(r"[0-9a-f]{8,32}")
 _WHOLE = 32
@@ -25,7 +25,7 @@ _SHOWN = 60
 
 
 async def resolve_uuid(graph: GraphReader, groups: Groups, caller: Caller, kind: RecordKind, text: str) -> str:
-    """The whole uuid meant by ``text``; a whole one is returned as it is, whether it exists or not.
+    """The full uuid for ``text``; a full uuid is returned as it is, whether or not it exists.
 
     Raises:
         InvalidInput: not a uuid, nor 8 or more of its first characters.
@@ -36,7 +36,7 @@ async def resolve_uuid(graph: GraphReader, groups: Groups, caller: Caller, kind:
 
 
 async def resolve_within(graph: GraphReader, group_ids: Sequence[str], kind: RecordKind, text: str) -> str:
-    """As ``resolve_uuid``, among stored groups that are already known."""
+    """As ``resolve_uuid``, within stored groups that are already known."""
     wanted = text.strip().lower()
     if wanted in PLACEHOLDERS:
         return wanted
@@ -60,7 +60,7 @@ async def resolve_within(graph: GraphReader, group_ids: Sequence[str], kind: Rec
 
 
 def unknown(kind: RecordKind, uuid: str) -> NotFound:
-    """The error for a well-formed uuid that names nothing the caller may see, perhaps no longer."""
+    """The error for a well-formed uuid that the caller cannot see, or that no longer exists."""
     return NotFound(f"No {kind} '{uuid}': it is gone or never was; {SOURCES[kind]}.")
 
 

@@ -1,4 +1,4 @@
-"""Who calls: the local user, or whoever a token stands for. Resolved on every request, never from an argument."""
+"""The caller: the local user or the principal of a token. Resolved on every request, never from an argument."""
 
 import re
 from collections.abc import Sequence
@@ -13,45 +13,46 @@ from graphiti_pkm.errors import NotAllowed
 LOCAL_PRINCIPAL = "local"
 
 Tier: TypeAlias = Literal["reader", "contributor", "librarian", "curator"]
-"""What a token may do, each more than the one before: read; add and what can be undone; tidy up; delete for good."""
+"""The tiers of tokens, each including the one before: read; add and make undoable changes; tidy up; delete
+permanently."""
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
 _USER = r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}"
 _USER_ID = re.compile(rf"(?!(?:undefined|null|none|nan)$){_USER}", re.IGNORECASE)
-"""Not what a program writes where it knows of no user: it would be one memory for all of those."""
+"""Excludes what programs send for an unknown user: all those users would share one memory."""
 _ID = re.compile(r"[0-9]+|[0-9a-f]{24}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 PRINCIPAL = rf"^{_USER}(:{_USER})?$"
-"""A person or service, or ``service:user``: someone a service speaks for."""
+"""A person or service, or ``service:user``: a user on whose behalf a service calls."""
 
 
 class Caller(Record):
-    """The one who calls."""
+    """The caller of a request."""
 
     principal: str = LOCAL_PRINCIPAL
     read_only: bool = False
     tier: Tier = "curator"
-    """Of its token; the local user without one may all there is."""
+    """The tier of its token; the local user without a token may do everything."""
     groups: tuple[str, ...] = ()
-    """Public names of the groups it is held to; empty: all of the principal's."""
+    """Public names of the groups that the token is limited to; empty: all of the principal's."""
     token: str | None = None
-    """Id of the token it came with, for the audit."""
+    """The id of the token that was used, for the audit."""
 
     @property
     def is_local(self) -> bool:
         return self.principal == LOCAL_PRINCIPAL
 
     def may(self, tier: Tier) -> bool:
-        """Whether its tier is this one or above."""
+        """Whether the caller has at least this tier."""
         return TIERS.index(self.tier) >= TIERS.index(tier)
 
     @property
     def visibility(self) -> tuple[str, ...]:
-        """What may be seen, for whatever holds of this caller only, as a cursor does: one that sees more is another."""
+        """Identifies what the caller may see; state such as a cursor belongs to callers with the same visibility."""
         return (self.principal, *self.groups)
 
     @property
     def name(self) -> str | None:
-        """As the operator or a service knows them; an id is no name."""
+        """The name that the operator or a service uses; an id is not a name."""
         known = self.principal.rpartition(":")[2]
         return None if _ID.fullmatch(known) else known
 
@@ -60,7 +61,7 @@ LOCAL = Caller()
 
 
 class Token(Record):
-    """What is kept of a token: its hash, and what it allows."""
+    """A stored token: its hash and its permissions."""
 
     hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """SHA-256 of the text that a client sends."""
@@ -68,7 +69,7 @@ class Token(Record):
     tier: Tier = "contributor"
     groups: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")], ...] = ()
     may_impersonate: bool = False
-    """It speaks for users, whom each request names in X-User-ID, and for nobody without."""
+    """Whether it calls on behalf of users, named by each request in X-User-ID, and never without one."""
     created: datetime
     expires: datetime | None = None
     revoked: datetime | None = None
@@ -81,11 +82,11 @@ class Token(Record):
 
     @property
     def id(self) -> str:
-        """What it is called in lists, logs and ``tokens revoke``."""
+        """Its name in lists, logs and ``tokens revoke``."""
         return self.hash[:8]
 
     def state(self, now: datetime) -> Literal["valid", "expired", "revoked"]:
-        """Whether it is accepted, and if not, why."""
+        """Whether it is accepted; if not, the reason."""
         if self.revoked is not None:
             return "revoked"
         return "expired" if self.expires is not None and self.expires <= now else "valid"

@@ -1,22 +1,22 @@
-"""How a long episode is cut for a model, and how many calls an episode takes."""
+"""Splits long episodes for a model, and estimates how many calls an episode takes."""
 
 from math import ceil
 
 from graphiti_pkm.settings.model import PART_CHARACTERS
 
 _CUTS = ("\n\n", "\n", ". ", "! ", "? ", "。", " ")
-"""Where a text is cut, best first."""
+"""Where a text is cut, in order of preference."""
 _FIXED_CALLS = 2
-"""Entities, and facts."""
+"""One call for entities, one for facts."""
 _LIKELY_CALLS = 4
-"""Also which of the entities are known, and summaries."""
+"""Plus calls for resolving entities and for summaries."""
 _CHARACTERS_A_FACT = 200
 
 
 def split_parts(text: str, most: int = PART_CHARACTERS) -> list[str]:
-    """Parts of at most ``most`` characters that are the text when joined, cut between paragraphs if that is possible.
+    """Parts of at most ``most`` characters that join to the text, cut between paragraphs if possible.
 
-    A part is never shorter than half of it for that, so that their number is bounded.
+    No part is cut to less than half of that, so that their number is bounded.
     """
     parts: list[str] = []
     start = 0
@@ -30,6 +30,6 @@ def split_parts(text: str, most: int = PART_CHARACTERS) -> list[str]:
 
 
 def estimated_calls(characters: int, most: int = PART_CHARACTERS) -> tuple[int, int]:
-    """The fewest calls that an episode of that length takes, and how many are likely: one a fact besides."""
+    """The fewest calls for an episode of that length, and the likely number, which includes one per fact."""
     parts = max(1, ceil(characters / most))
     return parts * _FIXED_CALLS, parts * _LIKELY_CALLS + ceil(characters / _CHARACTERS_A_FACT)

@@ -1,9 +1,9 @@
-"""Entity types as labels of the graph, whoever names them: a caller or a model."""
+"""Entity types as labels of the graph, whether a caller or a model named them."""
 
 import re
 
 BASE = "Entity"
-"""What every entity is, with a type of its own or without."""
+"""The label of every entity, with or without a type of its own."""
 _OWN = frozenset(
     {BASE, "Episodic", "Community", "Saga", "Name", "Passage", "Change", "SearchText", "Group", "Write", "Meta"}
 )
@@ -11,7 +11,7 @@ _LONGEST = 60
 
 
 def as_label(text: str) -> str | None:
-    """An entity type as a PascalCase label; None if it cannot be one or the name is taken by a store of ours."""
+    """An entity type as a PascalCase label; None if it is not possible or the label is reserved."""
     words = re.findall(r"[A-Za-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
     label = "".join(word[0].upper() + word[1:] for word in words)[:_LONGEST]
     if not text.isascii() or not label or not label[0].isalpha() or label in _OWN:

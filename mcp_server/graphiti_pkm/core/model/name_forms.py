@@ -1,4 +1,4 @@
-"""The forms in which a name may stand: both what forgetting removes and what it looks for afterwards ask here.
+"""The forms in which a name may occur: used both for what forgetting removes and for what it searches afterwards.
 
 Surely the name, to be acted on: its words as whole words of an identifier, "Bertrada" in ASKED_BERTRADA. In sentences
 the rules of mentions decide.
@@ -28,35 +28,35 @@ _WORD = re.compile(r"[^\W_]+")
 _EDGES = ".,;:!?\"'()[]{}<>«»„“”‚‘’…–—*"
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _OF_CHARACTERS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{3,6}")
-"""A name of which a part may stand alone: one character is no part, as it stands in many words."""
+"""Names in Chinese characters or Hangul, whose parts may stand alone: single characters occur in too many words."""
 _WITH_LONG_FAMILY_NAME = 4
 _SURE = words_of("s es ns ens")
-"""Endings that a name of any length may have."""
+"""Endings that a name of any length may take."""
 _ENDINGS = words_of(
     """a e i n u y an en ie in om em ou owi owie ei lla lle lta sta ssa
     а е и у ы ю я ам ами ах ев ем ов ой ом ою ей ею"""
 )
 _ENDING_VOWELS = frozenset("aeioyаеийоыьэюя")
-"""A name that ends in one may have an ending in its place; without accents "й" is "и"."""
+"""Final vowels that an ending may replace; without accents "й" is "и"."""
 _LONG = 4
 _STEM = 3
 _MOST_LETTERS = 200
-"""A longer run of letters is no name."""
+"""A longer run of letters is not a name."""
 _MOST_ORDERED = 3
-"""Words of a name that are looked for in every order; of more only as given, and the last one first."""
+"""Names of up to this many words are searched in every order; longer ones as given, and with the last word first."""
 _PLAIN = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŋ": "n"}
 )
-"""Letters that do not decompose into one without its accent."""
+"""Letters that do not decompose into a base letter and an accent."""
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "ð": "dh", "đ": "dj"})
 _SPELT = frozenset("äöüøåðđ")
 _FOLDS = (False, True)
 NEUTRAL_RELATION = "RELATES_TO"
-"""What is left of a relation that is nothing but a name."""
+"""The relation that replaces one whose words were all part of a name."""
 
 
 class NameForms:
-    """All forms of the names of one thing; ``certain`` are those that an identifier names surely, in whatever case."""
+    """All forms of the names of one thing; ``certain`` are those that an identifier always refers to, in any case."""
 
     def __init__(self, names: Iterable[str], certain: Iterable[str] = ()) -> None:
         given = [visible(name) for name in names]
@@ -75,7 +75,7 @@ class NameForms:
         return bool(self._names)
 
     def found(self, text: str) -> list[str]:
-        """As they are written, each with whatever stands around it without a space; each once."""
+        """Occurrences as written, each with adjoining characters up to the next space; without duplicates."""
         text = visible(text)
         found = dict.fromkeys(name for name in self._unspaced if name in text)
         if self._alone:
@@ -92,7 +92,7 @@ class NameForms:
         return list(found)
 
     def without(self, identifier: str) -> str:
-        """A relation or a type without the words that surely are a name; the same if there are none."""
+        """A relation or a type without the words that certainly are a name; unchanged if there are none."""
         words = identifier_words(identifier)
         folded = [_folded(word) for word in words]
         gone: set[int] = set()
@@ -103,7 +103,7 @@ class NameForms:
         return left_of_identifier(identifier, [word for at, word in enumerate(words) if at not in gone])
 
     def _inflected(self, chunks: Sequence[str], *, is_spelt: bool) -> Iterator[tuple[int, int]]:
-        """First and last chunk of each name whose words may have endings."""
+        """The first and last chunk of each name whose words may have endings."""
         listed = [(word, place) for place, chunk in enumerate(chunks) for word in _WORD.findall(chunk)]
         for at, (word, place) in enumerate(listed):
             if len(word) <= _MOST_LETTERS and _folded(word, is_spelt=is_spelt).startswith(self._firsts):
@@ -112,7 +112,7 @@ class NameForms:
                         yield place, listed[at + len(form) - 1][1]
 
     def _glued(self, text: "_Letters") -> Iterator[tuple[int, int]]:
-        """Likewise, of each name that stands in the text once everything between its letters is left out."""
+        """The same for each name that appears once everything between its letters is removed."""
         for name, words in self._joined.items():
             at = text.letters.find(name)
             while at >= 0:
@@ -124,14 +124,14 @@ class NameForms:
 
 @dataclass(frozen=True)
 class _Letters:
-    """Letters and digits of a text in a row, as they are compared, and what they belong to."""
+    """Letters and digits of a text in compared form, with their positions."""
 
     letters: str
     chunks: Sequence[int]
-    """Where each run without a space begins."""
+    """The start of each run without a space."""
     words: Sequence[int]
     edges: frozenset[int]
-    """Where words, or parts of them that a capital or a digit sets off, begin and end."""
+    """The bounds of words, and of parts that a capital or a digit sets off."""
 
     @classmethod
     def of(cls, chunks: Iterable[str], *, is_spelt: bool) -> "_Letters":
@@ -151,7 +151,7 @@ class _Letters:
         return bisect_right(self.chunks, at) - 1
 
     def stands_out(self, at: int, end: int, words: int) -> bool:
-        """Whether letters in a row are rather a name of so many words than part of something else."""
+        """Whether a run of letters is more likely a name of so many words than part of another word."""
         is_long = end - at >= SHORTEST_PART
         if is_long and self.chunk(at) == self.chunk(end - 1) and not _UNSPACED.search(self.letters, at, end):
             return True
@@ -160,19 +160,19 @@ class _Letters:
 
 
 def identifier_words(identifier: str) -> list[str]:
-    """Of a relation or a type: what ``_``, a space or a capital sets off."""
+    """The words of a relation or type, separated by ``_``, spaces or capitals."""
     return [part for word in _WORD.findall(identifier) for part in _set_off(word)]
 
 
 def left_of_identifier(identifier: str, words: Sequence[str]) -> str:
-    """With these of its words alone; as it is if they are all."""
+    """The identifier with only these words; unchanged if they are all of them."""
     if len(words) == len(identifier_words(identifier)):
         return identifier
     return "_".join(words).upper() or NEUTRAL_RELATION
 
 
 def _set_off(word: str, *, by_digits: bool = False) -> Iterator[str]:
-    """The parts of a word that a capital begins beside a small letter, and those that a digit begins or ends."""
+    """The parts of a word separated by a capital after a small letter, or by digits."""
     start = 0
     for at in range(1, len(word)):
         before, here, after = word[at - 1], word[at], word[at + 1 : at + 2]
@@ -192,7 +192,7 @@ def _orders(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def _characters(name: str) -> Iterator[str]:
-    """The given name behind a family name of one character or two, and a family name of two."""
+    """The given name after a family name of one or two characters, and a family name of two."""
     for start in range(1, len(name) - 1):
         yield name[start:]
     if len(name) >= _WITH_LONG_FAMILY_NAME:
@@ -200,7 +200,7 @@ def _characters(name: str) -> Iterator[str]:
 
 
 def _goes_on(letters: str, at: int, end: int) -> bool:
-    """Whether a number at the edge of a name has more digits in the text: it is another one."""
+    """Whether a number at the edge of a name continues with more digits, and so is another number."""
     before, after = letters[at - 1 : at], letters[end : end + 1]
     return (before.isdigit() and letters[at].isdigit()) or (after.isdigit() and letters[end - 1].isdigit())
 
@@ -219,7 +219,7 @@ def _is_at(form: tuple[str, ...], listed: Sequence[tuple[str, int]], at: int, *,
 
 
 def _is_form(word: str, own: str, *, is_spelt: bool) -> bool:
-    """Whether a word is a word of a name, or that with an ending."""
+    """Whether a word is a word of a name, possibly with an ending."""
     folded = _folded(word, is_spelt=is_spelt)
     if folded == own:
         return True
@@ -234,7 +234,7 @@ def _is_form(word: str, own: str, *, is_spelt: bool) -> bool:
 
 
 def _stem(word: str) -> str:
-    """What every form of it begins with."""
+    """The beginning that all its forms share."""
     return word[:-1] if len(word) >= _LONG and word[-1] in _ENDING_VOWELS else word
 
 
@@ -248,7 +248,7 @@ def _parts(name: str, *, is_spelt: bool = False) -> list[str]:
 
 @lru_cache(maxsize=10_000)
 def _folded(word: str, *, is_spelt: bool = False) -> str:
-    """As ``names.fold``, of one word; ``is_spelt``: accents as they are spelt out, "ue" for "ü"."""
+    """As ``names.fold`` for one word; ``is_spelt``: accents are transliterated, "ue" for "ü"."""
     if word.isascii():
         return word.lower()
     low = unicodedata.normalize("NFC", word.casefold())
@@ -258,5 +258,5 @@ def _folded(word: str, *, is_spelt: bool = False) -> str:
 
 
 def folded_words(text: str) -> frozenset[str]:
-    """The words of a text as full text compares them, and as they are without characters that are not seen."""
+    """The words of a text as full text compares them, with and without invisible characters."""
     return frozenset(fold(text).split()) | frozenset(fold(visible(text)).split())

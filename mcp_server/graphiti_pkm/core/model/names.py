@@ -1,8 +1,8 @@
-"""How names, relations and search words are compared.
+"""Normalises names, relations and search words for comparison.
 
-Two spellings are one name if they differ only in case, accents' composition, spaces, ``-``, ``_``, control and
+Two spellings are one name if they differ only in case, composition of accents, spaces, ``-``, ``_``, control and
 invisible characters: "user service", "User-Service" and "userservice". Other punctuation counts: C, C++ and C# are
-three.
+three names.
 """
 
 import hashlib
@@ -14,15 +14,16 @@ _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0100-\U000e01ef"
 )
-"""Zero-width, direction and variation marks, and fillers that look like nothing. Not the tags of flags."""
+"""Zero-width, direction and variation marks, and fillers that display as nothing. Not the tags of flags."""
 _INSIDE_WORD = re.compile(rf"(?<=\w)[{_INVISIBLE}]+(?=\w)")
 _JOINERS = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\-_‐‑‒–—{_INVISIBLE}]+")
 _NOT_WORD = re.compile(r"[^\w]+")
 _WORD = re.compile(r"[^\W_]+")
 _HYPHEN = re.compile(r"[-‐‑]\s{0,2}")
-"""With the end of a line behind it, as texts have it that were wrapped once."""
+"""Including a line break after the hyphen, as in hard-wrapped texts."""
 _HYPHENED = re.compile(rf"(?<![^\W\d_])[^\W\d_]++(?:{_HYPHEN.pattern}[^\W\d_]++)+")
-"""From the start of a word only, and without going back: else a run of letters takes the square of its length."""
+"""Matches from the start of a word only and without backtracking; otherwise a long run of letters takes quadratic
+time."""
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff぀-ヿ㐀-䶿一-鿿가-힯豈-﫿"
 """Thai, Lao, Burmese, Khmer, CJK: scripts written without spaces."""
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|[^{_UNSPACED}]+")
@@ -31,7 +32,7 @@ _KEY_BYTES = 1000
 """FalkorDB crashes on a unique value of more than 4,096 bytes, and on one with a control character."""
 _KEPT_OF_LONG = 64
 SHORTEST_PART = 5
-"""Letters of a word that is looked for inside others."""
+"""The fewest letters of a word that is searched inside others."""
 _INSIDE, _BEGUN = "0", "1"
 """Mark parts of words in full text; no other word of letters begins so.
 
@@ -43,12 +44,12 @@ _PARTS_ASKED = 4
 _LONGER_WORD = 6
 _LONG_WORD = 10
 _LONGEST_WORD = 100
-"""A longer run of letters is no word: data, or a key held down."""
+"""A longer run of letters is not a word, but data or a stuck key."""
 _FIRST_PART = 3
 _STEMMED = 2
 _MOST_PARTS = 20_000
 _BEGINNINGS = range(3, 9)
-"""Letters of a name's word by which it is found if the rest is spelt otherwise."""
+"""Lengths of beginnings by which a name's word is found if the rest is spelled differently."""
 
 
 def display_name(text: str) -> str:
@@ -57,22 +58,22 @@ def display_name(text: str) -> str:
 
 
 def normalise_name(text: str) -> str:
-    """The form in which two names are compared; empty if there is nothing but joiners and what is not seen."""
+    """The form in which names are compared; empty if only joiners and invisible characters are left."""
     return _JOINERS.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
 def visible(text: str) -> str:
-    """Composed, and without what is not seen inside a word."""
+    """Composed, and without invisible characters inside words."""
     return text if text.isascii() else _INSIDE_WORD.sub("", unicodedata.normalize("NFKC", text))
 
 
 def same_key(label: str) -> str:
-    """Two labels of a scratch graph with the same key are one node; never empty unless the label is."""
+    """Labels of a scratch graph with the same key are one node; never empty unless the label is."""
     return normalise_name(label) or unicodedata.normalize("NFC", label.strip())
 
 
 def name_key(group_id: str, text: str) -> str:
-    """The unique key of a ``Name``: stored group and normalised name, of a very long one its digest."""
+    """The unique key of a ``Name``: stored group and normalised name (a digest, if very long)."""
     name = normalise_name(text)
     data = name.encode(errors="surrogatepass")
     if len(data) > _KEY_BYTES:
@@ -105,16 +106,16 @@ def fold(text: str) -> str:
 
 
 def joined_words(text: str) -> list[str]:
-    """Words written with hyphens as one, each as often as it stands there: "fire-works" is found by "fireworks" too."""
+    """Hyphenated words joined into one, as often as they occur: "fire-works" is found by "fireworks" too."""
     hyphened = _HYPHENED.findall(text)
     return [joined for word in hyphened for joined in fold(_HYPHEN.sub("", word)).split()[:1]]
 
 
 def word_parts(text: str) -> list[str]:
-    """What stands in full text beside the words, so that they are found by what they hold.
+    """Parts of words stored in full text beside the words, so that words are found by what they contain.
 
-    Five letters from each place where another word may begin ("haushaltsplanung" has those of "planung"), marked; of
-    scripts without spaces each character.
+    Five letters from each position where another word may begin ("haushaltsplanung" has those of "planung"), marked;
+    each character for scripts without spaces.
     """
     found: dict[str, None] = {}
     for word in dict.fromkeys(fold(text).split()):
@@ -126,9 +127,9 @@ def word_parts(text: str) -> list[str]:
 
 
 def part_terms(term: str) -> list[str]:
-    """What to search for to find the words that begin with a word or hold it, and a few others: look at what is found.
+    """The term that finds words beginning with or containing a word; results may include others and must be checked.
 
-    A long word is cut, as it may end otherwise. None for a word that would be part of too many.
+    A long word is cut, as its ending may differ. None for a word that would be part of too many.
     """
     if (run := _RUN.fullmatch(term)) and run["unspaced"]:
         return [term] if len(term) == 1 else []
@@ -141,7 +142,7 @@ def part_terms(term: str) -> list[str]:
 
 
 def name_beginnings(name: str) -> list[str]:
-    """What stands in full text beside the words of a name: their beginnings, marked."""
+    """Beginnings of words stored in full text beside the words of a name, marked."""
     words = dict.fromkeys(fold(name).split())
     return list(
         dict.fromkeys(f"{_BEGUN}{word[:count]}" for word in words for count in _BEGINNINGS if count <= len(word))
@@ -149,7 +150,7 @@ def name_beginnings(name: str) -> list[str]:
 
 
 def beginning_term(word: str) -> str:
-    """What to search for to find names with a word that begins as this one does, by half of its letters."""
+    """The term that finds names with a word of the same beginning, by half of its letters."""
     return f"{_BEGUN}{word[: min(_BEGINNINGS[-1], max(_BEGINNINGS[0], len(word) // 2))]}"
 
 
@@ -159,7 +160,7 @@ def search_terms(text: str, limit: int = 64) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """A Latin word inside Chinese text, without a space on either side, is a word."""
+    """Splits words; a Latin word inside Chinese text without spaces counts as a word."""
     words: list[str] = []
     for word in _WORD.findall(text):
         for run in _RUN.finditer(word):

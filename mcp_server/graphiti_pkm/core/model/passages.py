@@ -1,8 +1,8 @@
-"""Cutting a text into passages: sentences with their paragraph, by half-open code-point offsets.
+"""Splits a text into passages: sentences with their paragraph, by half-open code-point offsets.
 
-A sentence longer than an embedding can hold is cut at clauses or words, so that no part goes unembedded; its pieces
-share the sentence index. Offsets are into the text as given; passages never overlap and leave out only white space
-and lines that hold nothing but Markdown rules.
+A sentence longer than an embedding can represent is cut at clauses or words, so that every part is embedded; its pieces
+share the sentence index. Offsets refer to the original text; passages never overlap and omit only white space and lines
+of Markdown rules.
 """
 
 import re
@@ -13,11 +13,11 @@ from graphiti_pkm.core.model.names import words_of
 from graphiti_pkm.core.model.records import Record
 
 BUDGET = 900
-"""Most that one passage may weigh: about 900 Latin letters, 250 Chinese characters, within the model's 256 tokens."""
+"""Maximum weight of a passage: about 900 Latin letters or 250 Chinese characters, within the model's 256 tokens."""
 MOST_PASSAGES = 20_000
-"""A text with more sentences than this has neighbours joined, so that no text makes an unbounded write."""
+"""In a text with more sentences, neighbours are joined, so that the size of a write is bounded."""
 
-_WRAPPED_LINE = 50  # a line at least this long that ends without a full stop goes on in the next one
+_WRAPPED_LINE = 50  # a line at least this long without a final full stop continues on the next line
 
 _BLANK_LINES = re.compile(r"\n[ \t\r\f\v]*\n\s*")
 _LINE = re.compile(r"[^\n\r\u2028\u2029]+")
@@ -48,7 +48,7 @@ _ENDS_BEFORE_CAPITAL = words_of(
 
 
 class Span(Record):
-    """One passage: paragraph and sentence from 0, ``[start, end)`` in code points."""
+    """One passage: numbers of paragraph and sentence from 0, ``[start, end)`` in code points."""
 
     paragraph: int
     sentence: int
@@ -57,7 +57,7 @@ class Span(Record):
 
 
 def split_passages(text: str) -> list[Span]:
-    """The passages of a text in order; at least one if the text holds anything but white space."""
+    """The passages of a text in order; at least one unless the text is white space."""
     spans = [
         Span(paragraph=paragraph, sentence=number, start=start, end=end)
         for paragraph, (first, last) in enumerate(_paragraphs(text))
@@ -92,7 +92,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Runs of lines that belong together: hard-wrapped lines do, list items, headings and short notes do not."""
+    """Groups lines into blocks: hard-wrapped lines belong together; list items, headings and short notes do not."""
     lines = [match.span() for match in _LINE.finditer(text, start, end) if match.group().strip()]
     if not lines:
         return
@@ -144,7 +144,7 @@ def _within_budget(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
 
 
 def _reach(text: str, start: int, end: int) -> int:
-    """How far a passage from ``start`` may go."""
+    """The furthest end of a passage from ``start``."""
     if end - start <= BUDGET // 4:
         return end
     weight = 0.0
@@ -156,7 +156,7 @@ def _reach(text: str, start: int, end: int) -> int:
 
 
 def _weight(character: str) -> float:
-    """Its share of a WordPiece token: letters of long words share one, digits and marks less, other scripts not."""
+    """Estimated WordPiece tokens of a character: letters of long words share one, digits and punctuation need more."""
     if character < "\x80":
         return 1.0 if character.isalpha() or character == " " else 2.0
     return 1.2 if character < "ɐ" else 3.5

@@ -1,4 +1,4 @@
-"""What a read asks for and what a page of records looks like."""
+"""Filters of reads, and the shape of a page of records."""
 
 from datetime import datetime
 from typing import Literal
@@ -21,25 +21,26 @@ class Window(Record):
 
 
 class FactFilter(Record):
-    """Which facts; every None means no restriction. Times are aware UTC; intervals are half-open."""
+    """A filter of facts; None means no restriction. Times are aware UTC; intervals are half-open."""
 
     group_ids: tuple[str, ...]
     now: datetime
-    """What "current" means; taken from page one and kept in the cursor. It limits nothing that was recorded: the clock
-    may have been set back since."""
+    """The instant for "current"; taken from page one and kept in the cursor. It does not filter by recording time,
+    because the clock may have been set back since."""
     recorded_until: datetime | None = None
-    """Only what was recorded at or before, and as it was then: a fact ended or voided later still held. None: all."""
+    """Only what was recorded until then, in the state of then: a fact ended or voided later is still open. None:
+    everything."""
     as_of: datetime | None = None
-    """Only states that held at this instant, or may have (unknown start). Voided ones never held, nor did events,
-    plans and readings; of a state retired without an end nobody knows when it held."""
+    """Only states that held at this instant, or may have (unknown start). Voided facts never held; events, plans and
+    readings do not hold; a state retired without an end is left out, because its end is unknown."""
     known_at: datetime | None = None
-    """What the record said at this instant, not after ``now``: only facts recorded until then, with the values they had
-    before the first change recorded after it. "Current" is then what was current at it."""
+    """The state of the record at this instant, not after ``now``: facts recorded until then, with their values
+    before the first later change. "Current" then refers to this instant."""
     by_reference_time: bool = False
-    """``known_at`` lies before anything was recorded: what was told counts from the time of its episode."""
+    """Set if ``known_at`` precedes the whole record: episodes then count from their own reference time."""
     status: FactStatus | None = None
-    """Only facts that are this at ``as_of``, else ``known_at``, else ``now``. With ``as_of`` also states that were over
-    or still to come."""
+    """Only facts with this status at ``as_of``, else ``known_at``, else ``now``. With ``as_of``, includes states
+    that had ended or were still to come."""
     valid_after: datetime | None = None
     """valid_at at or after this instant (unknown start: reference_time counts)."""
     valid_before: datetime | None = None
@@ -52,16 +53,16 @@ class FactFilter(Record):
     relations: tuple[str, ...] = ()
     """Relation names as stored; a service maps a caller's spelling to them with ``GraphReader.relations``."""
     neighbour_uuid: str | None = None
-    """One end of the fact, whichever."""
+    """The entity at either end of the fact."""
     kinds: tuple[FactKind, ...] = ()
     labels: tuple[str, ...] = ()
-    """Types, of which one end at least has one."""
+    """Types; at least one end must have one of them."""
     series: tuple[str, str] | None = None
-    """Only readings: source uuid and measure, whatever its case."""
+    """Only readings of this source uuid and measure, in any case."""
 
 
 class EpisodeFilter(Record):
-    """Which episodes; every None means no restriction."""
+    """A filter of episodes; None means no restriction."""
 
     group_ids: tuple[str, ...]
     recorded_until: datetime | None = None
@@ -74,14 +75,14 @@ class EpisodeFilter(Record):
 
 
 class EntityFilter(Record):
-    """Which entities; empty labels = any type."""
+    """A filter of entities; empty labels: any type."""
 
     group_ids: tuple[str, ...]
     labels: tuple[str, ...] = ()
     recorded_until: datetime | None = None
     status: tuple[tuple[str, ...], datetime] | None = None
-    """Only those with a HAS_STATUS of one of these values, in lower case, that is current at this instant, as recorded
-    until ``recorded_until``."""
+    """Only entities with a HAS_STATUS fact of one of these values (lower case) that is current at this instant, as
+    recorded until ``recorded_until``."""
     uuids: tuple[str, ...] | None = None
     """Only these."""
 
@@ -103,7 +104,7 @@ class EpisodePage(Record):
 
 
 class NeighbourCount(Record):
-    """How many facts join an entity with one neighbour."""
+    """The number of facts between an entity and one neighbour."""
 
     entity_uuid: str
     name: str
@@ -117,11 +118,12 @@ class TimelineSummary(Record):
     last: datetime | None
     total: int
     counts: tuple[tuple[datetime, int], ...]
-    """Mentions in spans that cross no month in the zone asked for: an instant in each and its count, oldest first."""
+    """Number of mentions in spans that do not cross a month in the requested zone: an instant of each and its count,
+    oldest first."""
 
 
 class EpisodeHit(Record):
-    """An episode found by meaning: its best passage."""
+    """An episode found by meaning, with its best passage."""
 
     cosine: float
     start: int
@@ -129,7 +131,7 @@ class EpisodeHit(Record):
 
 
 class GroupSize(Record):
-    """What a group holds."""
+    """The number of records in a group."""
 
     episodes: int
     entities: int
@@ -144,9 +146,9 @@ class NameBook(Record):
 
 
 class VectorIndex(Record):
-    """An index over the embeddings of one kind of records; until it is complete they are searched exactly."""
+    """An index over the embeddings of one kind of record; until it is complete they are searched exactly."""
 
     name: str
     """entities, facts or passages."""
     percent: int
-    """Of it that is built."""
+    """How much of it is built."""

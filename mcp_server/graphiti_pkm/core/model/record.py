@@ -1,4 +1,4 @@
-"""What all records have in common."""
+"""The base class of records."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -1,6 +1,6 @@
-"""What the stores hold: records with stored group ids, aware UTC datetimes and whole uuids.
+"""Records of the stores: with stored group ids, aware UTC datetimes and full uuids.
 
-Records are what the graph and the journal exchange with the services. What a caller sees is in ``answers``.
+Graph and journal exchange records with the services. What callers see is defined in ``answers``.
 """
 
 from array import array
@@ -22,13 +22,13 @@ Vectors: TypeAlias = "dict[str, array[float]]"
 FactKind = Literal["state", "event", "plan", "reading"]
 Change = Literal["changed", "corrected"]
 ChangeKind = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected"]
-"""What became of a fact. ``added`` is told by the fact itself and never stored as an event; ``dated``: an unknown start
-became known, or that it held earlier."""
+"""Kinds of changes of a fact. ``added`` is derived from the fact and never stored as an event; ``dated``: an unknown
+start became known, or an earlier time at which it held."""
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
 class Episode(Record):
-    """What was said; its content never changes."""
+    """A recorded text; its content never changes."""
 
     uuid: str
     group_id: str
@@ -39,7 +39,7 @@ class Episode(Record):
     valid_at: datetime
     created_at: datetime
     corrected: bool = False
-    """True once a fact this episode supported was corrected; kept beside the Graphiti node."""
+    """True once a fact that this episode supported was corrected; stored beside the Graphiti node."""
 
 
 class Entity(Record):
@@ -55,7 +55,7 @@ class Entity(Record):
     label: str | None = None
     summary: str = ""
     summary_by_model: bool = False
-    """Whether a model wrote the summary, so that it may write it anew; what a caller gave stands."""
+    """Whether a model wrote the summary, so that it may be generated again; a caller's summary is kept."""
     created_at: datetime
     attributes: dict[str, object] = Field(default_factory=dict)
 
@@ -70,21 +70,21 @@ class Name(Record):
     key: str
     group_id: str
     text: str
-    """As it was first spelt."""
+    """The first spelling."""
     spellings: tuple[str, ...] = ()
-    """Other spellings that callers gave: a text is compared with each, as capitals and spaces in them count."""
+    """Other spellings that callers gave; each is searched in texts, since capitals and spaces matter there."""
     entity_uuid: str
     is_alias: bool = False
     is_linkable: bool = True
-    """False for the group's one person, who is never linked by mention."""
+    """False for the group's person, who is never linked by mention."""
 
 
 class Fact(Record):
     """A relation between two entities with validity in the world and in the record.
 
-    ``valid_at`` None is an unknown start; ``[valid_at, invalid_at)`` is half-open. ``reference_time`` is the
-    time of the episode that told it: the fact is known true from then on. ``voided`` facts were corrected:
-    they never held.
+    ``valid_at`` None is an unknown start; ``[valid_at, invalid_at)`` is half-open. ``reference_time`` is the time of
+    the episode that recorded it: from then on the fact is known to be true. ``voided`` facts were corrected: they never
+    held.
     """
 
     uuid: str
@@ -111,14 +111,14 @@ class Fact(Record):
     voided: bool = False
     episodes: tuple[str, ...] = ()
     attributes: dict[str, object] = Field(default_factory=dict)
-    """Whatever else stands on the edge, for instance attributes written by Graphiti's own pipeline."""
+    """Other properties of the edge, for instance attributes written by Graphiti's own pipeline."""
 
 
 class FactUpdate(Record):
-    """New values of an existing fact; every field is the full new value, so applying twice is harmless.
+    """New values of an existing fact; each field is the full new value, so applying twice changes nothing.
 
-    A quote is given to a fact that had none, an earlier ``reference_time`` to one that an older note tells as well;
-    None, as in updates of older versions, leaves what is there.
+    A quote is set on a fact that had none, an earlier ``reference_time`` if an older episode records it too; None, as
+    in updates of older versions, leaves the value unchanged.
     """
 
     uuid: str
@@ -155,52 +155,52 @@ class Passage(Record):
 
 
 class FactChange(Record):
-    """What became of a fact, as an event: who or what did it, when, why, and what took its place.
+    """A change of a fact, as an event: who did it, when, why, and what replaced the fact.
 
-    ``previous_…`` are the values just before it, whatever its kind: the record as it was known at an instant is read
-    from them, and restoring brings them back. Fields with a default are missing in what older versions wrote.
+    ``previous_…`` are the values just before it, whatever its kind: the record as known at an instant is derived from
+    them, and restoring brings them back. Fields with a default are missing in what older versions wrote.
     """
 
     uuid: str
     fact_uuid: str
     kind: ChangeKind
     episode_uuid: str | None = None
-    """The episode that told it; None when a call about the fact itself did it."""
+    """The episode that caused it; None if a call about the fact itself did."""
     replaced_by: str | None = None
-    """The fact that took, or would take, its place."""
+    """The fact that replaced it, or would replace it."""
     recorded_at: datetime
     invalid_at: datetime | None = None
-    """The end that a retirement gave, or that a proposal would give."""
+    """The end set by a retirement, or suggested by a proposal."""
     reason: str | None = None
     caller: str | None = None
-    """The principal who called; None in what older versions wrote."""
+    """The principal of the call; missing in what older versions wrote."""
     previous_valid_at: datetime | None = None
     previous_invalid_at: datetime | None = None
     previous_expired_at: datetime | None = None
     previous_voided: bool = False
     previous_told_at: datetime | None = None
-    """Its ``reference_time`` before; None leaves it as it is."""
+    """The previous ``reference_time``; None leaves it unchanged."""
 
 
 class RecordedChange(FactChange):
-    """A change as the graph gives it back."""
+    """A change as the graph returns it."""
 
     group_id: str
 
 
 class Deletions(Record):
-    """Uuids that a write removes, with whatever of ours hangs on them (names, passages, search texts)."""
+    """Uuids that a write removes, with everything of ours linked to them (names, passages, search texts)."""
 
     episodes: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
-    """Stored ids of groups of which nothing stays, whoever wrote it."""
+    """Stored ids of groups that are removed completely, whoever wrote them."""
     sagas: tuple[str, ...] = ()
 
 
 class EpisodeText(Record):
-    """What is left of an episode's texts when parts of it were forgotten."""
+    """The remaining texts of an episode after parts were forgotten."""
 
     uuid: str
     name: str
@@ -209,38 +209,38 @@ class EpisodeText(Record):
 
 
 class RemainingNames(Record):
-    """All names that an entity keeps when one of them is forgotten: those that stay, never the one that goes."""
+    """All names that an entity keeps when one of them is forgotten, without the forgotten one."""
 
     entity_uuid: str
     names: tuple[Name, ...] = ()
 
 
 class Forgetting(Record):
-    """What a write takes out of the graph and out of every earlier write in the journal.
+    """What a write removes from the graph and from every earlier write in the journal.
 
-    It holds uuids and the texts that stay, never the words that go. Entities and facts that stay with other words are
-    records of the same write, as are passages that moved.
+    It contains uuids and the remaining texts, never the removed words. Entities, facts and passages that change are
+    records of the same write.
     """
 
     episodes: tuple[EpisodeText, ...] = ()
     facts: tuple[str, ...] = ()
-    """Facts that go with all that became of them; ``Deletions.facts`` leaves that in the record, without words."""
+    """Facts removed with all their changes; ``Deletions.facts`` keeps the changes in the record, without words."""
     passages: tuple[str, ...] = ()
     mentions: tuple[tuple[str, str], ...] = ()
     """Episode and entity."""
     reasons: tuple[str, ...] = ()
-    """Changes whose reason goes."""
+    """Changes whose reason is removed."""
     names: tuple[RemainingNames, ...] = ()
     answers: tuple[str, ...] = ()
-    """Earlier writes of which the answer goes, though what they wrote stays."""
+    """Earlier writes whose answer is removed, although what they wrote stays."""
     saved_graphs: tuple[str, ...] = ()
-    """Saved scratch graphs that go as a whole."""
+    """Saved scratch graphs that are removed completely."""
     members: tuple[str, ...] = ()
-    """Entities whose communities go: a model wrote what they say from the summaries of all members."""
+    """Entities whose communities are removed, because a model wrote their texts from all members' summaries."""
 
 
 class EmbeddedFact(Record):
-    """A fact that gets a vector, with what decides whether a later forgetting takes it."""
+    """A fact that gets a vector, with what decides whether a later forgetting removes it."""
 
     uuid: str
     source_uuid: str
@@ -249,7 +249,7 @@ class EmbeddedFact(Record):
 
 
 class NewVectors(Record):
-    """Records, told by earlier writes, that had no vector and get one; the vectors travel beside, as all do."""
+    """Records of earlier writes that had no vector and get one; as always, vectors are passed separately."""
 
     entities: tuple[str, ...] = ()
     facts: tuple[EmbeddedFact, ...] = ()
@@ -258,18 +258,18 @@ class NewVectors(Record):
 
     @property
     def uuids(self) -> tuple[str, ...]:
-        """Of all of them."""
+        """The uuids of all of them."""
         return (*self.entities, *(fact.uuid for fact in self.facts), *(uuid for _, uuid in self.passages))
 
 
 class BackLinkJob(Record):
-    """Link an entity to the earlier episodes that name it; ``after`` is where the last batch stopped."""
+    """Link an entity to earlier episodes that name it; ``after`` is where the last batch stopped."""
 
     kind: Literal["back_link"] = "back_link"
     entity_uuid: str
     names: tuple[str, ...]
     before: datetime
-    """Only episodes recorded before this instant: later ones are linked when they are written."""
+    """Only episodes recorded before this instant; later ones are linked when they are written."""
     after: str | None = None
     """Uuid of the last episode examined, in uuid order; None at the start."""
 
@@ -282,13 +282,13 @@ class EmbedPassagesJob(Record):
 
 
 class EmbedMissingJob(Record):
-    """Embed whatever of the group was stored without a vector; another one that waits already does the same."""
+    """Embed everything in the group that was stored without a vector; one waiting job of this kind is enough."""
 
     kind: Literal["embed_missing"] = "embed_missing"
 
 
 class EraseJob(Record):
-    """Make the files of the data directory anew, without what a write has forgotten."""
+    """Rewrite the files of the data directory without what a write has forgotten."""
 
     kind: Literal["erase"] = "erase"
 
@@ -300,22 +300,22 @@ ExtractTask = Literal["episode", "saga", "communities"]
 
 
 class ExtractJob(Record):
-    """Let a model read an episode, a saga or a group's entities; its result is a write with the uuid of this job."""
+    """Let a model read an episode, a saga or a group's entities; the result is a write with the uuid of this job."""
 
     uuid: str
     task: ExtractTask = "episode"
     episode_uuid: str
-    """Of the saga, or what stands for the group's communities, if it reads those: by it the job is found."""
+    """The episode; for a saga or a group's communities the uuid by which that job is found."""
     excluded_entity_types: tuple[str, ...] = ()
     instructions: str = ""
     previous_episode_uuids: tuple[str, ...] | None = None
     update_communities: bool = False
     person: str | None = None
-    """As the one who told it is known, if that is a name; the local one goes by the setting."""
+    """The caller's name, if known; the local user has the name in the settings."""
 
 
 class WriteKind(StrEnum):
-    """What a journal row was for."""
+    """The purpose of a journal row."""
 
     ADD_MEMORY = "add_memory"
     DELETE_EPISODE = "delete_episode"
@@ -331,7 +331,7 @@ class WriteKind(StrEnum):
 
 
 class WriteIntent(Record):
-    """The whole meaning of one write, decided before anything is stored.
+    """Everything that one write does, decided before anything is stored.
 
     Applying it twice gives the same graph: every record carries its uuid and full new values. Order inside a
     write: episodes, entities, names, facts, fact updates, mentions, passages, new vectors, sagas with their steps and
@@ -345,7 +345,7 @@ class WriteIntent(Record):
     recorded_at: datetime
     episodes: tuple[Episode, ...] = ()
     entities: tuple[Entity, ...] = ()
-    """Created, or given a new summary or label: full new values."""
+    """Entities created, or with a new summary or label: full new values."""
     names: tuple[Name, ...] = ()
     facts: tuple[Fact, ...] = ()
     fact_updates: tuple[FactUpdate, ...] = ()
@@ -355,18 +355,18 @@ class WriteIntent(Record):
     saga_steps: tuple[SagaStep, ...] = ()
     episode_links: tuple[EpisodeLink, ...] = ()
     communities: tuple[Community, ...] | None = None
-    """All that the group has from now on; None leaves them as they are."""
+    """All communities of the group from now on; None leaves them unchanged."""
     changes: tuple[FactChange, ...] = ()
     corrected_episodes: tuple[str, ...] = ()
     uncorrected_episodes: tuple[str, ...] = ()
-    """No longer marked: the last fact of theirs that had been corrected was restored."""
+    """Episodes no longer marked as corrected: their last corrected fact was restored."""
     deletions: Deletions = Deletions()
     new_vectors: NewVectors | None = None
     forgets: Forgetting | None = None
-    """Given: journalling it takes the same out of the group's earlier rows, in one transaction."""
+    """If given, journalling the write removes the same from earlier rows of the group, in one transaction."""
     jobs: tuple[Job, ...] = ()
-    """Journalled with the write and enqueued in the same commit."""
+    """Jobs journalled with the write and enqueued in the same commit."""
     extractions: tuple[ExtractJob, ...] = ()
-    """Likewise, for the queue of a model that reads episodes (``domain.extraction``)."""
+    """Jobs for the queue of a model that reads episodes (``core.ports.extraction``), enqueued likewise."""
     steering: dict[str, object] = Field(default_factory=dict)
-    """Parameters that steer a model, kept for a later extraction; unused without one."""
+    """Parameters for a model, kept for a later extraction; unused without a model."""

@@ -1,4 +1,4 @@
-"""What a write that forgets leaves of an earlier one: decided by uuids alone, so that no word need be kept for it."""
+"""Redacts an earlier write after a forgetting one: decided by uuids alone, so that no forgotten word is kept."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -24,7 +24,7 @@ from graphiti_pkm.core.model.records import (
 )
 
 FORGOTTEN = "[forgotten]"
-"""What stands in the place of words that were forgotten."""
+"""The placeholder for forgotten words."""
 
 _QUOTE = ("quote", "quote_start", "quote_end", "quote_episode_uuid")
 _WORDS = ("relation", "text", "measure", "value", "unit", "attributes", *_QUOTE)
@@ -39,7 +39,7 @@ _SHELL: Mapping[str, object] = MappingProxyType(
     }
 )
 SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at")
-"""What stays of a write whose group is cleared: that something was written, and when."""
+"""What is kept of a write whose group is cleared: that something was written, and when."""
 _OF_OTHERS = frozenset({"retired", "needs_attention", "related", "proposed", "not_found"})
 _OF_OTHER_FACTS = frozenset({"fact", "series"})
 
@@ -47,7 +47,7 @@ _A_RECORD = TypeVar("_A_RECORD", Entity, Fact, FactUpdate, FactChange)
 
 
 def concerned(forgetting: WriteIntent) -> frozenset[str]:
-    """Uuids, or a group's id, of which one stands in every earlier write that this one changes."""
+    """Uuids, or a group's id, of which every earlier write that this one changes contains at least one."""
     told = forgetting.forgets or Forgetting()
     return frozenset(
         (
@@ -71,9 +71,9 @@ def concerned(forgetting: WriteIntent) -> frozenset[str]:
 
 
 def redacted_receipt(answer: Mapping[str, object]) -> dict[str, object]:
-    """What a stored answer keeps once anything of its group is forgotten: it also repeats what other notes told.
+    """What a stored answer keeps once anything of its group is forgotten, as it also repeats texts of other episodes.
 
-    Which ones cannot be told from the row that it stands in, so all of that goes.
+    The row does not show which ones it repeats, so all such texts are removed.
     """
     left = {name: [] if name in _OF_OTHERS else value for name, value in answer.items()}
     facts = left.get("facts")
@@ -83,10 +83,10 @@ def redacted_receipt(answer: Mapping[str, object]) -> dict[str, object]:
 
 
 def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) -> tuple[WriteIntent, Vectors]:
-    """The earlier write without what ``forgetting`` takes out; the same again when repeated.
+    """The earlier write without what ``forgetting`` removes; idempotent.
 
-    What ``delete_episode`` removes stays as shells without words: what became of a deleted fact is still told, and
-    after a rebuild it is found among the changes of its ends only if they were there.
+    What ``delete_episode`` removes stays as shells without words, so that changes of a deleted fact are still listed;
+    after a rebuild they are found under its entities only if they were there.
     """
     if earlier.group_id in forgetting.deletions.groups:
         return WriteIntent(**{name: getattr(earlier, name) for name in SHELL_OF_A_WRITE}), {}
@@ -99,13 +99,13 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
 
 
 def remaining_names(forgetting: WriteIntent) -> dict[str, frozenset[str]]:
-    """Keys of all names of each entity that loses some."""
+    """Keys of all remaining names of each entity that loses some."""
     told = forgetting.forgets or Forgetting()
     return {left.entity_uuid: frozenset(name.key for name in left.names) for left in told.names}
 
 
 def redacted_job(job: Job, group_id: str, gone: Collection[str], names: Mapping[str, Collection[str]]) -> Job | None:
-    """Without what names an entity no more; None if it is for nothing then."""
+    """A job without the names that an entity lost; None if nothing is left to do."""
     if not isinstance(job, BackLinkJob):
         return job
     if job.entity_uuid in gone:
@@ -118,7 +118,7 @@ def redacted_job(job: Job, group_id: str, gone: Collection[str], names: Mapping[
 
 
 class _Redaction:
-    """The rules for one write that forgets."""
+    """The redaction rules of one forgetting write."""
 
     def __init__(self, forgetting: WriteIntent) -> None:
         told = forgetting.forgets or Forgetting()
@@ -186,7 +186,7 @@ class _Redaction:
         )
 
     def _remaining_sagas(self, earlier: WriteIntent) -> dict[str, object]:
-        """Sagas that stay have the words that they have now; a community goes with any of its members."""
+        """Remaining sagas get their present words; a community is removed with any of its members."""
         now = self._sagas
         return {
             "sagas": tuple(
@@ -234,7 +234,7 @@ class _Redaction:
         return fact if now is None else fact.model_copy(update={name: getattr(now, name) for name in _WORDS})
 
     def _new_vectors(self, given: NewVectors) -> NewVectors:
-        """Without those of words that go, or went before."""
+        """New vectors without those of removed words."""
         gone = self._gone_facts | self._without_history
         return NewVectors(
             entities=tuple(uuid for uuid in given.entities if uuid not in self._gone_entities),
@@ -247,7 +247,7 @@ class _Redaction:
         )
 
     def _was_deleted(self, fact: Fact | EmbeddedFact) -> bool:
-        """Before this write: it is told by an episode that lost words, and not among those that stay."""
+        """Whether a fact was deleted before this write: its episode lost words, and it is not among those that stay."""
         if not {fact.source_uuid, fact.target_uuid}.isdisjoint(self._gone_entities):
             return True
         return fact.uuid not in self._staying and not self._touched.isdisjoint(fact.episodes)
@@ -273,7 +273,7 @@ class _Redaction:
         return change.model_copy(update={"reason": FORGOTTEN}) if change.uuid in self._reasons else change
 
     def _forgetting(self, told: Forgetting) -> Forgetting:
-        """An earlier write that forgot something holds what it had left."""
+        """An earlier forgetting write, with the texts it had left, redacted again."""
         texts = (self._texts.get(one.uuid, one) for one in told.episodes if one.uuid not in self._gone_episodes)
         names = (
             RemainingNames(entity_uuid=left.entity_uuid, names=tuple(filter(self._keeps_name, left.names)))

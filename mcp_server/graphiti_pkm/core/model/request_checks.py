@@ -1,4 +1,4 @@
-"""What no text of a call may be or hold: too long, or characters that cannot be stored."""
+"""Limits of a call's texts: their length, and characters that cannot be stored."""
 
 import re
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ from graphiti_pkm.errors import InvalidInput, TooLarge
 
 _MAX_ITEMS = 500
 _MOST_NAMES = 2_000
-"""Entities, other names, ends of facts and what these replace; a long entry with 60 facts has some 300."""
+"""Limits entities, aliases, names in facts and replaced names together; a long entry with 60 facts has some 300."""
 _MOST_SAID = 250_000
-"""Characters of all that stands beside the body: names, sentences, summaries, quotes."""
+"""Characters of everything beside the body: names, sentences, summaries, quotes."""
 _MAX_LENGTHS = {"name": 500, "source_description": 2_000}
 _PARTS = ("entities", "facts")
 _KEY = ": a key"
@@ -18,7 +18,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_texts(request: AddMemory) -> None:
-    """Refuse sizes first, so that nothing huge is looked at twice, then characters that no store can keep."""
+    """Check sizes first, so that nothing huge is processed further, then characters that no store accepts."""
     if len(request.episode_body) > MAX_BODY:
         raise InvalidInput(
             f"episode_body has {len(request.episode_body):,} characters, at most {MAX_BODY:,} are kept; split it. "
@@ -57,7 +57,7 @@ def _check_sum(what: str, came: int, most: int) -> None:
 
 
 def check_text(text: str, path: str) -> None:
-    """Refuse characters that no store can keep."""
+    """Refuse characters that no store accepts."""
     if "\0" in text:
         raise InvalidInput(f"{path} holds a NUL character, which cannot be stored. Nothing was stored.")
     if _SURROGATE.search(text):

@@ -10,11 +10,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from graphiti_pkm.core.model.records import FactKind
 
 ME = "me"
-"""How the group's one person is named inside a call, whatever they are called."""
+"""The name of the group's person inside a call."""
 MAX_BODY = 2_000_000
 """Characters of an episode."""
 MAX_STEERING = 10_000
-"""Characters of what is said to the model that reads an episode."""
+"""Characters of the instructions for the model that reads an episode."""
 MAX_QUOTE = 5_000
 MAX_ALIASES = 50
 MAX_REPLACES = 20
@@ -28,11 +28,11 @@ FREE_TEXTS = frozenset(
 """Optional arguments in which the word "null" may be meant: names and sentences."""
 _NOTHING = frozenset({"null", "None", "undefined"})
 _SHAPELESS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Invisible characters that Unicode counts among letters, marks and symbols."""
+"""Invisible characters that Unicode classes as letters, marks or symbols."""
 
 
 def as_list(value: object) -> object:
-    """A list as models send it: also a single value, or the list as a JSON text."""
+    """Accepts lists in the forms that models send: also a single value, or the list as a JSON text."""
     if isinstance(value, str):
         text = value.strip()
         if not text:
@@ -47,19 +47,19 @@ def as_list(value: object) -> object:
 
 
 def is_blank(value: object) -> bool:
-    """Whether a value says nothing: null, an empty or invisible text, an empty object, a list of nothing but these."""
+    """Whether a value is empty: null, an empty or invisible text, an empty object, a list of only such values."""
     if isinstance(value, list):
         return all(one is None or (isinstance(one, str) and _is_invisible(one)) for one in value)
     return value is None or value == {} or (isinstance(value, str) and _is_invisible(value))
 
 
 def _is_invisible(text: str) -> bool:
-    """Whether a text has nothing but white space and characters without a shape, as a zero-width space."""
+    """Whether a text contains only white space and invisible characters, such as a zero-width space."""
     return all(one.isspace() or one in _SHAPELESS or unicodedata.category(one) == "Cf" for one in text)
 
 
 def without_blanks(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
-    """What a caller sent without the nulls, and without blank values of optional fields.
+    """The arguments without nulls, and without blank values of optional fields.
 
     Models in strict mode have to fill every field; what they have nothing for comes as a null, "", [] or "null". A
     blank value of a required field stays, so that it is an error, and so does the word "null" where a text is free.
@@ -76,7 +76,7 @@ def without_blanks(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str
 
 
 PER_PAGE = "may differ from page to page"
-"""Marks a field that says how much of an answer is shown, not what is found: a cursor fits any value of it."""
+"""Marks a field that changes how much of an answer is shown, not what is found: cursors are valid for any value."""
 
 
 class Request(BaseModel):
@@ -90,13 +90,13 @@ class Request(BaseModel):
         return without_blanks(given, cls) if isinstance(given, dict) else given
 
     def filters(self) -> dict[str, object]:
-        """The fields that decide what is found, by name: those that are not marked with ``PER_PAGE``."""
+        """The fields that determine what is found, by name: all that are not marked with ``PER_PAGE``."""
         fields = type(self).model_fields
         return {name: getattr(self, name) for name, field in fields.items() if PER_PAGE not in field.metadata}
 
 
 Value: TypeAlias = Annotated[str | float, WithJsonSchema({"type": "string"})]
-"""Models may send a number as well; the schema names one type, since some clients accept no union."""
+"""Models may send a number as well; the schema has a single type, since some clients accept no union."""
 
 
 class EntityInput(Request):

@@ -1,4 +1,4 @@
-"""Sagas and communities as the stores hold them, and the edges around them."""
+"""Records of sagas and communities, and the edges around them."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from graphiti_pkm.core.model.record import Record
 
 
 class Saga(Record):
-    """Episodes that tell one story, each after another; all of Graphiti's node, which it saves as a whole."""
+    """A sequence of episodes; all properties of Graphiti's node, because Graphiti saves it as a whole."""
 
     uuid: str
     group_id: str
@@ -21,7 +21,7 @@ class Saga(Record):
 
 
 class SagaStep(Record):
-    """A saga holds an episode (Graphiti's HAS_EPISODE); at most one edge a pair."""
+    """A saga contains an episode (Graphiti's HAS_EPISODE); at most one edge per pair."""
 
     uuid: str
     saga_uuid: str
@@ -30,7 +30,7 @@ class SagaStep(Record):
 
 
 class EpisodeLink(Record):
-    """An episode follows another in a saga (Graphiti's NEXT_EPISODE); at most one edge a pair."""
+    """An episode follows another in a saga (Graphiti's NEXT_EPISODE); at most one edge per pair."""
 
     uuid: str
     previous_uuid: str
@@ -39,7 +39,7 @@ class EpisodeLink(Record):
 
 
 class Community(Record):
-    """Entities that belong together, with what a model says of them as a whole."""
+    """Entities that belong together, with a model's summary of the whole."""
 
     uuid: str
     group_id: str

@@ -1,4 +1,4 @@
-"""Names of the properties by which a scratch graph knows what of memory it holds."""
+"""Names of the properties that mark nodes and edges of a scratch graph as loaded from memory."""
 
 MEMORY_UUID = "memory_uuid"
 MEMORY_GROUP = "memory_group"

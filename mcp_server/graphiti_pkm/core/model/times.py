@@ -1,8 +1,8 @@
-"""Instants, dates, months and years as callers write them, and how validity is shown.
+"""Parses instants, dates, months and years as callers write them, and shows validity.
 
-Accepted: an ISO-8601 datetime, a date, a month (``2026-02``) or a year (``2026``), with hyphens. A month or year stands
-for its first instant, so ``invalid_at`` 2026-03 means "until the start of March". Text without an offset is in the
-configured zone; what is kept is UTC.
+Accepted: an ISO-8601 datetime, a date, a month (``2026-02``) or a year (``2026``), with hyphens. A month or year means
+its first instant, so ``invalid_at`` 2026-03 means "until the start of March". Text without an offset is in the
+configured zone; values are stored in UTC.
 """
 
 import re
@@ -18,20 +18,20 @@ _YEAR = re.compile(r"[0-9]{4}")
 _MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _STARTS_WITH_A_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ]|$)")
-"""Python reads more: weeks (2026-W03) and days without hyphens, which might as well be plain numbers."""
+"""Python accepts more: weeks (2026-W03) and days without hyphens, which may as well be plain numbers."""
 _LONGEST = 40
 _DECEMBER = 12
 
 
 class TimePoint(Record):
-    """An instant, with how precisely it was given."""
+    """An instant with its precision."""
 
     instant: datetime
     precision: Precision
 
 
 def parse_time(text: str, zone: tzinfo, field: str = "date") -> TimePoint:
-    """The instant ``text`` stands for, aware UTC; ``field`` is named in the error.
+    """The instant that ``text`` means, aware UTC; ``field`` is named in the error.
 
     Raises:
         InvalidInput: it is no ISO date, datetime, month or year, or lies outside the years 1 to 9999.
@@ -48,12 +48,12 @@ def parse_time(text: str, zone: tzinfo, field: str = "date") -> TimePoint:
 
 
 def parse_instant(text: str, zone: tzinfo, field: str = "date") -> datetime:
-    """As ``parse_time``, only the instant."""
+    """As ``parse_time``, without the precision."""
     return parse_time(text, zone, field).instant
 
 
 def whole_period(text: str, zone: tzinfo, field: str = "date") -> tuple[datetime, datetime] | None:
-    """Start of a month or year and of the next one; None of anything else, and of the last in the calendar.
+    """The start of a month or year and of the next one; None for anything else, and for the last in the calendar.
 
     Raises:
         InvalidInput: it is no date.
@@ -149,7 +149,7 @@ def _read(given: str) -> tuple[datetime, Precision]:
 
 
 def in_zone(moment: datetime, zone: tzinfo) -> datetime:
-    """An instant as the clocks of a zone show it."""
+    """An instant in local time of a zone."""
     try:
         return as_utc(moment).astimezone(zone)
     except OverflowError:  # the first or last day of the calendar, shifted out of it

@@ -1,4 +1,4 @@
-"""What all reads share: scope, cursors, ranking, views, excerpts.
+"""Shared by all reads: scope, cursors, ranking, views, excerpts.
 
-The questions themselves stand in the capabilities.
+The questions themselves are asked by the capabilities.
 """

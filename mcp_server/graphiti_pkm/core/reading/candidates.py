@@ -1,4 +1,4 @@
-"""Candidates of a search with their fused scores, from a pool of constant size."""
+"""Collects search candidates from a pool of constant size and fuses their scores."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -15,16 +15,16 @@ from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
 POOL = 200
-"""Candidates by words and as many by meaning, whatever the page size: all pages are cut from one ranking."""
+"""Candidates by words, and as many by meaning, whatever the page size: all pages are cut from one ranking."""
 
 _PATIENCE = 3.0
-"""Seconds that a search waits for a service before it goes by words."""
+"""Seconds that a search waits for an embedding service before it uses words alone."""
 _ALIASES = 10
 _MOST_SIMILAR = 3
 _MOST_SIMILAR_OF = 10
 _MOST_NAME_TERMS = 8
 _LOOKED_AT = 50
-"""Entities that share a word, or the beginning of one, with a name that was not found."""
+"""Entities examined that share a word, or its beginning, with a name that was not found."""
 _UUID = 8
 PERSON_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
 _QUERY_CHARS = 4_000
@@ -37,12 +37,12 @@ _CUT = f"The query was long: only its first {_MOST_TERMS} words were searched."
 
 @dataclass(frozen=True)
 class Query:
-    """A query in the forms that the searches need; without ``vector`` the search is by words alone."""
+    """A query in the forms that the searches need; without ``vector`` only words are searched."""
 
     terms: list[str]
     vector: "Vector | None"
     note: str | None
-    """What the caller should know about how it was searched."""
+    """A note for the caller about how the search was done."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Scores:
 
     by_uuid: dict[str, float]
     is_cut: bool
-    """True when words or meaning filled their part of the pool: there may be more."""
+    """True if words or meaning filled their part of the pool, so there may be more."""
 
 
 class Candidates:
-    """Asks graph and embedder, and scores what they find."""
+    """Queries graph and embedder, and scores the results."""
 
     def __init__(self, graph: GraphReader, embedder: Embedder, persons: Persons) -> None:
         self._graph = graph
@@ -63,7 +63,7 @@ class Candidates:
         self._persons = persons
 
     async def query(self, text: str) -> Query:
-        """The words and the meaning of a query. Raises InvalidInput if it has no word."""
+        """The words and the vector of a query. Raises InvalidInput if it has no word."""
         if not text.strip():
             raise InvalidInput("query is blank: say what to look for.")
         checked_text("query", text)
@@ -77,7 +77,7 @@ class Candidates:
         return Query(terms[:_MOST_TERMS], vector, " ".join(notes) or None)
 
     async def named(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:
-        """Uuids of the entities that each name or alias, however spelt, belongs to and that pass the filter."""
+        """Uuids of the entities with each name or alias, in any spelling, that pass the filter."""
         keys = await in_thread(
             lambda: {
                 name: [*self._of_person(name, wanted.group_ids), *(name_key(group, name) for group in wanted.group_ids)]
@@ -100,7 +100,7 @@ class Candidates:
         return {name: [uuid for uuid in dict.fromkeys(each) if uuid in fitting] for name, each in holders.items()}
 
     async def similar(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:
-        """For each name that no entity has, at most three that it may be a part or a slip of; by name."""
+        """For each unknown name at most three names that it may be part or a misspelling of."""
         found = await asyncio.gather(*(self._similar(name, wanted) for name in names[:_MOST_SIMILAR_OF]))
         return {name: shown for name, shown in zip(names, found, strict=False) if shown}
 
@@ -128,7 +128,7 @@ class Candidates:
         records = await self._graph.get_entities(hits, wanted.group_ids)
         aliases = await self._graph.aliases(hits, _ALIASES)
         texts = {
-            # the name counts twice: what an entity is called says more than what is told about it
+            # the name counts twice: it says more about an entity than its facts do
             item.uuid: " ".join((item.name, item.name, *aliases.get(item.uuid, ()), item.summary))
             for item in records
         }
@@ -136,7 +136,7 @@ class Candidates:
         return await in_thread(_fused, query, texts, near)
 
     async def facts(self, query: Query, wanted: FactFilter) -> Scores:
-        """Facts by their sentence, relation and both names."""
+        """Facts by their sentence, relation and both entity names."""
         hits = list(await self._graph.search_facts(query.terms, wanted, POOL))
         texts = {
             item.uuid: " ".join((item.text, item.relation.replace("_", " "), item.source_name, item.target_name))
@@ -146,13 +146,13 @@ class Candidates:
         return await in_thread(_fused, query, texts, near)
 
     def _of_person(self, name: str, group_ids: Sequence[str]) -> list[str]:
-        """For "me" and the like the keys of the one person of each group."""
+        """For "me" and similar words, the keys of the person of each group."""
         if normalise_name(name) not in PERSON_WORDS:
             return []
         return [name_key(group, self._persons.names(group)[-1]) for group in group_ids]
 
     async def _vector(self, text: str) -> "Vector | None":
-        """None when the model cannot answer: then words alone are searched."""
+        """None if the model cannot answer; then only words are searched."""
         try:
             return (await self._embedder.embed([text], _PATIENCE))[0] if await self._embedder.available() else None
         except Unavailable:
@@ -160,7 +160,7 @@ class Candidates:
 
 
 def checked_text(parameter: str, text: str) -> str:
-    """The text itself. Raises InvalidInput if no database could hold it."""
+    """The text unchanged. Raises InvalidInput if no database can store it."""
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise InvalidInput(f"{parameter} holds a NUL or a broken character (lone surrogate): send plain text.")
     return text

@@ -1,4 +1,4 @@
-"""Tokens that a preview gives and the call that follows it must bring: nothing else than what was shown is done."""
+"""Confirmation tokens: a preview returns one, and only the previewed action can be carried out with it."""
 
 import hmac
 import json
@@ -10,14 +10,14 @@ _PURPOSE = "confirm"
 
 
 def confirmation(signer: Signer, *shown: object) -> str:
-    """The same for the same preview, in whichever process; another as soon as anything in it is another.
+    """A token derived from the whole preview: equal in every process, different once any part of the preview changes.
 
-    Signed, so that only a preview can give it.
+    It is signed, so that it cannot be obtained without a preview.
     """
     text = json.dumps(shown, sort_keys=True, default=str, ensure_ascii=True)
     return signer.sign(_PURPOSE, text.encode(), _BYTES).hex()
 
 
 def is_confirmed(given: str, expected: str) -> bool:
-    """Whether a caller brought the token of a preview."""
+    """Whether a caller sent the token of the preview."""
     return hmac.compare_digest(given.strip().encode(errors="replace"), expected.encode())

@@ -1,4 +1,4 @@
-"""Which sentence of an episode answers a query, and how much text is shown around it."""
+"""Chooses the sentence of an episode that answers a query, and how much text is shown around it."""
 
 from collections.abc import Sequence
 
@@ -12,15 +12,15 @@ EXCERPT = 600
 """Characters of an episode shown with a search hit."""
 _MATCH = 400
 _SURE = 0.3
-"""Cosine from which the nearest sentence is shown, whichever words it has."""
+"""From this cosine on the nearest sentence is shown, whatever its words."""
 _DISTINCTIVE = 4
-"""Shorter words of a query ("the", "did") tell little, unless they hold a digit or stand alone."""
+"""Shorter words of a query ("the", "did") count little, unless they contain a digit or are the only words."""
 _SEARCHED = 100_000
 _TERMS = 32
 
 
 def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]) -> tuple[int, int] | None:
-    """Offsets of the sentence that fits best: the nearest in meaning, else the one with most of the words."""
+    """Offsets of the best sentence: the nearest in meaning, else the one with most of the words."""
     nearest = (hit.start, hit.end) if hit else None
     if hit and hit.cosine >= _SURE:
         return nearest
@@ -33,9 +33,9 @@ def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]
 
 
 def supporting_sentence(content: str, fact: Fact, hit: EpisodeHit | None) -> str | None:
-    """The sentence that tells a fact: the one near in meaning, else the one with most of its words; None if unsure.
+    """The sentence that supports a fact: near in meaning, else with most of its words; None if uncertain.
 
-    The name of the source alone tells nothing: a note about Petra has it everywhere.
+    The name of the source does not count: a note about Petra contains it everywhere.
     """
     if hit and hit.cosine >= _SURE:
         return content[hit.start : hit.end]
@@ -55,7 +55,7 @@ def shown_match(content: str, span: tuple[int, int] | None) -> str | None:
 
 
 def excerpt(content: str, span: tuple[int, int] | None) -> str:
-    """The content around a sentence, cut between words; "…" stands for what was left out."""
+    """The content around a sentence, cut between words; "…" marks omissions."""
     if len(content) <= EXCERPT:
         return content
     start, end = span or (0, 0)
@@ -74,7 +74,7 @@ def _distinctive(terms: Sequence[str]) -> Sequence[str]:
 
 
 def _first_searched(content: str, words: Sequence[str]) -> int:
-    """Where to begin: at the start, unless the words come only later in a very long content."""
+    """Where the search begins: at the start, unless a very long content has the words only later."""
     if len(content) <= _SEARCHED:
         return 0
     lowered = content.lower()

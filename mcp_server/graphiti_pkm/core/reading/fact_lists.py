@@ -1,4 +1,4 @@
-"""What the answers that list facts share: what was known when, series of readings, and the earliest evidence."""
+"""Shared by answers that list facts: the state of knowledge asked for, series of readings, earliest evidence."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -17,18 +17,18 @@ from graphiti_pkm.core.waiting import in_thread
 ReadFacts: TypeAlias = Callable[[FactFilter, Window], Awaitable[FactPage]]
 
 _SERIES = 2
-"""Readings of which one can say that they are a series."""
+"""The fewest readings that are a series."""
 _OLDEST_KEY = 3
-"""Parts of a sort key when the oldest come first; otherwise there are four."""
+"""Parts of a sort key for oldest-first order; otherwise there are four."""
 _NAME = 200
 _RELATION = 60
 _SHOWN = 10
-"""Relations named on an empty answer."""
+"""Relations listed in an empty answer."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """The record that is asked: that of now, or that of an instant."""
+    """Which state of the record is read: the present one, or that of an instant."""
 
     at: datetime | None = None
     by_reference_time: bool = False
@@ -37,14 +37,14 @@ class Known:
 
 @dataclass(frozen=True)
 class Listed:
-    """A page of facts; ``measure`` if all facts under the filter are readings of it, of one source."""
+    """A page of facts; ``measure`` is set if all facts under the filter are readings of one series."""
 
     page: FactPage
     measure: str | None = None
 
 
 class FactLists(Reader):
-    """Base of the use cases that list facts."""
+    """Base class of the use cases that list facts."""
 
     async def _known(self, known_at: str | None, group_ids: Sequence[str], now: datetime) -> Known:
         """Raises InvalidInput."""
@@ -62,7 +62,7 @@ class FactLists(Reader):
         )
 
     async def _listed(self, read: ReadFacts, wanted: FactFilter, limit: int, start: Start) -> Listed:
-        """One more than a page: current ones first, then the newest; a series of readings oldest first."""
+        """One fact more than a page: current ones first, then the newest; readings of a series oldest first."""
         newest = start.after is None or len(start.after) != _OLDEST_KEY
         page = await read(wanted, Window(limit=limit + 1, after=start.after, newest=newest))
         if not newest:
@@ -76,7 +76,7 @@ class FactLists(Reader):
         return Listed(page)
 
     async def _evidence(self, entity: Entity | None, group_ids: Sequence[str], relations: Sequence[str]) -> str:
-        """For an empty answer: from when there is something, so that the next question can ask for that."""
+        """For an empty answer: the earliest date with data, so that the next question can ask for it."""
         if relations and (existing := await self._existing(group_ids, relations)):
             return existing
         uuid = entity.uuid if entity else None
@@ -89,7 +89,7 @@ class FactLists(Reader):
         return f"; the first {named}fact {about} is of {show_time(first, self._context.settings.zone)}"
 
     async def _existing(self, group_ids: Sequence[str], asked: Sequence[str]) -> str:
-        """If these relations are none of the groups: those that are, near ones first, then the most used."""
+        """If no relation given exists: the existing ones, similar ones first, then the most used."""
         uses: Counter[str] = Counter()
         for group in group_ids:
             uses.update(await self._graph.relations(group, RELATIONS))
@@ -110,14 +110,14 @@ def _near(asked: Sequence[str], uses: Mapping[str, int]) -> list[str]:
 
 
 def series_of(facts: Sequence[Fact]) -> tuple[str, str] | None:
-    """Source and measure if all of these are readings of one."""
+    """Source and measure, if all facts are readings of one series."""
     found = {(fact.source_uuid, (fact.measure or "").lower()) for fact in facts}
     is_one = len(facts) >= _SERIES and len(found) == 1 and all(fact.kind == "reading" for fact in facts)
     return found.pop() if is_one else None
 
 
 def series_note(count: int, total: int | None, measure: str) -> str:
-    """Says the order, which is not that of other answers."""
+    """States the order, which differs from other answers."""
     of = "" if total is None else f"of {total} "
     return f"Found {count} {of}reading(s) of {clipped(measure, _NAME)}, oldest first"
 

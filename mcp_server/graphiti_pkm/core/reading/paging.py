@@ -1,8 +1,8 @@
-"""Limits, cursors and sizes: what keeps every answer bounded and its pages complete.
+"""Limits, cursors and sizes: every answer is bounded and its pages are complete.
 
-A cursor holds the sort key of the last row seen and the ``now`` of page one, never an offset, so that writes
-between two pages neither repeat nor hide older rows. It is signed together with the caller, the tool and the filters:
-what the server did not give for the same call is refused before it is read.
+A cursor holds the sort key of the last row and the ``now`` of page one, never an offset, so that writes between two
+pages neither repeat nor hide older rows. It is signed together with the caller, the tool and the filters: a cursor that
+the server did not issue for the same call is refused before it is read.
 """
 
 import base64
@@ -23,21 +23,21 @@ Key: TypeAlias = tuple[str | int, ...]
 DEFAULT_CHARS = 24_000
 MAXIMUM_CHARS = 80_000
 _RESERVE = 1_500
-"""Characters for what stands around the items: message, totals, cursor, scope."""
+"""Characters reserved for everything but the items: message, totals, cursor, scope."""
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _UUID_LENGTH = 36
 _SHORT_UUID = 12
 """The text form shows 8 characters of a uuid, a few more where needed."""
 _SIGNATURE = 8
-"""Bytes: whoever guesses, guesses online, one of 2 to the 64th at each call."""
+"""In bytes: an attacker has to guess online, with a chance of 2 to the -64th per call."""
 _PURPOSE = "cursor 1"
-"""Another number as soon as a cursor of an older version would be read otherwise."""
+"""To be changed when cursors of an older version would be misread."""
 _CURSOR_MAX = 2_000
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A parameter that bounds an answer, with its default and its range (C19)."""
+    """A parameter that limits the size of an answer, with its default and range."""
 
     name: str
     default: int
@@ -45,7 +45,7 @@ class Limit:
     minimum: int = 1
 
     def check(self, value: int) -> int:
-        """The value itself. Raises InvalidInput outside the range."""
+        """The value unchanged. Raises InvalidInput outside the range."""
         if not self.minimum <= value <= self.maximum:
             raise InvalidInput(f"{self.name} must be between {self.minimum} and {self.maximum}, not {value}.")
         return value
@@ -75,19 +75,19 @@ CONTENT = Limit("max_content_chars", 2_000, 20_000, minimum=0)
 
 
 def budget(*asked: tuple[Limit, int]) -> int:
-    """Characters for the items of an answer: more only if the caller asked for more than the defaults."""
+    """Characters available for the items of an answer; more only if the caller raised the limits."""
     larger = any(value > limit.default for limit, value in asked)
     return (MAXIMUM_CHARS if larger else DEFAULT_CHARS) - _RESERVE
 
 
 @dataclass(frozen=True)
 class Cursor:
-    """Where the next page starts, and what ``now`` was on page one."""
+    """The start of the next page, and the ``now`` of page one."""
 
     key: Key
     now: datetime
     recorded_until: datetime | None = None
-    """The newest record on page one, ahead of its ``now`` where the clock was set back."""
+    """The newest record on page one, if it is ahead of ``now`` because the clock was set back."""
 
 
 def encode_cursor(
@@ -104,14 +104,14 @@ def encode_cursor(
 
 
 def decode_cursor(signer: Signer, text: str, filters: Mapping[str, object]) -> Cursor:
-    """What ``encode_cursor`` packed. Raises InvalidCursor if it is anything but what was given for these filters."""
+    """Decode a cursor. Raises InvalidCursor unless it was issued for these filters."""
     given = text.strip()
     if len(given) > _CURSOR_MAX:
         raise _refused()
     try:
         content = base64.b64decode(given.encode("ascii") + b"=" * (-len(given) % 4), altchars=b"-_", validate=True)
         signature, body = content[:_SIGNATURE], content[_SIGNATURE:]
-        # The last character holds bits that decode to nothing: other spellings of the same bytes are not ours.
+        # The last character has unused bits: other spellings of the same bytes are refused.
         if given != _packed(content) or not signer.is_signed(_PURPOSE, _signed(body, filters), signature, _SIGNATURE):
             raise _refused()
         times, *key = json.loads(body)
@@ -136,7 +136,7 @@ def _signed(body: bytes, filters: Mapping[str, object]) -> bytes:
 
 
 def fit(sizes: Iterable[int], budget_chars: int) -> int:
-    """How many leading items fit into the budget; at least one, so that every page gets on."""
+    """How many of the first items fit into the budget; at least one, so that paging always advances."""
     used = 0
     count = 0
     for size in sizes:
@@ -148,7 +148,7 @@ def fit(sizes: Iterable[int], budget_chars: int) -> int:
 
 
 def text_size(value: object) -> int:
-    """Characters of a JSON value in the text form: compact, without nulls and empty fields, uuids cut short."""
+    """Characters of a JSON value in the text form: compact, without nulls and empty fields, with short uuids."""
     if isinstance(value, str):
         return _SHORT_UUID + 2 if _is_uuid(value) else len(encode_basestring(value))
     if isinstance(value, Mapping):
@@ -167,7 +167,7 @@ def _is_empty(value: object) -> bool:
 
 
 def clip_json(text: str, max_chars: int, max_size: int) -> str:
-    """The longest start of ``text`` within ``max_chars`` whose JSON form has at most ``max_size`` characters."""
+    """The longest beginning of ``text`` with at most ``max_chars`` characters and ``max_size`` in JSON."""
     start = text[:max_chars]
     while start and (size := len(json.dumps(start, ensure_ascii=False))) > max_size:
         start = start[: min(len(start) - 1, len(start) * max_size // size)]

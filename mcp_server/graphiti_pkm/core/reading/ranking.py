@@ -1,4 +1,4 @@
-"""Scores of a search: word scores over the pool, fusion with cosines, and where a page starts. Pure."""
+"""Search scores: word scores over the pool, fusion with cosines, and where a page starts. Pure."""
 
 import math
 import re
@@ -13,14 +13,14 @@ Ranking: TypeAlias = list[tuple[str, float]]
 """Uuids with scores, best first."""
 
 MIN_COSINE = 0.15
-"""Below it, MiniLM sees nothing in common: of related pairs tried by hand the lowest had 0.22, of unlike sentences
-nearly all less than 0.15. Such records are found by their words alone."""
+"""Below this cosine MiniLM sees no similarity: related pairs tried by hand had at least 0.22, nearly all unrelated
+sentences less than 0.15. Such records are found by their words only."""
 LIFT = {0: 0.3, 1: 0.2, 2: 0.1}
-"""What a fused score gains by its hops from the centre."""
+"""What a fused score gains by its distance in hops from the centre."""
 
 _TEXT_WEIGHT = 0.5
 _FLOOR = 0.05
-"""Word score, relative to the best, of a hit whose words only the database's stemmer recognised."""
+"""Word score, relative to the best, of a hit whose words only the database's stemmer matched."""
 _K1 = 1.2
 _B = 0.75
 _SCORED_CHARS = 50_000
@@ -30,7 +30,7 @@ _SHORTEST_STEM = 3
 
 
 def word_scores(terms: Sequence[str], documents: Mapping[str, str]) -> dict[str, float]:
-    """BM25 of each document over this pool; every document gets more than 0, since the database found it.
+    """BM25 of each document over this pool; always more than 0, because the database found the document.
 
     Robertson and Zaragoza 2009 with k1 1.2, b 0.75; document frequencies are those of the pool, so that what
     other groups hold has no influence.
@@ -52,10 +52,10 @@ def word_scores(terms: Sequence[str], documents: Mapping[str, str]) -> dict[str,
 
 
 def fuse(words: Mapping[str, float], cosines: Mapping[str, float], *, only_words: bool) -> dict[str, float]:
-    """Convex fusion of min-max normalised scores, 0 to 1; a record that one side did not find gets 0 there.
+    """Convex combination of min-max normalised scores, 0 to 1; a record that only one side found gets 0 for the other.
 
-    The least word score is 0, that of all records without the words, and the least cosine is MIN_COSINE: with the
-    least of the pool, the second of two near records would count as unlike.
+    The minimum word score is 0, that of records without the words, and the minimum cosine is MIN_COSINE: with the
+    minimum of the pool instead, the second of two near records would count as unrelated.
     """
     best = max(words.values(), default=1.0)
     by_words = {uuid: score / best for uuid, score in words.items()}
@@ -76,19 +76,19 @@ def ranked(scores: Mapping[str, float]) -> Ranking:
 
 
 def lifted(scores: Mapping[str, float], distances: Mapping[str, int]) -> dict[str, float]:
-    """Scores raised by nearness to a centre (hops)."""
+    """Scores raised by nearness to a centre, in hops."""
     return {
         uuid: score + (LIFT.get(distances[uuid], 0.0) if uuid in distances else 0.0) for uuid, score in scores.items()
     }
 
 
 def key_of(uuid: str, score: float) -> Key:
-    """The sort key of one ranked record."""
+    """The sort key of a ranked record."""
     return (round(-score * _SCALE), uuid)
 
 
 def items_after(ranking: Ranking, after: Key | None) -> Ranking:
-    """What follows the last record seen; if that was deleted meanwhile, what follows its place."""
+    """Everything after the last record seen, or after its position if it was deleted meanwhile."""
     if after is None:
         return ranking
     for place, (uuid, _) in enumerate(ranking):
@@ -98,7 +98,7 @@ def items_after(ranking: Ranking, after: Key | None) -> Ranking:
 
 
 def best_sentence(terms: Sequence[str], sentences: Sequence[str]) -> int | None:
-    """Place of the sentence that has most of the words, the shortest of equals; None if none has any."""
+    """Index of the sentence with most of the words, the shortest of equals; None if none has any."""
     wanted = set(map(stem, terms))
     scored = [(-len(wanted & set(map(stem, fold(text).split()))), len(text), i) for i, text in enumerate(sentences)]
     hits, _, place = min(scored, default=(0, 0, 0))
@@ -106,6 +106,6 @@ def best_sentence(terms: Sequence[str], sentences: Sequence[str]) -> int | None:
 
 
 def stem(word: str) -> str:
-    """Without the commonest English endings: enough to match what the database's stemmer matched."""
+    """Removes the most common English endings: enough to match what the database's stemmer matched."""
     short = _ENDINGS.sub("", word)
     return short if len(short) >= _SHORTEST_STEM else word

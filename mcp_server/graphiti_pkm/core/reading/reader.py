@@ -1,4 +1,4 @@
-"""What all reads share: the scope echo, dates and uuids from outside, and the entity a question is about."""
+"""Shared by all reads: the scope in the answer, dates and uuids from callers, and the entity asked about."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ GroupIds: TypeAlias = str | Sequence[str] | None
 _OTHER_GROUPS = 10
 _HELD_GROUPS = 20
 RELATIONS = 1_000
-"""Of one group that are looked at."""
+"""Relations of a group that are read at most."""
 _NO_RELATION = "_"
 _STATES_ONLY = "as_of lists states only; events, readings and plans are found with valid_after and valid_before."
 
@@ -36,37 +36,37 @@ _NO_ENTITY = "none"
 
 @dataclass(frozen=True)
 class Anchor:
-    """The entity a question is about and the stored groups in which it is answered."""
+    """The entity asked about and the stored groups to read."""
 
     asked: str
-    """The whole uuid that was asked for, to be shown and nothing else."""
+    """The full uuid that was asked for; for display only."""
     entity: Entity | None
     group_ids: tuple[str, ...]
 
     @property
     def uuid(self) -> str:
-        """What is read: never a uuid of which the caller may see nothing.
+        """The uuid to read: never one of which the caller may see nothing.
 
-        Reading it would find nothing either, but take the longer the more its owner keeps there.
+        Reading it would find nothing, but would take longer the more its owner stores there.
         """
         return self.entity.uuid if self.entity else _NO_ENTITY
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where a page starts: the last key seen (None: page one) and the ``now`` of page one."""
+    """The start of a page: the last key seen (None: page one) and the ``now`` of page one."""
 
     after: Key | None
     now: datetime
     filters: Mapping[str, object]
-    """Caller, tool and everything that decides which rows there are."""
+    """Caller, tool and everything else that determines the rows."""
     signer: Signer
     recorded_until: datetime | None = None
-    """The newest record at page one; None on page one, which has all that is there."""
+    """The newest record at page one; None on page one itself, which shows everything."""
 
 
 class Reader:
-    """Base of the reading use cases."""
+    """Base class of the reading use cases."""
 
     def __init__(self, context: Context, groups: Groups) -> None:
         self._context = context
@@ -76,9 +76,10 @@ class Reader:
         self._views = Views(groups, context.settings.zone, context.now)
 
     def _start(self, caller: Caller, request: Request, cursor: str | None, **resolved: object) -> Start:
-        """Page one, or what the cursor says. Raises InvalidCursor for one of another caller, tool or other filters.
+        """Page one, or the start that the cursor gives. Raises InvalidCursor if it belongs to another call.
 
-        ``resolved``: what fields of the request stand for, so that a date or uuid may be written otherwise meanwhile.
+        ``resolved``: the values behind fields of the request, so that a date or uuid may be spelled differently on
+        later pages.
         """
         filters = {"tool": type(request).__name__, "caller": caller.visibility, **request.filters(), **resolved}
         signer = self._context.signer
@@ -90,8 +91,8 @@ class Reader:
     async def _next(self, start: Start, key: Key | None, group_ids: Sequence[str]) -> str | None:
         """The cursor of the page after this key; None without one.
 
-        What is written from now on stays out of later pages. What is there does not, though a clock that was set back
-        since says that it is still to come.
+        Later pages leave out what is written from now on. They include everything older, even if a clock that was set
+        back places it in the future.
         """
         if key is None:
             return None
@@ -102,15 +103,15 @@ class Reader:
         return encode_cursor(start.signer, key, start.filters, start.now, until)
 
     def _instant(self, parameter: str, text: str | None) -> datetime | None:
-        """The start of a date as the caller wrote it. Raises InvalidInput naming the parameter."""
+        """The first instant of a date as the caller wrote it. Raises InvalidInput naming the parameter."""
         return None if text is None else parse_instant(text, self._context.settings.zone, parameter)
 
     def _read_as(
         self, as_of: str | None, known_at: str | None = None, *, before: str | None = "valid_before"
     ) -> str | None:
-        """How a month or year is read, which stands for its first instant, and how to ask for the whole of it.
+        """A note on how a month or year is read (as its first instant) and how to ask for all of it.
 
-        ``before``: what the tool calls the filter by start, if it has one.
+        ``before``: the name of the tool's filter by start, if it has one.
         """
         whole = "for its end use as_of={end}" if before is None else f"for the whole of it use {before}={{end}} instead"
         zone, notes = self._context.settings.zone, list[str]()
@@ -125,9 +126,9 @@ class Reader:
         return " ".join(notes) or None
 
     async def _anchor(self, caller: Caller, entity_uuid: str, group_ids: GroupIds) -> Anchor:
-        """The entity asked about, perhaps as "me"; without group_ids its own group is read, whichever that is (C21)."""
+        """The entity asked about, which may be "me"; without group_ids its own group is read."""
         wanted = self._groups.many(caller, group_ids)
-        # Groups that Graphiti filled since the start are not listed yet: whoever names one may still read it.
+        # Groups that Graphiti filled since the start are not listed yet, but can be read by name.
         visible = tuple(dict.fromkeys((*await self._groups.visible(caller), *(wanted or ()))))
         if normalise_name(entity_uuid) in PERSON_WORDS:
             entity_uuid = await self._person_uuid(wanted or (self._groups.one(caller, None),)) or entity_uuid
@@ -138,7 +139,7 @@ class Reader:
         return Anchor(uuid, entity, wanted or (own,))
 
     async def _person_uuid(self, group_ids: Sequence[str]) -> str | None:
-        """The one person of the first of the groups that has one."""
+        """The person of the first of the groups that has one."""
         keys = [name_key(group, text) for group in group_ids for text in self._persons.names(group)]
         found = await self._graph.get_names(keys)
         return next((found[key].entity_uuid for key in keys if key in found), None)
@@ -146,7 +147,7 @@ class Reader:
     async def _newest(
         self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
     ) -> dict[str, list[Fact]]:
-        """What is known of each: its newest current facts, or of a measure, which has none, its newest readings."""
+        """The newest current facts of each entity; of a measure, which has none, its newest readings."""
         facts = await self._graph.newest_facts(entity_uuids, group_ids, now, limit_each)
         without = [uuid for uuid in entity_uuids if not facts.get(uuid)]
         if not without:
@@ -156,17 +157,17 @@ class Reader:
     async def _replacements(
         self, facts: Sequence[Fact], group_ids: Sequence[str], known_at: datetime | None = None
     ) -> dict[str, str]:
-        """By fact what took its place, in one query for a page; not for the record of another time."""
+        """The replacement of each fact, in one query per page; not for a past state of the record."""
         ended = [fact.uuid for fact in facts if fact.voided or fact.expired_at is not None]
         return await self._graph.replacements(ended, group_ids) if ended and known_at is None else {}
 
     @staticmethod
     def _states_only(anchor: Anchor, as_of: datetime | None, total: int) -> str | None:
-        """Why what the caller looks for may be missing from an empty answer."""
+        """Why an empty answer may lack what the caller looks for."""
         return _STATES_ONLY if as_of is not None and anchor.entity is not None and not total else None
 
     async def _scope(self, caller: Caller, group_ids: Sequence[str], *, empty: bool, note: str | None = None) -> Scope:
-        """The groups searched and, on an empty answer, what they and others hold."""
+        """The groups searched; in an empty answer also what these and other groups contain."""
         names = [self._groups.public(group) for group in group_ids]
         if not empty:
             return Scope(group_ids=names, note=note)
@@ -183,7 +184,7 @@ class Reader:
         )
 
     async def _relations(self, group_ids: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
-        """Relations as stored that a caller's spellings stand for; a spelling that fits none stands for itself."""
+        """Stored relations that match the caller's spellings; a spelling without a match is kept."""
         stored: list[str] = []
         for group in group_ids:
             stored.extend(await self._graph.relations(group, RELATIONS))

@@ -1,4 +1,4 @@
-"""What became of an episode that a model was to read: its receipt is the episode's uuid."""
+"""Receipts: what became of an episode that a model was to read, by the episode's uuid."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -20,9 +20,9 @@ from graphiti_pkm.errors import NotFound
 MOST_FACTS = 50
 _MOST_FAILURES = 5
 _MOST_WAITING = 50
-"""Of those that wait, in which reasons are looked for."""
+"""Waiting jobs whose reasons are read."""
 _LOOK_SECONDS = 0.5
-"""How soon a job that another process has ended is noticed."""
+"""Seconds until the end of a job in another process is noticed."""
 _REPORT_SECONDS = 5.0
 _BUILD = "Communities are as before; build_communities (toolset graph) makes them anew once all is told."
 _TASKS = {"saga": "summarize_saga", "communities": "build_communities"}
@@ -37,7 +37,7 @@ _MILLION = 1_000_000
 
 
 class Receipts:
-    """Looks jobs up, and waits for them."""
+    """Looks up jobs, and waits for them."""
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class Receipts:
         changed: Callable[[], asyncio.Event] = asyncio.Event,
         shared: SharedReadings | None = None,
     ) -> None:
-        """``changed`` gives an event that is set at the next change of a job in this process.
+        """``changed`` returns an event that is set at the next change of a job in this process.
 
-        ``shared``: what other servers of the database read.
+        ``shared``: the readings of other servers on the same database.
         """
         self._context = context
         self._groups = groups
@@ -59,11 +59,11 @@ class Receipts:
         self._stopping = asyncio.Event()
 
     def stop_waiting(self) -> None:
-        """Whoever waits is answered now: the process is about to end. To be called on the event loop."""
+        """Answer all waiting calls now, because the process is about to end. Call it on the event loop."""
         self._stopping.set()
 
     async def of(self, caller: Caller, receipt: str) -> ExtractionReceipt:
-        """How far the episode's latest job is. Raises NotFound, InvalidInput, AmbiguousUuid."""
+        """The state of the episode's latest job. Raises NotFound, InvalidInput, AmbiguousUuid."""
         visible = await self._groups.visible(caller)
         episode_uuid = await resolve_within(self._context.graph, visible, "episode", receipt)
         records = await self._queue.of_episodes([episode_uuid])
@@ -77,7 +77,7 @@ class Receipts:
         return self._shown(records[0])
 
     async def wait(self, episode_uuid: str, seconds: float, progress: Progress) -> ExtractionReceipt | None:
-        """The receipt once the job has ended, or as it is after so many seconds or a ``stop_waiting``; None if none."""
+        """The receipt once the job has ended, or after ``seconds`` or ``stop_waiting``; None if there is none."""
         allow_requested_wait()
         clock = asyncio.get_running_loop().time
         start = clock()
@@ -96,15 +96,15 @@ class Receipts:
             await wait_for_any(changed, self._stopping, seconds=min(_LOOK_SECONDS, seconds - waited))
 
     async def sizes(self, group_ids: Sequence[str]) -> dict[str, int]:
-        """Jobs of these groups by state, without those of which there are none."""
+        """Jobs of these groups by state; states without jobs are left out."""
         return {state: count for state, count in (await self._queue.sizes(group_ids)).items() if count}
 
     async def failures(self, group_ids: Sequence[str]) -> list[ExtractionReceipt]:
-        """The newest that failed."""
+        """The newest failed jobs."""
         return [self._shown(one) for one in await self._queue.page(["failed"], group_ids, _MOST_FAILURES, None)]
 
     async def troubles(self, group_ids: Sequence[str]) -> list[str]:
-        """Why episodes of these groups are not read, in words; empty while all goes well."""
+        """Reasons why episodes of these groups are not read; empty if all goes well."""
         sizes = await self._queue.sizes(group_ids)
         found = []
         if sizes.get("failed"):
@@ -118,7 +118,7 @@ class Receipts:
         return found
 
     async def spent(self) -> dict[str, str]:
-        """What calls have cost, of all groups; empty before the first."""
+        """Cost of all calls in all groups; empty before the first."""
         settings = self._context.settings
         today = self._context.now().astimezone(settings.zone).date().isoformat()
         found = {"today": await self._queue.spent(today), "in all": await self._queue.spent(None)}
@@ -127,7 +127,7 @@ class Receipts:
     async def _elsewhere(
         self, episode_uuid: str, group_ids: Sequence[str], ours: Sequence[ExtractionRecord]
     ) -> ExtractionReceipt | None:
-        """What another server tells of it, if that counts."""
+        """The state of the job on another server, if that server has it."""
         if self._shared is None or (ours and ours[0].state == "done"):
             return None
         reading = await self._shared.of_episode(episode_uuid, group_ids)
@@ -136,7 +136,7 @@ class Receipts:
         return await self._shown_from_graph(reading)
 
     async def _shown_from_graph(self, reading: SharedReading) -> ExtractionReceipt:
-        """Of a job of another server's queue: its facts are those that the episode supports."""
+        """For a job in another server's queue: lists the facts that the episode supports."""
         episode_uuid, is_done = reading.job.episode_uuid, reading.state == "done"
         read = self._context.graph.episode_facts
         facts = await read(episode_uuid, [reading.group_id], MOST_FACTS) if is_done else []
@@ -156,7 +156,7 @@ class Receipts:
         return f"{usage.calls:,} call(s), {usage.tokens:,} tokens" + ("" if cost is None else f", {cost:.4f}")
 
     def _cost(self, usage: Usage) -> float | None:
-        """None where the settings name no prices."""
+        """None if the settings give no prices."""
         settings = self._context.settings
         if settings.llm_price_input is None or settings.llm_price_output is None:
             return None
@@ -191,7 +191,7 @@ class Receipts:
 
 
 def _is_elsewhere(reading: SharedReading, ours: Sequence[ExtractionRecord], server: str) -> bool:
-    """Whether another server's word on the job counts: it has it, or did it, and our queue has no newer job."""
+    """Whether another server has or did the job, and our own queue has no newer one."""
     if not ours:
         return True
     is_another = reading.owner not in {None, server} or reading.state == "done"
@@ -199,7 +199,7 @@ def _is_elsewhere(reading: SharedReading, ours: Sequence[ExtractionRecord], serv
 
 
 def in_words(receipt: ExtractionReceipt) -> str:
-    """One sentence on it."""
+    """One sentence about the receipt."""
     if receipt.task is not None:
         return _task_in_words(receipt, _TASKS[receipt.task])
     if receipt.state == "done":
@@ -216,7 +216,7 @@ def in_words(receipt: ExtractionReceipt) -> str:
 
 
 def _task_in_words(receipt: ExtractionReceipt, tool: str) -> str:
-    """Of a job that read no episode: what came of it is told by its tool, at no further cost."""
+    """For a job without an episode: its tool reports the result, at no further cost."""
     why = f": {receipt.reason.rstrip('.')}" if receipt.reason else ""
     rest = " The same call shows what came of it." if receipt.state == "done" else ""
     return f"{tool} is {receipt.state}{why}.{rest} {receipt.remedy or ''}".rstrip()

@@ -1,4 +1,4 @@
-"""Pages of a search, cut from one ranking, and what every search says about them."""
+"""Pages of a search, cut from one ranking, and the message that every search returns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from graphiti_pkm.core.reading.ranking import items_after, key_of, ranked
 from graphiti_pkm.core.reading.reader import Start
 
 ASKED = 10.0
-"""What a score gains if it was asked for by name: more than any fused score."""
+"""Added to the score of a record asked for by name; greater than any fused score."""
 _LARGEST_PAGE = 200
 
 
@@ -23,18 +23,18 @@ class Slice:
 
     @property
     def hits(self) -> int | None:
-        """How many fit a query: none, or nobody knows, as whatever is near in meaning is ranked as well."""
+        """How many records match the query: 0, or None (unknown), because everything near in meaning is ranked too."""
         return None if self.total else 0
 
     def uuids(self, limit: int) -> list[str]:
         return [uuid for uuid, _ in self.remaining[:limit]]
 
     def scores(self) -> dict[str, float]:
-        """As shown; those asked for by name have none."""
+        """Scores as shown; records asked for by name have none."""
         return {uuid: round(score, 3) for uuid, score in self.remaining[:_LARGEST_PAGE] if score < ASKED}
 
     def next_key(self, shown: Sequence[str], asked: Sequence[str]) -> Key | None:
-        """After the last one shown, or after the whole page if all that is left of it fitted; None at the end."""
+        """The key after the last record shown, or after the whole page if all records fitted; None at the end."""
         last = shown[-1] if shown else asked[-1] if asked else None
         if last is None or last == self.remaining[-1][0]:
             return None
@@ -42,13 +42,13 @@ class Slice:
 
 
 def slice_of(scores: Mapping[str, float], start: Start) -> Slice:
-    """What follows the cursor in the ranking of these scores."""
+    """The part of the ranking after the cursor."""
     ranking = ranked(scores)
     return Slice(items_after(ranking, start.after), len(ranking), start)
 
 
 def found_message(what: str, count: int, total: int | None, *, is_cut: bool = False) -> str:
-    """``total``: how many there are, if that is known; ``is_cut``: whether there may be more than the pages bring."""
+    """``total``: how many there are, if known; ``is_cut``: whether there may be more than the pages show."""
     if count:
         of = "" if total is None else f" of {total}"
         return f"Found {count} {what}(s){of}, best first{'; there may be more that fit' if is_cut else ''}"

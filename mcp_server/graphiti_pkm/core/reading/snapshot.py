@@ -1,4 +1,4 @@
-"""What exists around one call, read in few concurrent queries under the group's lock."""
+"""Reads the part of a group that one call may touch, in few concurrent queries under the group's lock."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -22,18 +22,18 @@ from graphiti_pkm.core.ports.ports import GraphReader
 from graphiti_pkm.core.waiting import in_thread
 
 LONG_TEXT = 20_000
-"""Characters from which on work over a text leaves the event loop."""
+"""Texts from this length on are processed off the event loop."""
 
 _RELATIONS = 1_000
 _REPLACEABLE_EACH = 200
 _CONFLICTING_EACH = 20
-"""Facts of a source and relation: which of them is replaced must be found, of conflicts some are enough."""
+"""Facts read per source and relation: the replaced one must be among them, of conflicts a few are enough."""
 _BETWEEN_EACH = 50
 _RIVALS_EACH = 50
-"""Facts of other sources with the same relation and target, of which one may be replaced; named ones are all read."""
+"""Facts read of other sources with the same relation and target; those that the call names are all read."""
 _CORRECTABLE = 50
 _ENDED_EACH = 20
-"""Facts that a correction may mean, and those whose end each of them had set."""
+"""Facts that a correction may refer to, and those that each of them had ended."""
 _READINGS = 50
 _MEASURES = 200
 _NEAREST_EACH = 5
@@ -41,9 +41,9 @@ _MOST_NEW_NAMES = 20
 _MOST_RELATED = 20
 _MOST_PARTLY = 20
 _LABELLED = 20
-"""Facts of a relation that tell to what kind of thing it leads."""
+"""Facts of a relation from which the type of its targets is determined."""
 _MOST_UNLIKE = 50
-"""Relations of which it is looked up where they lead."""
+"""Relations whose target types are determined."""
 _RELATED_EACH = 3
 
 _ReadPairs: TypeAlias = Callable[[str, Sequence[tuple[str, str]], int], Awaitable[list[list[Fact]]]]
@@ -58,22 +58,22 @@ class Snapshot:
     mentioned: frozenset[str]
     """Known entities that the text names."""
     parts: Mapping[str, str]
-    """Words of the text that are a part of a known entity's name and name no one; with its uuid."""
+    """Words of the text that are part of a known entity's name and not a name themselves, with its uuid."""
     relations: Relations
     entities: Mapping[str, Entity]
     facts: tuple[Fact, ...]
     measures: Mapping[str, Mapping[str, int]]
     nearest: Mapping[str, Mapping[str, float]]
-    """Raw cosines of existing entities by new name."""
+    """Raw cosines of existing entities, by new name."""
     alike: Mapping[str, Entity]
-    """Existing entities whose names are much like new ones."""
+    """Existing entities with names similar to new ones."""
     newest: Mapping[str, Sequence[Fact]]
     unlike: frozenset[tuple[str, str]]
-    """New relations with existing ones of much the same words that lead to another kind of thing."""
+    """Pairs of a new and a similar existing relation that lead to different types of targets."""
     ended: Mapping[str, Sequence[str]]
-    """Facts whose place others took, by the uuid of one that the call may correct or precede."""
+    """Replaced facts, by uuid of the fact that replaced them and that the call may correct or precede."""
     had_names: bool
-    """Whether the group knew any name before the call."""
+    """Whether the group had any names before the call."""
 
 
 class SnapshotReader:
@@ -84,7 +84,7 @@ class SnapshotReader:
         self._books = books
 
     async def known_names(self, group_id: str, parsed: ParsedRequest, person: str) -> dict[str, Name]:
-        """The names of the call that exist, by key; with that of the person, who stays known by it."""
+        """Known names that the call uses, by key; with that of the person, who stays known by it."""
         named = names_in(parsed, person)
         if not named:
             return {}
@@ -93,7 +93,7 @@ class SnapshotReader:
     async def read(
         self, group_id: str, parsed: ParsedRequest, person: str, vectors: Mapping[str, Vector], now: datetime
     ) -> Snapshot:
-        """Everything at once, in two rounds (three for a reading under a new name of its series)."""
+        """Read everything in two rounds (three for a reading under a new name of its series)."""
         names, known, relations = await asyncio.gather(
             self.known_names(group_id, parsed, person), self._books.of(group_id), self._relations(group_id, parsed)
         )
@@ -147,7 +147,7 @@ class SnapshotReader:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """Which facts a call may touch, as what is asked of the graph."""
+    """The facts a call may touch, as questions to the graph."""
 
     rivals: Iterable[tuple[str, tuple[str, ...]]]
     replaceable: Mapping[tuple[str, str], None]
@@ -158,7 +158,7 @@ class _Wanted:
 
 @dataclass(frozen=True)
 class _Reading:
-    """The reads that depend on which names exist."""
+    """Reads that depend on which names exist."""
 
     graph: GraphReader
     group_id: str
@@ -167,7 +167,7 @@ class _Reading:
     names: Mapping[str, Name]
 
     async def facts(self, relations: Relations, now: datetime) -> list[Fact]:
-        """Facts that the told ones may repeat, contradict or replace."""
+        """Facts that the given ones may repeat, contradict or replace."""
         wanted = await in_thread(self._wanted, relations)
         found = await asyncio.gather(
             self._lists(self.graph.facts_with_relation, wanted.replaceable, _REPLACEABLE_EACH),
@@ -183,7 +183,7 @@ class _Reading:
         return [fact for facts in found for fact in facts]
 
     def _wanted(self, relations: Relations) -> "_Wanted":
-        """What is asked of the graph for each fact told; compares each relation told with each that exists."""
+        """The questions for each given fact; compares each given relation with each existing one."""
         rivals: dict[tuple[str, tuple[str, ...]], None] = {}
         replaceable: dict[tuple[str, str], None] = {}
         conflicting: dict[tuple[str, str], None] = {}
@@ -211,13 +211,13 @@ class _Reading:
         return _Wanted(rivals, replaceable, conflicting, between, sorted(prefixes))
 
     async def measures(self) -> dict[str, dict[str, int]]:
-        """Series of each source that has a reading told."""
+        """Series of each source for which the call gives a reading."""
         sources = sorted({uuid for fact in self._readings() if (uuid := self._uuid(fact.source))})
         found = await asyncio.gather(*(self.graph.measures(self.group_id, one, _MEASURES) for one in sources))
         return dict(zip(sources, found, strict=True))
 
     async def series(self, measures: Mapping[str, Mapping[str, int]]) -> list[Fact]:
-        """The newest readings of the series that are continued."""
+        """The newest readings of the series that the call continues."""
         wanted = await in_thread(self._continued, measures)
         found = await asyncio.gather(*(self.graph.readings(self.group_id, *one, _READINGS) for one in wanted))
         return [fact for facts, _ in found for fact in facts]
@@ -234,7 +234,7 @@ class _Reading:
         return wanted
 
     async def ended_by(self, facts: Sequence[Fact]) -> dict[str, list[Fact]]:
-        """What the facts had ended that a call may correct or precede, those that hold before those that are over."""
+        """Facts ended by those that the call may correct or precede; open ones before ended ones."""
         wanted = await in_thread(self._correctable, facts)
         groups = [self.group_id]
         found = await asyncio.gather(*(self.graph.retired_by_fact(fact.uuid, groups, _ENDED_EACH) for fact in wanted))
@@ -259,7 +259,7 @@ class _Reading:
     async def unlike(
         self, relations: Relations, entities: Sequence[Entity], now: datetime
     ) -> frozenset[tuple[str, str]]:
-        """Pairs of a new and an existing relation whose targets have other types, or of which one is WITH somebody."""
+        """Pairs of a new and an existing relation with targets of other types, or of which only one contains WITH."""
         pairs = await in_thread(self._near, relations, entities)
         held = list(dict.fromkeys(near for _, near in pairs))[:_MOST_UNLIKE]
         found = dict(zip(held, await asyncio.gather(*(self._target_labels(near, now) for near in held)), strict=True))
@@ -270,7 +270,7 @@ class _Reading:
         )
 
     def _near(self, relations: Relations, entities: Sequence[Entity]) -> dict[tuple[str, str], str | None]:
-        """Pairs of a new and an existing relation of much the same words, with the type of the new one's target."""
+        """Pairs of a new and a similar existing relation, with the type of the new one's target."""
         labels = {entity.uuid: entity.label for entity in entities}
         typed = {entity.name: entity.label for entity in self.parsed.entities if entity.label}
         return {
@@ -288,7 +288,7 @@ class _Reading:
         return {one.label for one in await self.graph.get_entities(targets, [self.group_id]) if one.label}
 
     def _followers(self, facts: Sequence[Fact]) -> list[Fact]:
-        """States that start where one ended that a call may end earlier, told late."""
+        """States that follow one that the call may end earlier, because it is recorded late."""
         starts: dict[str | None, datetime] = {}
         for fact in self.parsed.facts:
             if fact.kind == "state" and fact.replaces and not fact.is_correction:
@@ -303,7 +303,7 @@ class _Reading:
         return [fact for fact in late if (fact.source_uuid, fact.valid_at or fact.reference_time) in ends]
 
     async def nearest(self, vectors: Mapping[str, Vector]) -> dict[str, dict[str, float]]:
-        """Existing entities near the names that are new."""
+        """Existing entities near the new names."""
         wanted = EntityFilter(group_ids=(self.group_id,))
         new = [
             name
@@ -316,7 +316,7 @@ class _Reading:
         return dict(zip(new, found, strict=True))
 
     async def alike(self, known: KnownNames, nearest: Mapping[str, Mapping[str, float]]) -> dict[str, Entity]:
-        """Those near a new name by spelling or meaning, some of each."""
+        """Existing entities near a new name by spelling or by meaning, some of each."""
         new = [name for name in names_given(self.parsed, self.person) if self._uuid(name) is None][:_MOST_NEW_NAMES]
         spelt = await in_thread(lambda: [uuid for name in new for uuid in known.lookalikes(name)[:_NEAREST_EACH]])
         wanted = list(dict.fromkeys((*spelt, *(uuid for found in nearest.values() for uuid in found))))
@@ -349,7 +349,7 @@ class _Reading:
 
 
 def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) -> tuple[list[str], set[str]]:
-    """The known entities that a call names, in its order, and the compared forms of all words of the names."""
+    """Known entities that a call names, in its order, and the compared forms of all words of the names."""
     matched, forms = dict[str, None](), set[str]()
     for name in given:
         if (known := names.get(name_key(group_id, name))) is not None:
@@ -359,7 +359,7 @@ def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) ->
 
 
 async def _named_in(known: KnownNames, parsed: ParsedRequest) -> tuple[set[str], dict[str, str]]:
-    """The known entities that a text names, and those of which it has a part of the name."""
+    """Known entities that a text names, and those of which it contains part of the name."""
     text = f"{parsed.name}\n\n{parsed.body}" if parsed.has_name else parsed.body
     if len(text) < LONG_TEXT:
         return known.mentioned(text), known.parts_in(text)

@@ -1,4 +1,4 @@
-"""Records as callers see them: public group names, ISO times, names of both ends, never an embedding."""
+"""Turns records into answers: public group names, ISO times, names of both ends, never an embedding."""
 
 import math
 import re
@@ -51,7 +51,7 @@ class Views:
         replaced_by: str | None = None,
         score: float | None = None,
     ) -> FactView:
-        """One fact; its direction is seen from the entity ``asked`` about, its status from ``as_of``."""
+        """One fact; direction is relative to the entity ``asked`` about, status to ``as_of``."""
         return FactView(
             uuid=fact.uuid,
             group_id=self._groups.public(fact.group_id),
@@ -113,7 +113,7 @@ class Views:
         match: str | None = None,
         score: float | None = None,
     ) -> EpisodeView:
-        """One episode with as much of its content as was cut out for this answer (None: none of it)."""
+        """One episode with the excerpt chosen for this answer (None: no content)."""
         return EpisodeView(
             uuid=episode.uuid,
             group_id=self._groups.public(episode.group_id),
@@ -131,7 +131,7 @@ class Views:
         )
 
     def episode_start(self, episode: Episode, max_chars: int, max_size: int, offset: int = 0) -> EpisodeView:
-        """One episode with its content from ``offset`` on, at most ``max_chars`` (0: none) and ``max_size`` as JSON."""
+        """One episode with its content from ``offset`` on, at most ``max_chars`` (0: none) and ``max_size`` in JSON."""
         content = clip_json(episode.content[offset : offset + max_chars], max_chars, max_size)
         complete = offset + len(content) >= len(episode.content)
         return self.episode(episode, content if max_chars else None, complete=complete)
@@ -142,9 +142,9 @@ class Views:
 
 
 def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str:
-    """When a fact holds, in words, with a mark where the dates do not tell that it is retired.
+    """The validity in words, marked as retired where the dates alone do not show it.
 
-    With ``now`` also where a plan's day is over and nothing is known to have become of it.
+    With ``now``, also marks a plan whose day has passed without a known outcome.
     """
     when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, zone)
     if fact.voided:
@@ -165,7 +165,7 @@ def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str
 
 
 def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:
-    """Whether the day of an open plan, of several the last one, is over and nothing is known to have become of it."""
+    """Whether the (last) day of an open plan has passed without a known outcome."""
     if fact.kind != "plan" or fact.valid_at is None or fact.voided or fact.expired_at is not None:
         return False
     ends = (day_bounds(fact.valid_at, zone)[1], *([fact.invalid_at] if fact.invalid_at else []))
@@ -173,12 +173,12 @@ def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:
 
 
 def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> Status:
-    """What a fact is at ``as_of`` in the world; without it, what it is ``now`` in the record, or was at ``known_at``.
+    """The status in the world at ``as_of``; without it, in the record ``now`` or at ``known_at``.
 
-    What is retired in the record stays so, also where the clock was set back since. A state that was retired later did
-    hold before its ``invalid_at``, so ``expired_at`` counts only for now or without one. With ``known_at`` the fact has
-    the values of then, but an ``expired_at`` that may be of today, where notes are read by their own time. The same
-    stands in Cypher in ``graph.queries_facts``.
+    What is retired in the record stays so, even if the clock was set back since. A state that was retired later did
+    hold before its ``invalid_at``, so ``expired_at`` counts only for now, or without an ``invalid_at``. With
+    ``known_at`` the fact has its values of that time, but ``expired_at`` may be of today if episodes are read by their
+    own time. The same rules stand in Cypher in ``storage.graph.queries.facts``.
     """
     if fact.voided:
         return "voided"
@@ -186,7 +186,7 @@ def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at
     is_asked_of_now = as_of is None and known_at is None
     is_retired = fact.expired_at is not None and (is_asked_of_now or known_at is not None or fact.expired_at <= at)
     if fact.kind != "state":
-        return "ended" if is_retired else _UNLIKE_STATES[fact.kind]  # a plan is met, dropped or moved
+        return "ended" if is_retired else _UNLIKE_STATES[fact.kind]  # a plan is fulfilled, dropped or moved
     if fact.invalid_at is not None and fact.invalid_at <= at:
         return "ended"
     if is_retired and (is_asked_of_now or fact.invalid_at is None):
@@ -198,12 +198,12 @@ def status_of(fact: Fact, now: datetime, as_of: datetime | None = None, known_at
 
 
 def item_sizes(items: Iterable[Answer], group_ids: Collection[str]) -> Iterator[int]:
-    """Characters of each item in the text form, comma included, for an answer over these groups."""
+    """Characters of each item in the text form, with its comma, in an answer over these groups."""
     return (text_size(_text_form(item, names_group=len(group_ids) > 1)) + 1 for item in items)
 
 
 def _text_form(item: Answer, *, names_group: bool) -> dict[str, object]:
-    """The fields that the text form says: not what holds for the whole answer, nor the asked entity itself."""
+    """Fields shown in the text form: without those of the whole answer and the entity asked about."""
     fields = item.model_dump(exclude_none=True)
     asked = {"out": "source_node", "in": "target_node"}.get(str(fields.get("direction")))
     unsaid = {f"{asked}_uuid", f"{asked}_name"} if asked else set()
@@ -215,7 +215,7 @@ def _text_form(item: Answer, *, names_group: bool) -> dict[str, object]:
 
 
 def read_on(episodes: Iterable[EpisodeView], offset: int = 0) -> str | None:
-    """How to get the rest of contents that were cut; None if none was. The shortest decides, so nothing is skipped."""
+    """How to read on in contents that were cut; None if none was. The shortest decides, so that nothing is skipped."""
     lengths = [len(item.content) for item in episodes if item.content_truncated and item.content]
     if not lengths:
         return None
@@ -223,7 +223,7 @@ def read_on(episodes: Iterable[EpisodeView], offset: int = 0) -> str | None:
 
 
 def clipped(text: str, max_chars: int) -> str:
-    """The text, cut with an ellipsis if it is longer."""
+    """The text, shortened with an ellipsis if necessary."""
     return text if len(text) <= max_chars else text[: max_chars - 1] + "…"
 
 
@@ -239,7 +239,7 @@ def size_in_words(size: GroupSize) -> str:
 
 
 def plain_attributes(attributes: Mapping[str, object]) -> dict[str, object]:
-    """Attributes as bounded JSON values, without anything that is or looks like an embedding."""
+    """Attributes as bounded JSON values; anything that is or looks like an embedding is removed."""
     plain: dict[str, object] = {}
     for key, value in attributes.items():
         if not _EMBEDDING.search(key) and not _is_vector(value):
