@@ -207,7 +207,7 @@ async def neo4j_graph(neo4j_server: Neo4jAddress) -> AsyncIterator[GraphStore]:
         return open_neo4j(settings)
 
     store = GraphStore(open_database)
-    await _emptied(await store._db())
+    await _emptied(await store.database())
     yield store
     await store.close()
 

@@ -21,7 +21,8 @@ from tests.builders import (
 )
 
 from graphiti_pkm.core.model.records import Entity, Fact, Vectors, WriteIntent
-from graphiti_pkm.core.ports.ports import Embedder, GraphWriter
+from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.core.ports.ports import Embedder
 
 _T = TypeVar("_T")
 
@@ -81,10 +82,10 @@ def weeks() -> list[WriteIntent]:
     return [a_write(project, a_name(project), uuid=fixed_uuid("weeks")), *own, *other]
 
 
-async def load(graph: GraphWriter, writes: Iterable[WriteIntent], embedder: Embedder | None = None) -> None:
+async def load(graph: Graph, writes: Iterable[WriteIntent], embedder: Embedder | None = None) -> None:
     """Apply writes in order, with embeddings if there is an embedder."""
     for write in writes:
-        await graph.apply(write, await embeddings(write, embedder) if embedder else {})
+        await graph.writer.apply(write, await embeddings(write, embedder) if embedder else {})
 
 
 async def embeddings(write: WriteIntent, embedder: Embedder) -> Vectors:

@@ -138,8 +138,8 @@ def reader_rights() -> str:
 
 def opened(store: GraphStore) -> OpenFalkor | OpenFalkorServer:
     """How a store on FalkorDB opens its database."""
-    assert isinstance(store._open_database, OpenFalkor | OpenFalkorServer)
-    return store._open_database
+    assert isinstance(store._opened.open_database, OpenFalkor | OpenFalkorServer)
+    return store._opened.open_database
 
 
 def graph_name(store: GraphStore) -> str:
@@ -148,7 +148,7 @@ def graph_name(store: GraphStore) -> str:
 
 async def falkor_database(store: GraphStore) -> FalkorDatabase:
     """For commands that are FalkorDB's own."""
-    database = await store._db()
+    database = await store.database()
     if isinstance(database, MeasuredDatabase):
         database = database._inner
     assert isinstance(database, FalkorDatabase)

@@ -1,7 +1,7 @@
 """A command of ours that is killed at a step of its own: ``python -m tests.killed WHEN STEP TIMES COMMAND…``.
 
-The step is a function of the package, as ``storage.graph.store:GraphStore.apply``; WHEN is ``before`` or ``after`` the
-call with that number, or ``stop`` to stand still after it. SIGKILL leaves no chance to tidy anything up.
+The step is a function of the package, as ``storage.graph.parts.writing:Writer.apply``; WHEN is ``before`` or ``after``
+the call with that number, or ``stop`` to stand still after it. SIGKILL leaves no chance to tidy anything up.
 """
 
 import functools

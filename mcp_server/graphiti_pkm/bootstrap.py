@@ -42,6 +42,7 @@ from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
 from graphiti_pkm.storage.graph.measured_database import measured
 from graphiti_pkm.storage.graph.opening import Host, opening
+from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.storage.graph.store import GraphStore
 from graphiti_pkm.storage.jobs import Jobs
 from graphiti_pkm.storage.journal.server_id import server_id
@@ -129,7 +130,9 @@ async def open_memory(
         if model is not None:
             stack.push_async_callback(model.close)
         reader = _reader(model, graph, embedder, settings)
-        memory = _assemble(context, configured, opened.host, journal, reader, _Sharing(graph.shared_readings, lease))
+        memory = _assemble(
+            context, graph, configured, opened.host, journal, reader, _Sharing(graph.shared_readings, lease)
+        )
 
         def back_again() -> None:
             metrics.add(DATABASE_RETURNS, 1)
@@ -160,7 +163,7 @@ def _background_work(memory: Memory, graph: GraphStore, stop: asyncio.Event) -> 
         "comparison": memory.recovery.compare_periodically(stop),
         "change of vectors": memory.reembedding.finish_periodically(stop),
         "jobs": memory.jobs.run(stop),
-        "vector indexes": graph.maintain_vector_indexes(stop),
+        "vector indexes": graph.vectors.maintain_vector_indexes(stop),
     }
     if memory.extracting is not None:
         loops["extractions"] = memory.extracting.run(stop)
@@ -220,6 +223,7 @@ def configured_embedder(settings: Settings, metrics: Metrics = UNCOUNTED) -> Loc
 
 def _assemble(
     context: Context,
+    graph: GraphStore,
     configured: Embedder,
     database: Host,
     journal: SqliteJournal,
@@ -235,7 +239,7 @@ def _assemble(
     changed: Callable[[], asyncio.Event] = asyncio.Event
     if reader is not None:
         extractions = ExtractionWriting(context, groups, committer)
-        digesting = Digesting(context, committer, reader.digester)
+        digesting = Digesting(context, committer, reader.digester, graph.part(cypher=Communities))
         extracting = Extracting(
             context, journal.extractions, reader.extractor, extractions, digesting=digesting, shared=shared
         )
@@ -248,6 +252,7 @@ def _assemble(
     services = build_services(
         Kernel(
             context=context,
+            parts=graph,
             groups=groups,
             committer=committer,
             erasing=erasing,

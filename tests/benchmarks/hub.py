@@ -121,7 +121,7 @@ def _unit_vector(draw: random.Random) -> Vector:
 async def load_ours(opened: Memory, hub: Hub) -> None:
     graph = opened.context.graph
     entities = [hub.centre, *hub.neighbours]
-    await graph.apply(a_write(*entities, *map(a_name, entities)), hub.vectors)
+    await graph.writer.apply(a_write(*entities, *map(a_name, entities)), hub.vectors)
     draw = random.Random(0)  # noqa: S311 any directions do
     for i in range(0, len(hub.episodes), _BATCH):
         chosen = hub.episodes[i : i + _BATCH]
@@ -131,9 +131,9 @@ async def load_ours(opened: Memory, hub: Hub) -> None:
             for span in split_passages(episode.content)
         ]
         vectors = {passage.uuid: _unit_vector(draw) for passage in passages}
-        await graph.apply(a_write(*chosen, *hub.mentions[i : i + _BATCH], *passages), vectors)
+        await graph.writer.apply(a_write(*chosen, *hub.mentions[i : i + _BATCH], *passages), vectors)
     for i in range(0, len(hub.facts), _BATCH):
-        await graph.apply(a_write(*hub.facts[i : i + _BATCH]), hub.vectors)
+        await graph.writer.apply(a_write(*hub.facts[i : i + _BATCH]), hub.vectors)
 
 
 async def _graphiti(opened: Memory) -> FalkorDriver:
@@ -215,11 +215,13 @@ async def _measure(opened: Memory, client: Any, graphiti: FalkorDriver, hub: Hub
     groups = (hub.centre.group_id,)
 
     async def query_facts() -> None:
-        page = await graph.connections(uuid, FactFilter(group_ids=groups, now=datetime.now(UTC)), Window(limit=PAGE))
+        page = await graph.facts.connections(
+            uuid, FactFilter(group_ids=groups, now=datetime.now(UTC)), Window(limit=PAGE)
+        )
         assert (page.total, len(page.facts)) == (len(hub.facts), PAGE)
 
     async def query_episodes() -> None:
-        page = await graph.timeline(uuid, EpisodeFilter(group_ids=groups), Window(limit=EPISODE_PAGE))
+        page = await graph.episodes.timeline(uuid, EpisodeFilter(group_ids=groups), Window(limit=EPISODE_PAGE))
         assert (page.total, len(page.episodes)) == (len(hub.episodes), EPISODE_PAGE)
 
     async def our_facts() -> None:

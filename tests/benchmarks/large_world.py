@@ -93,7 +93,7 @@ class Vectors:
 
 async def load(store: GraphStore, vectors: Vectors, size: int, group: str) -> None:
     """All of it in one group."""
-    database = await store._db()
+    database = await store.database()
     days = [_MOST_LISTED + timedelta(days=i) for i in range(DAYS)]
     values = {
         "group": group,
@@ -116,7 +116,7 @@ async def load(store: GraphStore, vectors: Vectors, size: int, group: str) -> No
 
 async def regroup(store: GraphStore, prefix: str, groups: int) -> None:
     """The same records in so many groups of one size, ``prefix`` with a number."""
-    database = await store._db()
+    database = await store.database()
     for text in _REGROUP:
         await database.write(Query("regroup", text, {"prefix": prefix, "groups": groups}))
     text = "UNWIND range(0, $groups - 1) AS i MERGE (g:Group {id: $prefix + i}) SET g.holds = true"

@@ -96,24 +96,24 @@ async def _search(opened: Memory, size: int) -> list[Figure]:
     vectors = await Vectors.of_the_journal(Settings())
     await load(graph, vectors, size, ONE)  # type: ignore[arg-type]
     begun = perf_counter()
-    await graph.tend_vector_indexes()  # type: ignore[attr-defined]
-    while any(index.percent < 100 for index in await graph.vector_indexes()):  # noqa: ASYNC110 nothing tells of it
+    await graph.vectors.tend_vector_indexes()  # type: ignore[attr-defined]
+    while any(index.percent < 100 for index in await graph.vectors.vector_indexes()):  # noqa: ASYNC110 nothing tells of it
         await asyncio.sleep(_POLL_SECONDS)
     built = perf_counter() - begun
-    await graph.detect_vector_indexes()  # type: ignore[attr-defined]
+    await graph.vectors.detect_vector_indexes()  # type: ignore[attr-defined]
     driver = await _stock(opened)
     queries = cycle(vectors.draw(PROBES, seed=5))
     facts, entities = FactFilter(group_ids=(ONE,), now=datetime.now(UTC)), EntityFilter(group_ids=(ONE,))
 
     async def our_facts() -> None:
-        assert await graph.nearest_facts(next(queries), facts, LIMIT)
+        assert await graph.search.nearest_facts(next(queries), facts, LIMIT)
 
     async def their_facts() -> None:
         query = list(next(queries))
         assert await edge_similarity_search(driver, query, None, None, SearchFilters(), [ONE], LIMIT, MIN_SCORE)
 
     async def our_nodes() -> None:
-        assert await graph.nearest_entities(next(queries), entities, LIMIT)
+        assert await graph.search.nearest_entities(next(queries), entities, LIMIT)
 
     async def their_nodes() -> None:
         assert await node_similarity_search(driver, list(next(queries)), SearchFilters(), [ONE], LIMIT, MIN_SCORE)

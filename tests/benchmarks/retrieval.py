@@ -101,8 +101,8 @@ def searches(opened: Memory, client: Client) -> dict[str, Search]:
 
     async def worded(asked: Question, limit: int) -> list[str]:
         terms = search_terms(asked.question)
-        hits = list(await graph.search_episodes(terms, wanted(), limit))
-        texts = {one.uuid: f"{one.name} {one.content}" for one in await graph.get_episodes(hits, ("default",))}
+        hits = list(await graph.search.search_episodes(terms, wanted(), limit))
+        texts = {one.uuid: f"{one.name} {one.content}" for one in await graph.records.get_episodes(hits, ("default",))}
         return [uuid for uuid, _ in ranked(word_scores(terms, texts))]
 
     async def full_text(asked: Question) -> Sequence[str]:
@@ -111,13 +111,13 @@ def searches(opened: Memory, client: Client) -> dict[str, Search]:
     async def rank_fusion(asked: Question, limit: int = _WHOLE) -> Sequence[str]:
         (vector,) = await embedder.embed([asked.question])
         scores: dict[str, float] = {}
-        for ranking in (await worded(asked, limit), list(await graph.nearest_episodes(vector, wanted(), limit))):
+        for ranking in (await worded(asked, limit), list(await graph.search.nearest_episodes(vector, wanted(), limit))):
             for place, uuid in enumerate(ranking, 1):
                 scores[uuid] = scores.get(uuid, 0.0) + 1 / (_FUSED_BY + place)
         return await days([uuid for uuid, _ in ranked(scores)[:TOP]])
 
     async def days(uuids: Sequence[str]) -> list[str]:
-        return [one.valid_at.date().isoformat() for one in await graph.get_episodes(uuids, ("default",))]
+        return [one.valid_at.date().isoformat() for one in await graph.records.get_episodes(uuids, ("default",))]
 
     async def in_pools(asked: Question) -> Sequence[str]:
         return await rank_fusion(asked, POOL)

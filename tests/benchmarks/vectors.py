@@ -99,7 +99,7 @@ async def _searched(
 ) -> AsyncIterator[Searched]:
     store = GraphStore(OpenFalkor(database.acquire, database.recover, graph), threshold)
     model = LocalEmbedder(Settings())
-    await store.record_embedding(model.model, model.dimension)
+    await store.embeddings.record_embedding(model.model, model.dimension)
     client = FalkorDB(unix_socket_path=str(await database.acquire()))  # type: ignore[no-untyped-call]
     stock = FalkorDriver(falkor_db=client, database=graph)
     if stock._init_task is not None:  # its own indexes are ours but for full text, which no search here asks
@@ -116,7 +116,7 @@ async def _searched(
 
 async def _compared(searched: Searched, group: str, what: str, aim: ForgetTarget | None) -> list[Figure]:
     """Each search with a query of its own; the same calls of Graphiti's with our driver and with its own."""
-    await searched.store.detect_vector_indexes()
+    await searched.store.vectors.detect_vector_indexes()
     found = []
     for kind, (ours, theirs) in _sides(searched, group).items():
         begun = perf_counter()
@@ -145,7 +145,7 @@ def _sides(searched: Searched, group: str) -> dict[str, tuple[Side, Side]]:
 
     async def our_passages() -> None:
         wanted = EpisodeFilter(group_ids=(group,))
-        assert await searched.store.nearest_episodes(next(queries), wanted, LIMIT)
+        assert await searched.store.search.nearest_episodes(next(queries), wanted, LIMIT)
 
     async def their_passages() -> None:
         values = {"group_ids": [group], "search_vector": list(next(queries)), "min_score": MIN_SCORE, "limit": LIMIT}
@@ -162,16 +162,16 @@ def _sides(searched: Searched, group: str) -> dict[str, tuple[Side, Side]]:
 async def _built(searched: Searched, size: int) -> list[Figure]:
     """The indexes of the large group, and what searches and writes wait meanwhile."""
     begun = perf_counter()
-    await searched.store.tend_vector_indexes()
+    await searched.store.vectors.tend_vector_indexes()
     queries = cycle(searched.vectors.draw(PROBES, seed=5))
     wanted = FactFilter(group_ids=(ONE,), now=datetime.now(UTC))
     searches, writes = [], []
     while not await _is_complete(searched.store):
         between = perf_counter()
-        assert await searched.store.nearest_facts(next(queries), wanted, LIMIT)
+        assert await searched.store.search.nearest_facts(next(queries), wanted, LIMIT)
         searches.append(1000 * (perf_counter() - between))
         between = perf_counter()
-        await searched.store.record_embedding("", 0)  # a write that changes nothing
+        await searched.store.embeddings.record_embedding("", 0)  # a write that changes nothing
         writes.append(1000 * (perf_counter() - between))
     what = f"indexes of {size:,} entities, facts and passages"
     return [
@@ -182,13 +182,13 @@ async def _built(searched: Searched, size: int) -> list[Figure]:
 
 
 async def _is_complete(store: GraphStore) -> bool:
-    found = await store.vector_indexes()
+    found = await store.vectors.vector_indexes()
     return len(found) == len(KINDS) and all(index.percent == 100 for index in found)
 
 
 async def _recalled(searched: Searched, size: int) -> list[Figure]:
     """Of the ten nearest by an exact scan, how many the index finds."""
-    exact = GraphStore(searched.store._open_database)
+    exact = GraphStore(searched.store._opened.open_database)
     queries = searched.vectors.draw(PROBES, seed=9)
     now = datetime.now(UTC)
     entities, facts, episodes = (
@@ -199,12 +199,12 @@ async def _recalled(searched: Searched, size: int) -> list[Figure]:
     hits = dict.fromkeys(KINDS, 0)
     for query in queries:
         for kind, one, other in (
-            ("nodes", searched.store.nearest_entities, exact.nearest_entities),
-            ("facts", searched.store.nearest_facts, exact.nearest_facts),
+            ("nodes", searched.store.search.nearest_entities, exact.nearest_entities),
+            ("facts", searched.store.search.nearest_facts, exact.nearest_facts),
         ):
             wanted = entities if kind == "nodes" else facts
             hits[kind] += len({*await one(query, wanted, LIMIT)} & {*await other(query, wanted, LIMIT)})  # type: ignore[operator]
-        near = await searched.store.nearest_episodes(query, episodes, LIMIT)
+        near = await searched.store.search.nearest_episodes(query, episodes, LIMIT)
         hits["passages"] += len({*near} & {*await exact.nearest_episodes(query, episodes, LIMIT)})
     await exact.close()
     return [

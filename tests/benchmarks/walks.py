@@ -76,7 +76,7 @@ async def _load(opened: Memory, land: Land) -> None:
     """Without vectors: no query here compares them."""
     for records in (land.entities, land.facts):
         for i in range(0, len(records), _BATCH):
-            await opened.context.graph.apply(a_write(*records[i : i + _BATCH]), {})
+            await opened.context.graph.writer.apply(a_write(*records[i : i + _BATCH]), {})
 
 
 def _sides(client: Any, land: Land) -> dict[str, Side]:

@@ -7,8 +7,9 @@ import pytest
 from tests.embedding_service import EmbeddingService
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.group_locks import GroupLocks
-from graphiti_pkm.core.ports.ports import Embedder, Graph, Journal
+from graphiti_pkm.core.ports.ports import Embedder, Journal
 from graphiti_pkm.embedding.api import ApiEmbedder
 from graphiti_pkm.embedding.api import EmbeddingService as EmbeddingServiceSettings
 from graphiti_pkm.embedding.local.local import LocalEmbedder

@@ -7,7 +7,7 @@ from tests.builders import a_fact, a_write, an_entity, at
 
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
 from graphiti_pkm.core.model.records import Fact
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 
 NOW = at(2026, 6)
 PAGE = Window(limit=300)
@@ -28,7 +28,7 @@ class Story:
     async def put(self, *records: Any) -> None:
         people = () if self.made else (self.sarah, self.tom)
         self.made = True
-        await self.graph.apply(a_write(*people, *records), {})
+        await self.graph.writer.apply(a_write(*people, *records), {})
 
     def fact(self, text: str, **fields: Any) -> Fact:
         return a_fact(self.sarah, self.tom, **{"text": text, "valid_at": at(2025), **fields})
@@ -36,13 +36,15 @@ class Story:
     async def page(self, **fields: Any) -> FactPage:
         """The same from the entity, from its other end, and from the group."""
         asked = wanted(**fields)
-        page = await self.graph.connections(self.sarah.uuid, asked, PAGE)
+        page = await self.graph.facts.connections(self.sarah.uuid, asked, PAGE)
         assert page.total == len(page.facts)
-        assert await self.graph.connections(self.tom.uuid, asked, PAGE) == page
-        assert await self.graph.group_facts(asked, PAGE) == page
+        assert await self.graph.facts.connections(self.tom.uuid, asked, PAGE) == page
+        assert await self.graph.facts.group_facts(asked, PAGE) == page
         uuids = [fact.uuid for fact in reversed(page.facts)]
-        assert await self.graph.facts_under([*uuids, "nothing"], asked) == list(reversed(page.facts))
-        assert sum(one.facts for one in await self.graph.neighbour_counts(self.sarah.uuid, asked, 10)) == page.total
+        assert await self.graph.facts.facts_under([*uuids, "nothing"], asked) == list(reversed(page.facts))
+        assert (
+            sum(one.facts for one in await self.graph.facts.neighbour_counts(self.sarah.uuid, asked, 10)) == page.total
+        )
         return page
 
     async def texts(self, **fields: Any) -> list[str]:

@@ -18,7 +18,8 @@ from tests.builders import (
 
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import BackLinkJob, Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
-from graphiti_pkm.core.ports.ports import Graph, Journal
+from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.core.ports.ports import Journal
 
 WIDE = Window(limit=50)
 
@@ -47,25 +48,25 @@ def clearing(group_id: str) -> WriteIntent:
 
 async def test_nothing_of_the_group_is_found_and_all_of_the_others(graph: Graph) -> None:
     mine, other = a_story(GROUP), a_story(OTHER_GROUP)
-    await graph.apply(mine, {})
-    await graph.apply(other, {})
-    before = await graph.name_book(GROUP, None)
+    await graph.writer.apply(mine, {})
+    await graph.writer.apply(other, {})
+    before = await graph.records.name_book(GROUP, None)
     assert before is not None
     clear = clearing(GROUP)
-    await graph.apply(clear, {})
-    assert await graph.groups() == [OTHER_GROUP]
-    assert await graph.applied([clear.uuid, mine.uuid]) == {clear.uuid, mine.uuid}
+    await graph.writer.apply(clear, {})
+    assert await graph.records.groups() == [OTHER_GROUP]
+    assert await graph.writer.applied([clear.uuid, mine.uuid]) == {clear.uuid, mine.uuid}
     for group, story, count in ((GROUP, mine, 0), (OTHER_GROUP, other, 1)):
-        sizes = (await graph.group_sizes([group])).get(group)
+        sizes = (await graph.records.group_sizes([group])).get(group)
         assert sizes is None or (sizes.episodes, sizes.facts) == (count, count)
-        assert len(await graph.get_names([name.key for name in story.names])) == 3 * count
-        assert len(await graph.passages(story.episodes[0].uuid, without_vector=False, limit=5)) == count
-        assert len(await graph.get_facts([story.facts[0].uuid], [GROUP, OTHER_GROUP])) == count
-        assert len(await graph.search_entities(["sal"], EntityFilter(group_ids=(group,)), 5)) == count
-        assert len(await graph.search_episodes(["berlin"], EpisodeFilter(group_ids=(group,)), 5)) == count
-        assert len(await graph.search_facts(["tom"], FactFilter(group_ids=(group,), now=at(2027)), 5)) == count
-        assert len(await graph.retired_by_episode(story.episodes[0].uuid, [group], 5)) == count
-    book = await graph.name_book(GROUP, before.version)
+        assert len(await graph.records.get_names([name.key for name in story.names])) == 3 * count
+        assert len(await graph.episodes.passages(story.episodes[0].uuid, without_vector=False, limit=5)) == count
+        assert len(await graph.records.get_facts([story.facts[0].uuid], [GROUP, OTHER_GROUP])) == count
+        assert len(await graph.search.search_entities(["sal"], EntityFilter(group_ids=(group,)), 5)) == count
+        assert len(await graph.search.search_episodes(["berlin"], EpisodeFilter(group_ids=(group,)), 5)) == count
+        assert len(await graph.search.search_facts(["tom"], FactFilter(group_ids=(group,), now=at(2027)), 5)) == count
+        assert len(await graph.facts.retired_by_episode(story.episodes[0].uuid, [group], 5)) == count
+    book = await graph.records.name_book(GROUP, before.version)
     assert book is not None
     assert book.names == ()
 
@@ -73,17 +74,17 @@ async def test_nothing_of_the_group_is_found_and_all_of_the_others(graph: Graph)
 async def test_an_earlier_write_does_not_come_back_and_a_later_one_stays(graph: Graph) -> None:
     mine, clear, later = a_story(GROUP), clearing(GROUP), a_story(GROUP)
     for write in (mine, clear, later, mine, clear):
-        await graph.apply(write, {})
-    found = await graph.recent_episodes(EpisodeFilter(group_ids=(GROUP,)), WIDE)
+        await graph.writer.apply(write, {})
+    found = await graph.episodes.recent_episodes(EpisodeFilter(group_ids=(GROUP,)), WIDE)
     assert [episode.uuid for episode in found.episodes] == [later.episodes[0].uuid]
-    assert await graph.groups() == [GROUP]
+    assert await graph.records.groups() == [GROUP]
     entity = later.entities[0].uuid
-    assert (await graph.connections(entity, FactFilter(group_ids=(GROUP,), now=at(2027)), WIDE)).total == 1
+    assert (await graph.facts.connections(entity, FactFilter(group_ids=(GROUP,), now=at(2027)), WIDE)).total == 1
 
 
 async def test_a_group_that_holds_nothing_is_cleared_without_harm(graph: Graph) -> None:
-    await graph.apply(clearing(GROUP), {})
-    assert await graph.groups() == []
+    await graph.writer.apply(clearing(GROUP), {})
+    assert await graph.records.groups() == []
 
 
 async def test_memories_of_a_cleared_group_have_no_receipt_those_of_others_and_later_ones_do(journal: Journal) -> None:

@@ -3,7 +3,8 @@
 from tests.builders import GROUP, OTHER_GROUP, a_write, an_episode, an_intent
 
 from graphiti_pkm.core.model.records import Deletions, WriteIntent, WriteKind
-from graphiti_pkm.core.ports.ports import Graph, Journal
+from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.core.ports.ports import Journal
 
 
 def some_writes(count: int) -> list[WriteIntent]:
@@ -11,22 +12,22 @@ def some_writes(count: int) -> list[WriteIntent]:
 
 
 async def test_the_graph_tells_its_markers_and_episodes_in_pages_over_all_groups(graph: Graph) -> None:
-    assert (await graph.write_count(), await graph.episode_count()) == (0, 0)
-    assert await graph.writes_after("", 10) == []
+    assert (await graph.comparison.write_count(), await graph.comparison.episode_count()) == (0, 0)
+    assert await graph.comparison.writes_after("", 10) == []
     writes = some_writes(5)
     for write in writes:
-        await graph.apply(write, {})
+        await graph.writer.apply(write, {})
     markers = sorted(write.uuid for write in writes)
     episodes = sorted(write.episodes[0].uuid for write in writes)
-    assert (await graph.write_count(), await graph.episode_count()) == (5, 5)
-    assert await graph.writes_after("", 3) == markers[:3]
-    assert await graph.writes_after(markers[2], 3) == markers[3:]
-    assert await graph.episodes_after("", 3) == episodes[:3]
-    assert await graph.episodes_after(episodes[2], 3) == episodes[3:]
-    assert await graph.episodes_after(episodes[4], 3) == []
-    assert await graph.existing_episodes([episodes[1], "another", episodes[3]]) == {episodes[1], episodes[3]}
+    assert (await graph.comparison.write_count(), await graph.comparison.episode_count()) == (5, 5)
+    assert await graph.comparison.writes_after("", 3) == markers[:3]
+    assert await graph.comparison.writes_after(markers[2], 3) == markers[3:]
+    assert await graph.comparison.episodes_after("", 3) == episodes[:3]
+    assert await graph.comparison.episodes_after(episodes[2], 3) == episodes[3:]
+    assert await graph.comparison.episodes_after(episodes[4], 3) == []
+    assert await graph.comparison.existing_episodes([episodes[1], "another", episodes[3]]) == {episodes[1], episodes[3]}
     await graph.clear()
-    assert (await graph.write_count(), await graph.episode_count()) == (0, 0)
+    assert (await graph.comparison.write_count(), await graph.comparison.episode_count()) == (0, 0)
 
 
 async def test_the_journal_tells_what_the_graph_should_hold(journal: Journal) -> None:

@@ -20,6 +20,7 @@ from tests.builders import (
 )
 from tests.fakes import FakeClock
 
+from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, Window
 from graphiti_pkm.core.model.records import (
     BackLinkJob,
@@ -33,8 +34,9 @@ from graphiti_pkm.core.model.records import (
     WriteIntent,
     WriteKind,
 )
-from graphiti_pkm.core.ports.changes import ChangeFilter
-from graphiti_pkm.core.ports.ports import Graph, Journal
+from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.core.ports.ports import Journal
+from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 
 HIDDEN = "pregnant"
 WORDS = f"Maria is {HIDDEN}. Tom runs."
@@ -47,15 +49,15 @@ async def test_a_fact_with_another_relation_and_an_entity_without_its_type(graph
     fact = a_fact(tom, spoon, "ASKED_ZEPHYRIN", text="Tom asked", episodes=(episode.uuid,))
     told_by = a_write(spoon, tom, a_name(spoon), a_name(tom), episode, fact)
     await journal.append(told_by, {}, "hash", {})
-    await graph.apply(told_by, {})
+    await graph.writer.apply(told_by, {})
     left = spoon.model_copy(update={"label": None}), fact.model_copy(update={"relation": "ASKED"})
     forgetting = a_write(*left, kind=WriteKind.FORGET, forgets=Forgetting())
     await journal.append(forgetting, {}, "hash", {})
-    await graph.apply(forgetting, {})
-    assert await graph.relations(GROUP, 9) == {"ASKED": 1}
-    assert [one.label for one in await graph.get_entities([spoon.uuid], (GROUP,))] == [None]
+    await graph.writer.apply(forgetting, {})
+    assert await graph.facts.relations(GROUP, 9) == {"ASKED": 1}
+    assert [one.label for one in await graph.records.get_entities([spoon.uuid], (GROUP,))] == [None]
     typed = EntityFilter(group_ids=(GROUP,), labels=("ZephyrinThing",))
-    assert await graph.search_entities(["spoon"], typed, 9) == {}
+    assert await graph.search.search_entities(["spoon"], typed, 9) == {}
     assert "zephyrin" not in str(await journal.row_contents(GROUP, 0, 9)).casefold()
 
 
@@ -131,57 +133,57 @@ class Story:
 
 async def what_is_left(graph: Graph, story: Story) -> list[object]:
     groups = (GROUP,)
-    found = await graph.search_episodes([HIDDEN], EpisodeFilter(group_ids=groups), 5)
+    found = await graph.search.search_episodes([HIDDEN], EpisodeFilter(group_ids=groups), 5)
     wanted = ChangeFilter(group_ids=groups, recorded_until=at(2030), since=at(2000))
-    passages = await graph.passages(story.episode.uuid, without_vector=False, limit=9)
+    passages = await graph.episodes.passages(story.episode.uuid, without_vector=False, limit=9)
     return [
-        await graph.get_episodes([story.episode.uuid], groups),
-        await graph.get_entities([story.maria.uuid, story.tom.uuid], groups),
-        await graph.get_facts([story.secret.uuid, story.fact.uuid, story.old.uuid], groups),
-        await graph.changes(wanted, Window(limit=20)),
-        await graph.episode_entities([story.episode.uuid], groups, Window(limit=5)),
+        await graph.records.get_episodes([story.episode.uuid], groups),
+        await graph.records.get_entities([story.maria.uuid, story.tom.uuid], groups),
+        await graph.records.get_facts([story.secret.uuid, story.fact.uuid, story.old.uuid], groups),
+        await graph.part(cypher=ChangeLists).changes(wanted, Window(limit=20)),
+        await graph.episodes.episode_entities([story.episode.uuid], groups, Window(limit=5)),
         passages,
-        await graph.passages(story.episode.uuid, without_vector=True, limit=9),
-        await graph.get_names([name.key for name in story.told_by.names]),
+        await graph.episodes.passages(story.episode.uuid, without_vector=True, limit=9),
+        await graph.records.get_names([name.key for name in story.told_by.names]),
         found,
     ]
 
 
 async def test_the_graph_keeps_no_word_of_it_and_all_that_was_said_beside_it(graph: Graph) -> None:
     story = Story()
-    await graph.apply(story.told_by, story.vectors)
-    before = await graph.name_book(GROUP, None)
-    await graph.apply(story.forgetting(), {})
+    await graph.writer.apply(story.told_by, story.vectors)
+    before = await graph.records.name_book(GROUP, None)
+    await graph.writer.apply(story.forgetting(), {})
     left = await what_is_left(graph, story)
     assert HIDDEN not in str(left)
-    (episode,) = await graph.get_episodes([story.episode.uuid], (GROUP,))
+    (episode,) = await graph.records.get_episodes([story.episode.uuid], (GROUP,))
     assert (episode.content, episode.name, episode.valid_at) == (LEFT, "[forgotten]", story.episode.valid_at)
-    assert await graph.search_episodes(["runs"], EpisodeFilter(group_ids=(GROUP,)), 5)
-    (fact, old) = await graph.get_facts([story.fact.uuid, story.old.uuid], (GROUP,))
+    assert await graph.search.search_episodes(["runs"], EpisodeFilter(group_ids=(GROUP,)), 5)
+    (fact, old) = await graph.records.get_facts([story.fact.uuid, story.old.uuid], (GROUP,))
     assert (fact.quote, fact.quote_start, fact.quote_end) == ("Tom runs.", 12, 21)
-    (passage,) = await graph.passages(story.episode.uuid, without_vector=False, limit=9)
+    (passage,) = await graph.episodes.passages(story.episode.uuid, without_vector=False, limit=9)
     assert LEFT[passage.start : passage.end] == "Tom runs."
-    assert await graph.passages(story.episode.uuid, without_vector=True, limit=9) == []
-    changes = (await graph.fact_changes([story.secret.uuid, old.uuid], (GROUP,), 9)).values()
+    assert await graph.episodes.passages(story.episode.uuid, without_vector=True, limit=9) == []
+    changes = (await graph.changes.fact_changes([story.secret.uuid, old.uuid], (GROUP,), 9)).values()
     assert [[(one.kind, one.replaced_by, one.reason) for one in listed] for listed in changes] == [
         [],
         [("proposed", None, "[forgotten]"), ("retired", None, None)],
     ]
     assert before is not None
-    assert await graph.name_book(GROUP, before.version) is not None
+    assert await graph.records.name_book(GROUP, before.version) is not None
 
 
 async def test_reasons_come_newest_recorded_first_from_one_group(graph: Graph) -> None:
     story, elsewhere = Story(), Story(OTHER_GROUP)
     later = a_change(story.old, story.episode, kind="restored", reason="later", recorded_at=at(2027))
     silent = a_change(story.old, story.episode, kind="restored", recorded_at=at(2028))
-    await graph.apply(story.told_by, {})
-    await graph.apply(elsewhere.told_by, {})
-    await graph.apply(a_write(later, silent, group_id=GROUP), {})
-    found = await graph.reasons(GROUP, 10)
+    await graph.writer.apply(story.told_by, {})
+    await graph.writer.apply(elsewhere.told_by, {})
+    await graph.writer.apply(a_write(later, silent, group_id=GROUP), {})
+    found = await graph.changes.reasons(GROUP, 10)
     assert next(iter(found.items())) == (later.uuid, "later")
     assert found.keys() == {later.uuid, story.ended.uuid, story.voided.uuid, story.other.uuid}
-    assert await graph.reasons(GROUP, 1) == {later.uuid: "later"}
+    assert await graph.changes.reasons(GROUP, 1) == {later.uuid: "later"}
 
 
 async def test_a_rebuild_from_the_redacted_journal_gives_the_same(graph: Graph, journal: Journal) -> None:
@@ -189,12 +191,12 @@ async def test_a_rebuild_from_the_redacted_journal_gives_the_same(graph: Graph, 
     forgetting = story.forgetting()
     await journal.append(story.told_by, story.vectors, "hash", {"message": HIDDEN})
     await journal.append(forgetting, {}, "", {})
-    await graph.apply(story.told_by, story.vectors)
-    await graph.apply(forgetting, {})
+    await graph.writer.apply(story.told_by, story.vectors)
+    await graph.writer.apply(forgetting, {})
     before = await what_is_left(graph, story)
     await graph.clear()
     for row in await journal.rows(0, 10):
-        await graph.apply(row.intent, row.vectors)
+        await graph.writer.apply(row.intent, row.vectors)
     assert await what_is_left(graph, story) == before
 
 
@@ -307,18 +309,18 @@ class Nicknames:
 
 async def test_the_graph_finds_an_entity_by_a_forgotten_name_no_longer(graph: Graph) -> None:
     story = Nicknames()
-    await graph.apply(story.told_by, {})
-    before = await graph.name_book(GROUP, None)
+    await graph.writer.apply(story.told_by, {})
+    before = await graph.records.name_book(GROUP, None)
     assert before is not None
     wanted = EntityFilter(group_ids=(GROUP,))
-    assert set(await graph.search_entities([HIDDEN], wanted, 5)) == {story.tom.uuid}
-    await graph.apply(story.forgetting(), {})
-    assert await graph.search_entities([HIDDEN], wanted, 5) == {}
-    assert set(await graph.search_entities(["tommy"], wanted, 5)) == {story.tom.uuid}
-    assert set(await graph.search_entities(["tom"], wanted, 5)) == {story.tom.uuid}
-    assert set(await graph.search_entities(["mary"], wanted, 5)) == {story.maria.uuid}
-    assert await graph.aliases([story.tom.uuid], 9) == {story.tom.uuid: ["TOMMY", "Tommy"]}
-    after = await graph.name_book(GROUP, before.version)
+    assert set(await graph.search.search_entities([HIDDEN], wanted, 5)) == {story.tom.uuid}
+    await graph.writer.apply(story.forgetting(), {})
+    assert await graph.search.search_entities([HIDDEN], wanted, 5) == {}
+    assert set(await graph.search.search_entities(["tommy"], wanted, 5)) == {story.tom.uuid}
+    assert set(await graph.search.search_entities(["tom"], wanted, 5)) == {story.tom.uuid}
+    assert set(await graph.search.search_entities(["mary"], wanted, 5)) == {story.maria.uuid}
+    assert await graph.records.aliases([story.tom.uuid], 9) == {story.tom.uuid: ["TOMMY", "Tommy"]}
+    after = await graph.records.name_book(GROUP, before.version)
     assert after is not None
     assert {name.text for name in after.names} == {"Tom", "Tommy", "Mary"}
 
@@ -382,7 +384,7 @@ async def test_erasing_waits_for_its_time_and_counts_once_the_graph_has_the_writ
 
 
 async def test_the_graph_makes_its_file_anew(graph: Graph) -> None:
-    await graph.apply(Story().told_by, {})
+    await graph.writer.apply(Story().told_by, {})
     assert await graph.erase()
 
 

@@ -18,10 +18,11 @@ from tests.builders import (
     new_uuid,
 )
 
+from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import FactChange, RecordedChange
-from graphiti_pkm.core.ports.changes import ChangeFilter, ChangePage
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 
 PAGE = Window(limit=100)
 
@@ -49,17 +50,17 @@ async def test_facts_that_an_episode_ended_or_voided_come_newest_recorded_first(
         a_change(voided, note, kind="voided", replaced_by=ended.uuid),
         a_change(elsewhere, other),
     ]
-    await graph.apply(a_write(sarah, tom, note, other, ended, voided, elsewhere, *changes), {})
-    assert await graph.retired_by_episode(note.uuid, ["t1"], 10) == [voided, ended]
-    assert await graph.retired_by_episode(note.uuid, ["t1"], 1) == [voided]
-    assert await graph.retired_by_episode(note.uuid, ["t2"], 10) == []
-    assert await graph.retired_by_episode("nothing", ["t1"], 10) == []
+    await graph.writer.apply(a_write(sarah, tom, note, other, ended, voided, elsewhere, *changes), {})
+    assert await graph.facts.retired_by_episode(note.uuid, ["t1"], 10) == [voided, ended]
+    assert await graph.facts.retired_by_episode(note.uuid, ["t1"], 1) == [voided]
+    assert await graph.facts.retired_by_episode(note.uuid, ["t2"], 10) == []
+    assert await graph.facts.retired_by_episode("nothing", ["t1"], 10) == []
 
 
 async def test_a_change_of_a_fact_that_is_gone_is_left_out(graph: Graph) -> None:
     sarah, note = an_entity("Sarah"), an_episode()
-    await graph.apply(a_write(sarah, note, a_change(a_fact(sarah, sarah), note)), {})
-    assert await graph.retired_by_episode(note.uuid, ["t1"], 10) == []
+    await graph.writer.apply(a_write(sarah, note, a_change(a_fact(sarah, sarah), note)), {})
+    assert await graph.facts.retired_by_episode(note.uuid, ["t1"], 10) == []
 
 
 async def test_facts_that_a_fact_ended_or_voided_come_newest_recorded_first(graph: Graph) -> None:
@@ -75,11 +76,11 @@ async def test_facts_that_a_fact_ended_or_voided_come_newest_recorded_first(grap
         a_change(elsewhere, note, replaced_by=other.uuid),
         a_change(other, note),
     ]
-    await graph.apply(a_write(sarah, tom, note, new, other, ended, voided, elsewhere, *changes), {})
-    assert await graph.retired_by_fact(new.uuid, ["t1"], 10) == [voided, ended]
-    assert await graph.retired_by_fact(new.uuid, ["t1"], 1) == [voided]
-    assert await graph.retired_by_fact(new.uuid, ["t2"], 10) == []
-    assert await graph.retired_by_fact("nothing", ["t1"], 10) == []
+    await graph.writer.apply(a_write(sarah, tom, note, new, other, ended, voided, elsewhere, *changes), {})
+    assert await graph.facts.retired_by_fact(new.uuid, ["t1"], 10) == [voided, ended]
+    assert await graph.facts.retired_by_fact(new.uuid, ["t1"], 1) == [voided]
+    assert await graph.facts.retired_by_fact(new.uuid, ["t2"], 10) == []
+    assert await graph.facts.retired_by_fact("nothing", ["t1"], 10) == []
 
 
 async def test_a_proposal_or_a_restoring_ends_nothing(graph: Graph) -> None:
@@ -87,9 +88,9 @@ async def test_a_proposal_or_a_restoring_ends_nothing(graph: Graph) -> None:
     fact = a_fact(sarah, sarah)
     kinds = ("proposed", "rejected", "restored", "deleted")
     events = [a_change(fact, note, kind=kind, replaced_by=fact.uuid) for kind in kinds]
-    await graph.apply(a_write(sarah, note, fact, *events), {})
-    assert await graph.retired_by_episode(note.uuid, [GROUP], 10) == []
-    assert await graph.retired_by_fact(fact.uuid, [GROUP], 10) == []
+    await graph.writer.apply(a_write(sarah, note, fact, *events), {})
+    assert await graph.facts.retired_by_episode(note.uuid, [GROUP], 10) == []
+    assert await graph.facts.retired_by_fact(fact.uuid, [GROUP], 10) == []
 
 
 async def test_every_value_of_a_change_comes_back_and_so_does_what_version_one_wrote(graph: Graph) -> None:
@@ -110,19 +111,19 @@ async def test_every_value_of_a_change_comes_back_and_so_does_what_version_one_w
         previous_voided=True,
     )
     lean = FactChange(uuid=new_uuid(), fact_uuid=fact.uuid, kind="restored", recorded_at=at(2026, 3))
-    await graph.apply(a_write(sarah, note, fact, whole, lean), {})
-    found = await graph.fact_changes([fact.uuid, "nothing"], [GROUP], 10)
+    await graph.writer.apply(a_write(sarah, note, fact, whole, lean), {})
+    found = await graph.changes.fact_changes([fact.uuid, "nothing"], [GROUP], 10)
     assert found == {fact.uuid: [kept(lean), kept(whole)], "nothing": []}
-    assert await graph.fact_changes([fact.uuid], [GROUP], 1) == {fact.uuid: [kept(lean)]}
-    assert await graph.fact_changes([fact.uuid], [OTHER_GROUP], 10) == {fact.uuid: []}
+    assert await graph.changes.fact_changes([fact.uuid], [GROUP], 1) == {fact.uuid: [kept(lean)]}
+    assert await graph.changes.fact_changes([fact.uuid], [OTHER_GROUP], 10) == {fact.uuid: []}
 
 
 async def test_events_of_one_write_keep_their_order(graph: Graph) -> None:
     sarah, note = an_entity("Sarah"), an_episode()
     fact = a_fact(sarah, sarah)
     events = [a_change(fact, note, reason=str(i)) for i in range(20)]
-    await graph.apply(a_write(sarah, note, fact, *events), {})
-    (found,) = (await graph.fact_changes([fact.uuid], [GROUP], 100)).values()
+    await graph.writer.apply(a_write(sarah, note, fact, *events), {})
+    (found,) = (await graph.changes.fact_changes([fact.uuid], [GROUP], 100)).values()
     assert [event.reason for event in found] == [str(i) for i in reversed(range(20))]
 
 
@@ -130,8 +131,8 @@ async def test_changes_come_newest_recorded_first_in_pages_that_meet(graph: Grap
     sarah, note = an_entity("Sarah"), an_episode()
     facts = [a_fact(sarah, sarah, created_at=at(2026, 1, 1 + i // 2), episodes=(note.uuid,)) for i in range(6)]
     events = [a_change(fact, note, recorded_at=fact.created_at) for fact in facts]
-    await graph.apply(a_write(sarah, note, *facts, *events), {})
-    whole = await graph.changes(wanted(), PAGE)
+    await graph.writer.apply(a_write(sarah, note, *facts, *events), {})
+    whole = await graph.part(cypher=ChangeLists).changes(wanted(), PAGE)
     days = [[f for f in facts if f.created_at == at(2026, 1, day)] for day in (3, 2, 1)]
     rows = [
         [(e.recorded_at, e.kind) for e in events if e.fact_uuid in {f.uuid for f in day}]
@@ -147,12 +148,12 @@ async def test_changes_come_newest_recorded_first_in_pages_that_meet(graph: Grap
     met: list[RecordedChange] = []
     after = None
     for _ in range(12):
-        page = await graph.changes(wanted(), Window(limit=1, after=after))
+        page = await graph.part(cypher=ChangeLists).changes(wanted(), Window(limit=1, after=after))
         assert page.total == 12
         met.extend(page.changes)
         after = page.keys[-1]
     assert tuple(met) == whole.changes
-    assert (await graph.changes(wanted(), Window(limit=1, after=after))).changes == ()
+    assert (await graph.part(cypher=ChangeLists).changes(wanted(), Window(limit=1, after=after))).changes == ()
 
 
 async def test_pages_over_many_years_meet_with_months_between(graph: Graph) -> None:
@@ -160,18 +161,20 @@ async def test_pages_over_many_years_meet_with_months_between(graph: Graph) -> N
     times = [at(2026, 6, day) for day in (1, 1, 2, 3)] + [at(year, 3, 4) for year in range(2001, 2021) for _ in (1, 2)]
     facts = [a_fact(sarah, sarah, created_at=moment) for moment in times]
     events = [a_change(fact, note, recorded_at=fact.created_at) for fact in facts]
-    await graph.apply(a_write(sarah, note, *facts, *events), {})
+    await graph.writer.apply(a_write(sarah, note, *facts, *events), {})
     expected = sorted(times * 2, reverse=True)
     for limit in (3, 5, 100):
         met: list[RecordedChange] = []
-        page = await graph.changes(wanted(since=at(2000)), Window(limit=limit))
+        page = await graph.part(cypher=ChangeLists).changes(wanted(since=at(2000)), Window(limit=limit))
         while page.changes:
             met.extend(page.changes)
             assert page.total == len(expected)
-            page = await graph.changes(wanted(since=at(2000)), Window(limit=limit, after=page.keys[-1]))
+            page = await graph.part(cypher=ChangeLists).changes(
+                wanted(since=at(2000)), Window(limit=limit, after=page.keys[-1])
+            )
         assert [change.recorded_at for change in met] == expected
         assert len({(change.kind, change.uuid) for change in met}) == len(expected)
-    until = await graph.changes(wanted(since=at(2000), until=at(2010)), Window(limit=3))
+    until = await graph.part(cypher=ChangeLists).changes(wanted(since=at(2000), until=at(2010)), Window(limit=3))
     assert [change.recorded_at for change in until.changes] == [at(2009, 3, 4)] * 3
 
 
@@ -194,22 +197,22 @@ async def test_a_period_is_half_open_and_ends_now(graph: Graph, fields: dict[str
     sarah, note = an_entity("Sarah"), an_episode()
     facts = [a_fact(sarah, sarah, created_at=at(2026, 1, day)) for day in range(1, 6)]
     events = [a_change(fact, note, recorded_at=fact.created_at) for fact in facts]
-    await graph.apply(a_write(sarah, note, *facts, *events), {})
+    await graph.writer.apply(a_write(sarah, note, *facts, *events), {})
     for kind in ("added", "retired"):
-        page = await graph.changes(wanted(kinds=(kind,), **fields), PAGE)
+        page = await graph.part(cypher=ChangeLists).changes(wanted(kinds=(kind,), **fields), PAGE)
         assert [change.recorded_at.day for change in page.changes] == days
         assert page.total == len(days)
         assert {change.kind for change in page.changes} <= {kind}
-    assert (await graph.changes(wanted(**fields), PAGE)).total == 2 * len(days)
-    of_sarah = await graph.changes(wanted(entity_uuid=sarah.uuid, **fields), PAGE)
+    assert (await graph.part(cypher=ChangeLists).changes(wanted(**fields), PAGE)).total == 2 * len(days)
+    of_sarah = await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid=sarah.uuid, **fields), PAGE)
     assert of_sarah.total == 2 * len(days)
 
 
 async def test_changes_before_1900_are_in_their_period(graph: Graph) -> None:
     sarah = an_entity("Sarah")
     facts = [a_fact(sarah, sarah, created_at=at(year)) for year in (2, 1066, 1899)]
-    await graph.apply(a_write(sarah, *facts), {})
-    page = await graph.changes(wanted(since=at(1000), until=at(1900)), PAGE)
+    await graph.writer.apply(a_write(sarah, *facts), {})
+    page = await graph.part(cypher=ChangeLists).changes(wanted(since=at(1000), until=at(1900)), PAGE)
     assert told(page) == [("added", facts[2].uuid), ("added", facts[1].uuid)]
 
 
@@ -217,55 +220,57 @@ async def test_changes_of_an_entity_are_those_of_its_facts_at_either_end(graph: 
     sarah, tom, eve, note = an_entity("Sarah"), an_entity("Tom"), an_entity("Eve"), an_episode()
     out, into, other = a_fact(sarah, tom), a_fact(tom, sarah), a_fact(tom, eve)
     events = [a_change(fact, note) for fact in (out, into, other)]
-    await graph.apply(a_write(sarah, tom, eve, note, out, into, other, *events), {})
-    page = await graph.changes(wanted(entity_uuid=sarah.uuid), PAGE)
+    await graph.writer.apply(a_write(sarah, tom, eve, note, out, into, other, *events), {})
+    page = await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid=sarah.uuid), PAGE)
     assert {(kind, uuid) for kind, uuid in told(page)} == {
         (kind, fact.uuid) for kind in ("added", "retired") for fact in (out, into)
     }
     assert page.total == 4
-    retired = await graph.changes(wanted(entity_uuid=sarah.uuid, kinds=("retired", "proposed")), PAGE)
+    retired = await graph.part(cypher=ChangeLists).changes(
+        wanted(entity_uuid=sarah.uuid, kinds=("retired", "proposed")), PAGE
+    )
     assert retired.total == 2
-    assert (await graph.changes(wanted(entity_uuid="nothing"), PAGE)).total == 0
+    assert (await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid="nothing"), PAGE)).total == 0
 
 
 async def test_what_became_of_a_deleted_fact_stays_without_words(graph: Graph) -> None:
     sarah, tom, note = an_entity("Sarah"), an_entity("Tom"), an_episode()
     gone, stays = a_fact(sarah, tom), a_fact(tom, tom)
     ended, other = a_change(gone, note, reason="Secret."), a_change(stays, note, reason="Known.")
-    await graph.apply(a_write(sarah, tom, note, gone, stays, ended, other), {})
+    await graph.writer.apply(a_write(sarah, tom, note, gone, stays, ended, other), {})
     deleted = a_change(gone, note, kind="deleted", episode_uuid=None, recorded_at=at(2026, 2))
-    await graph.apply(a_write(deleted, deletions={"facts": (gone.uuid,)}), {})
-    page = await graph.changes(wanted(entity_uuid=sarah.uuid), PAGE)
+    await graph.writer.apply(a_write(deleted, deletions={"facts": (gone.uuid,)}), {})
+    page = await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid=sarah.uuid), PAGE)
     assert page.changes == (kept(deleted), kept(ended.model_copy(update={"reason": None})))
-    assert (await graph.changes(wanted(kinds=("retired",)), PAGE)).total == 2
-    (of_tom,) = (await graph.fact_changes([stays.uuid], [GROUP], 10)).values()
+    assert (await graph.part(cypher=ChangeLists).changes(wanted(kinds=("retired",)), PAGE)).total == 2
+    (of_tom,) = (await graph.changes.fact_changes([stays.uuid], [GROUP], 10)).values()
     assert of_tom == [kept(other)]
 
 
 async def test_a_fact_that_goes_with_its_entity_leaves_its_events_without_words(graph: Graph) -> None:
     sarah, tom, note = an_entity("Sarah"), an_entity("Tom"), an_episode()
     fact = a_fact(sarah, tom)
-    await graph.apply(a_write(sarah, tom, note, fact, a_change(fact, note, reason="Secret.")), {})
-    await graph.apply(a_write(deletions={"entities": (sarah.uuid,)}), {})
-    page = await graph.changes(wanted(), PAGE)
+    await graph.writer.apply(a_write(sarah, tom, note, fact, a_change(fact, note, reason="Secret.")), {})
+    await graph.writer.apply(a_write(deletions={"entities": (sarah.uuid,)}), {})
+    page = await graph.part(cypher=ChangeLists).changes(wanted(), PAGE)
     assert [(change.kind, change.reason) for change in page.changes] == [("retired", None)]
 
 
 async def test_a_mark_is_taken_off_an_episode_again(graph: Graph) -> None:
     note, other = an_episode(), an_episode()
-    await graph.apply(a_write(note, other, corrected_episodes=(note.uuid, other.uuid)), {})
-    await graph.apply(a_write(uncorrected_episodes=(note.uuid, "nothing")), {})
-    found = await graph.get_episodes([note.uuid, other.uuid], [GROUP])
+    await graph.writer.apply(a_write(note, other, corrected_episodes=(note.uuid, other.uuid)), {})
+    await graph.writer.apply(a_write(uncorrected_episodes=(note.uuid, "nothing")), {})
+    found = await graph.records.get_episodes([note.uuid, other.uuid], [GROUP])
     assert [episode.corrected for episode in found] == [False, True]
 
 
 async def test_openings_are_the_first_characters_of_episodes(graph: Graph) -> None:
     note, short = an_episode("Ærøskøbing is far."), an_episode("Ok")
-    await graph.apply(a_write(note, short), {})
-    found = await graph.openings([note.uuid, short.uuid, "nothing"], [GROUP], 5)
+    await graph.writer.apply(a_write(note, short), {})
+    found = await graph.part(cypher=ChangeLists).openings([note.uuid, short.uuid, "nothing"], [GROUP], 5)
     assert found == {note.uuid: "Ærøsk", short.uuid: "Ok"}
-    assert await graph.openings([note.uuid], [OTHER_GROUP], 5) == {}
-    assert await graph.openings([], [GROUP], 5) == {}
+    assert await graph.part(cypher=ChangeLists).openings([note.uuid], [OTHER_GROUP], 5) == {}
+    assert await graph.part(cypher=ChangeLists).openings([], [GROUP], 5) == {}
 
 
 async def test_the_nearest_sentence_of_an_episode_is_found_for_each_fact(graph: Graph) -> None:
@@ -277,7 +282,7 @@ async def test_the_nearest_sentence_of_an_episode_is_found_for_each_fact(graph: 
     vectors = {one.uuid: (1.0, 0.0), two.uuid: (0.0, 1.0), elsewhere.uuid: (1.0, 0.0)}
     vectors |= dict(zip((passage.uuid for passage in passages), ((0.6, 0.8), (0.8, 0.6), (1.0, 0.0)), strict=True))
     write = a_write(sarah, tom, note, other, foreign, one, two, bare, *passages, elsewhere, unseen)
-    await graph.apply(write, {uuid: array("f", vector) for uuid, vector in vectors.items()})
+    await graph.writer.apply(write, {uuid: array("f", vector) for uuid, vector in vectors.items()})
     pairs = [
         (one.uuid, note.uuid),
         (two.uuid, note.uuid),
@@ -287,11 +292,11 @@ async def test_the_nearest_sentence_of_an_episode_is_found_for_each_fact(graph: 
         ("nothing", note.uuid),
         (one.uuid, "nothing"),
     ]
-    found = await graph.nearest_sentences(pairs, [GROUP], 20)
+    found = await graph.part(cypher=ChangeLists).nearest_sentences(pairs, [GROUP], 20)
     assert {pair: (hit.start, hit.end) for pair, hit in found.items()} == {pairs[0]: (10, 19), pairs[1]: (0, 9)}
     assert [hit.cosine for hit in found.values()] == pytest.approx([0.8, 0.8], abs=1e-5)
-    assert (await graph.nearest_sentences(pairs[:1], [GROUP], 21))[pairs[0]].start == 20
-    assert await graph.nearest_sentences([], [GROUP], 20) == {}
+    assert (await graph.part(cypher=ChangeLists).nearest_sentences(pairs[:1], [GROUP], 21))[pairs[0]].start == 20
+    assert await graph.part(cypher=ChangeLists).nearest_sentences([], [GROUP], 20) == {}
 
 
 async def test_what_replaced_a_fact_is_told_by_its_newest_ending(graph: Graph) -> None:
@@ -306,19 +311,19 @@ async def test_what_replaced_a_fact_is_told_by_its_newest_ending(graph: Graph) -
         a_change(again, note, recorded_at=at(2026, 2)),
         a_change(new, note, kind="proposed", replaced_by=gone.uuid),
     ]
-    await graph.apply(a_write(sarah, tom, note, old, again, gone, new, *events), {})
+    await graph.writer.apply(a_write(sarah, tom, note, old, again, gone, new, *events), {})
     uuids = [old.uuid, again.uuid, new.uuid, "nothing"]
-    assert await graph.replacements(uuids, [GROUP]) == {old.uuid: new.uuid}
-    assert await graph.replacements(uuids, [OTHER_GROUP]) == {}
-    assert await graph.replacements([], [GROUP]) == {}
+    assert await graph.changes.replacements(uuids, [GROUP]) == {old.uuid: new.uuid}
+    assert await graph.changes.replacements(uuids, [OTHER_GROUP]) == {}
+    assert await graph.changes.replacements([], [GROUP]) == {}
 
 
 async def test_changes_of_a_group_are_told_to_no_other(graph: Graph) -> None:
     theirs = an_entity("Sarah", group_id=OTHER_GROUP)
     fact = a_fact(theirs, theirs, created_at=RECORDED)
     event = a_change(fact, an_episode(group_id=OTHER_GROUP))
-    await graph.apply(a_write(theirs, fact, event), {})
-    assert (await graph.changes(wanted(), PAGE)).total == 0
-    assert (await graph.changes(wanted(entity_uuid=theirs.uuid), PAGE)).total == 0
-    both = await graph.changes(wanted(group_ids=(GROUP, OTHER_GROUP)), PAGE)
+    await graph.writer.apply(a_write(theirs, fact, event), {})
+    assert (await graph.part(cypher=ChangeLists).changes(wanted(), PAGE)).total == 0
+    assert (await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid=theirs.uuid), PAGE)).total == 0
+    both = await graph.part(cypher=ChangeLists).changes(wanted(group_ids=(GROUP, OTHER_GROUP)), PAGE)
     assert [change.group_id for change in both.changes] == [OTHER_GROUP] * 2

@@ -11,7 +11,7 @@ from tests.requirements import requirement
 
 from graphiti_pkm.core.model.queries import FactFilter, NeighbourCount, Window
 from graphiti_pkm.core.model.records import Entity, Fact
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 
 NOW = at(2026, 6)
 INSTANT = datetime(2025, 6, 1, 12, 30, 0, 500, tzinfo=UTC)
@@ -29,7 +29,7 @@ async def all_pages(
     found: list[Fact] = []
     after: tuple[str | int, ...] | None = None
     while True:
-        page = await graph.connections(uuid, asked, Window(limit=limit, after=after))
+        page = await graph.facts.connections(uuid, asked, Window(limit=limit, after=after))
         assert len(page.keys) == len(page.facts) <= limit
         found += page.facts
         if len(page.facts) < limit:
@@ -49,10 +49,10 @@ class Pair:
     async def put(self, **facts: dict[str, Any]) -> None:
         """Facts from Sarah to Tom; the keyword is the fact's text."""
         made = [a_fact(self.sarah, self.tom, **{"text": text, **fields}) for text, fields in facts.items()]
-        await self.graph.apply(a_write(self.sarah, self.tom, *made), {})
+        await self.graph.writer.apply(a_write(self.sarah, self.tom, *made), {})
 
     async def texts(self, **fields: Any) -> list[str]:
-        page = await self.graph.connections(self.sarah.uuid, wanted(**fields), Window(limit=100))
+        page = await self.graph.facts.connections(self.sarah.uuid, wanted(**fields), Window(limit=100))
         assert page.total == len(page.facts)
         return [fact.text for fact in page.facts]
 
@@ -85,7 +85,7 @@ async def test_facts_that_differ_in_nothing_but_the_uuid_come_in_its_order(graph
     pair = Pair(graph)
     uuids = [f"{digit}0000000-0000-4000-8000-000000000000" for digit in "3a1f0"]
     await pair.put(**{f"f{i}": {"uuid": uuid} for i, uuid in enumerate(uuids)})
-    page = await graph.connections(pair.sarah.uuid, wanted(), Window(limit=10))
+    page = await graph.facts.connections(pair.sarah.uuid, wanted(), Window(limit=10))
     assert [fact.uuid for fact in page.facts] == sorted(uuids)
 
 
@@ -186,10 +186,10 @@ async def test_facts_are_filtered_by_relation_neighbour_and_direction(graph: Gra
     sarah, tom, ann = an_entity("Sarah"), an_entity("Tom"), an_entity("Ann")
     manages, met = a_fact(sarah, tom, "MANAGES"), a_fact(sarah, ann, "MET")
     back, other = a_fact(tom, sarah, "MET"), a_fact(tom, ann, "MET")
-    await graph.apply(a_write(sarah, tom, ann, manages, met, back, other), {})
+    await graph.writer.apply(a_write(sarah, tom, ann, manages, met, back, other), {})
 
     async def found(**fields: Any) -> set[str]:
-        page = await graph.connections(sarah.uuid, wanted(**fields), Window(limit=10))
+        page = await graph.facts.connections(sarah.uuid, wanted(**fields), Window(limit=10))
         assert page.total == len(page.facts)
         return {fact.uuid for fact in page.facts}
 
@@ -204,9 +204,9 @@ async def test_facts_are_filtered_by_relation_neighbour_and_direction(graph: Gra
 
 
 async def test_an_unknown_entity_has_no_facts(graph: Graph) -> None:
-    page = await graph.connections("nothing", wanted(), Window(limit=10))
+    page = await graph.facts.connections("nothing", wanted(), Window(limit=10))
     assert (page.facts, page.keys, page.total) == ((), (), 0)
-    assert await graph.neighbour_counts("nothing", wanted(), 10) == []
+    assert await graph.facts.neighbour_counts("nothing", wanted(), 10) == []
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ async def test_the_hub_shows_only_the_facts_of_the_groups_asked(
     graph: Graph, groups: tuple[str, ...], total: int
 ) -> None:
     await load(graph, hub())
-    page = await graph.connections(HUB, wanted(group_ids=groups), Window(limit=200))
+    page = await graph.facts.connections(HUB, wanted(group_ids=groups), Window(limit=200))
     assert page.total == len(page.facts) == total
     assert {fact.group_id for fact in page.facts} <= set(groups)
 
@@ -224,7 +224,7 @@ async def test_the_hub_shows_only_the_facts_of_the_groups_asked(
 @pytest.mark.parametrize("limit", [1, 7, 50, 90, 200])
 async def test_the_pages_of_the_hub_hold_every_fact_exactly_once(graph: Graph, limit: int) -> None:
     await load(graph, hub())
-    whole = await graph.connections(HUB, wanted(), Window(limit=200))
+    whole = await graph.facts.connections(HUB, wanted(), Window(limit=200))
     paged = await all_pages(graph, HUB, wanted(), limit)
     assert [fact.uuid for fact in paged] == [fact.uuid for fact in whole.facts]
     assert len({fact.uuid for fact in paged}) == HUB_FACTS_IN_OWN_GROUP
@@ -232,15 +232,15 @@ async def test_the_pages_of_the_hub_hold_every_fact_exactly_once(graph: Graph, l
 
 async def test_every_page_has_the_total_under_its_filter(graph: Graph) -> None:
     await load(graph, hub())
-    first = await graph.connections(HUB, wanted(only_current=True), Window(limit=20))
-    second = await graph.connections(HUB, wanted(only_current=True), Window(limit=20, after=first.keys[-1]))
+    first = await graph.facts.connections(HUB, wanted(only_current=True), Window(limit=20))
+    second = await graph.facts.connections(HUB, wanted(only_current=True), Window(limit=20, after=first.keys[-1]))
     assert (first.total, second.total) == (70, 70)
 
 
 async def test_pages_go_on_among_facts_that_share_every_date(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     facts = [a_fact(sarah, tom, valid_at=at(2025) if i % 2 else None) for i in range(25)]
-    await graph.apply(a_write(sarah, tom, *facts), {})
+    await graph.writer.apply(a_write(sarah, tom, *facts), {})
     paged = await all_pages(graph, sarah.uuid, wanted(), 4)
     assert sorted(fact.uuid for fact in paged) == sorted(fact.uuid for fact in facts)
     assert [fact.valid_at is None for fact in paged] == [False] * 12 + [True] * 13
@@ -249,12 +249,12 @@ async def test_pages_go_on_among_facts_that_share_every_date(graph: Graph) -> No
 async def test_writes_between_pages_neither_repeat_nor_hide_older_facts(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     old = [a_fact(sarah, tom, valid_at=at(2025, 1, day)) for day in range(1, 13)]
-    await graph.apply(a_write(sarah, tom, *old), {})
+    await graph.writer.apply(a_write(sarah, tom, *old), {})
     later = NOW + timedelta(seconds=1)
 
     async def write() -> None:
         new = [a_fact(sarah, tom, valid_at=one.valid_at, created_at=later) for one in old]
-        await graph.apply(a_write(*new), {})
+        await graph.writer.apply(a_write(*new), {})
 
     paged = await all_pages(graph, sarah.uuid, wanted(recorded_until=NOW), 5, write)
     assert sorted(fact.uuid for fact in paged) == sorted(fact.uuid for fact in old)
@@ -263,13 +263,13 @@ async def test_writes_between_pages_neither_repeat_nor_hide_older_facts(graph: G
 async def test_facts_that_end_between_pages_keep_their_place(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     old = [a_fact(sarah, tom, valid_at=at(2025, 1, day)) for day in range(1, 13)]
-    await graph.apply(a_write(sarah, tom, *old), {})
+    await graph.writer.apply(a_write(sarah, tom, *old), {})
     later = NOW + timedelta(seconds=1)
 
     async def end() -> None:
         ended = [an_update(one, invalid_at=at(2026, 5), expired_at=later) for one in old[::2]]
         voided = [an_update(one, voided=True, expired_at=later) for one in old[1::2]]
-        await graph.apply(a_write(*ended, *voided), {})
+        await graph.writer.apply(a_write(*ended, *voided), {})
 
     paged = await all_pages(graph, sarah.uuid, wanted(recorded_until=NOW), 5, end)
     assert sorted(fact.uuid for fact in paged) == sorted(fact.uuid for fact in old)
@@ -278,11 +278,11 @@ async def test_facts_that_end_between_pages_keep_their_place(graph: Graph) -> No
 async def test_deletions_between_pages_hide_nothing_else(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     old = [a_fact(sarah, tom, valid_at=at(2025, 1, day)) for day in range(12, 0, -1)]
-    await graph.apply(a_write(sarah, tom, *old), {})
+    await graph.writer.apply(a_write(sarah, tom, *old), {})
 
     async def delete() -> None:
         gone = (old[0].uuid, old[4].uuid, old[5].uuid)
-        await graph.apply(a_write(deletions={"facts": gone}), {})
+        await graph.writer.apply(a_write(deletions={"facts": gone}), {})
 
     paged = await all_pages(graph, sarah.uuid, wanted(), 5, delete)
     assert [fact.uuid for fact in paged] == [fact.uuid for i, fact in enumerate(old) if i != 5]
@@ -299,8 +299,8 @@ async def test_neighbour_counts_sum_to_the_total_under_the_same_filter(graph: Gr
         wanted(as_of=at(2025, 3)),
     ]
     for asked in filters:
-        page = await graph.connections(HUB, asked, Window(limit=200))
-        counts = await graph.neighbour_counts(HUB, asked, 200)
+        page = await graph.facts.connections(HUB, asked, Window(limit=200))
+        counts = await graph.facts.neighbour_counts(HUB, asked, 200)
         assert sum(one.facts for one in counts) == page.total
         assert {one.entity_uuid for one in counts} == {
             fact.target_uuid if fact.source_uuid == HUB else fact.source_uuid for fact in page.facts
@@ -311,10 +311,10 @@ async def test_neighbours_with_most_facts_come_first_then_by_name(graph: Graph) 
     sarah = an_entity("Sarah")
     tom, ann, bob = an_entity("Tom"), an_entity("Ann"), an_entity("Bob")
     facts = [a_fact(sarah, tom), a_fact(tom, sarah), a_fact(bob, sarah), a_fact(sarah, ann)]
-    await graph.apply(a_write(sarah, tom, ann, bob, *facts), {})
+    await graph.writer.apply(a_write(sarah, tom, ann, bob, *facts), {})
     expected = [(tom, 2), (ann, 1), (bob, 1)]
-    assert await graph.neighbour_counts(sarah.uuid, wanted(), 10) == [counted(*one) for one in expected]
-    assert await graph.neighbour_counts(sarah.uuid, wanted(), 2) == [counted(*one) for one in expected[:2]]
+    assert await graph.facts.neighbour_counts(sarah.uuid, wanted(), 10) == [counted(*one) for one in expected]
+    assert await graph.facts.neighbour_counts(sarah.uuid, wanted(), 2) == [counted(*one) for one in expected[:2]]
 
 
 def counted(entity: Entity, facts: int) -> NeighbourCount:

@@ -9,7 +9,7 @@ from tests.requirements import requirement
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import EmbeddedFact, Entity, Episode, Fact, NewVectors, Passage, Vector
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import WriteFailed
 
 GROUPS = ("t1",)
@@ -27,7 +27,7 @@ async def told(graph: Graph, vector: "Vector | None" = None, group_id: str = "t1
     passage = a_passage(episode, start=CONTENT.index("王"))
     uuids = (zoe.uuid, ming.uuid, fact.uuid, passage.uuid)
     write = a_write(episode, zoe, ming, fact, passage)
-    await graph.apply(write, dict.fromkeys(uuids, vector) if vector is not None else {})
+    await graph.writer.apply(write, dict.fromkeys(uuids, vector) if vector is not None else {})
     return zoe, ming, fact, episode, passage
 
 
@@ -39,9 +39,9 @@ def all_of(world: World) -> NewVectors:
 
 async def scores(graph: Graph, vector: Vector) -> list[float]:
     """Cosines of everything that is found."""
-    entities = await graph.nearest_entities(vector, EntityFilter(group_ids=GROUPS), 9)
-    facts = await graph.nearest_facts(vector, FactFilter(group_ids=GROUPS, now=at(2026)), 9)
-    episodes = await graph.nearest_episodes(vector, EpisodeFilter(group_ids=GROUPS), 9)
+    entities = await graph.search.nearest_entities(vector, EntityFilter(group_ids=GROUPS), 9)
+    facts = await graph.search.nearest_facts(vector, FactFilter(group_ids=GROUPS, now=at(2026)), 9)
+    episodes = await graph.search.nearest_episodes(vector, EpisodeFilter(group_ids=GROUPS), 9)
     return [*entities.values(), *facts.values(), *(hit.cosine for hit in episodes.values())]
 
 
@@ -49,7 +49,7 @@ async def test_what_has_no_vector_is_listed_with_its_text_entities_then_passages
     zoe, ming, fact, episode, passage = await told(graph)
     await told(graph, NEAR)
     await told(graph, group_id="t2")
-    found = await graph.without_vector("t1", 10)
+    found = await graph.embeddings.without_vector("t1", 10)
     names = sorted((one.uuid, one.name) for one in (zoe, ming))
     about = EmbeddedFact(uuid=fact.uuid, source_uuid=zoe.uuid, target_uuid=ming.uuid, episodes=(episode.uuid,))
     assert found == [
@@ -57,20 +57,20 @@ async def test_what_has_no_vector_is_listed_with_its_text_entities_then_passages
         TextToEmbed(kind="passage", uuid=passage.uuid, text="王小明 reads.", episode_uuid=episode.uuid),
         TextToEmbed(kind="fact", uuid=fact.uuid, text="Zoë knows 王小明", fact=about),
     ]
-    assert await graph.without_vector("t1", 3) == found[:3]
-    assert await graph.without_vector("t1", 1) == found[:1]
+    assert await graph.embeddings.without_vector("t1", 3) == found[:3]
+    assert await graph.embeddings.without_vector("t1", 1) == found[:1]
 
 
 async def test_the_size_counts_texts_and_characters_of_all_or_of_what_lacks_a_vector(graph: Graph) -> None:
-    assert await graph.embedding_size(only_missing=False) == EmbeddingSize()
+    assert await graph.embeddings.embedding_size(only_missing=False) == EmbeddingSize()
     world = await told(graph)
     await told(graph, NEAR, "t2")
     characters = sum(map(len, (world[0].name, world[1].name, world[2].text, "王小明 reads.")))
     missing = EmbeddingSize(entities=2, facts=1, passages=1, characters=characters)
-    assert await graph.embedding_size(only_missing=True) == missing
+    assert await graph.embeddings.embedding_size(only_missing=True) == missing
     assert missing.texts == 4
     twice = EmbeddingSize(entities=4, facts=2, passages=2, characters=2 * characters)
-    assert await graph.embedding_size(only_missing=False) == twice
+    assert await graph.embeddings.embedding_size(only_missing=False) == twice
 
 
 @requirement("C51")
@@ -78,32 +78,32 @@ async def test_new_vectors_go_to_what_has_none_and_leave_others(graph: Graph) ->
     bare, held = await told(graph), await told(graph, FAR)
     for world in (bare, held):
         given = all_of(world)
-        await graph.apply(a_write(new_vectors=given), dict.fromkeys(given.uuids, NEAR))
+        await graph.writer.apply(a_write(new_vectors=given), dict.fromkeys(given.uuids, NEAR))
     assert sorted(await scores(graph, NEAR)) == pytest.approx([0, 0, 0, 0, 1, 1, 1, 1], abs=1e-5)
-    assert await graph.without_vector("t1", 10) == []
+    assert await graph.embeddings.without_vector("t1", 10) == []
 
 
 async def test_new_vectors_for_what_is_gone_or_that_did_not_come_are_left_out(graph: Graph) -> None:
     world = await told(graph)
     given = NewVectors(entities=("gone", world[0].uuid, world[1].uuid))
-    await graph.apply(a_write(new_vectors=given), {"gone": NEAR, world[0].uuid: NEAR})
-    assert (await graph.without_vector("t1", 1))[0].uuid == world[1].uuid
+    await graph.writer.apply(a_write(new_vectors=given), {"gone": NEAR, world[0].uuid: NEAR})
+    assert (await graph.embeddings.without_vector("t1", 1))[0].uuid == world[1].uuid
     with pytest.raises(WriteFailed):
-        await graph.apply(a_write(new_vectors=given), {world[1].uuid: WIDE})
+        await graph.writer.apply(a_write(new_vectors=given), {world[1].uuid: WIDE})
 
 
 @requirement("C51", "T42")
 async def test_after_a_change_of_model_only_vectors_of_the_new_dimension_are_there(graph: Graph) -> None:
-    await graph.record_embedding("one", 2)
+    await graph.embeddings.record_embedding("one", 2)
     world = await told(graph, NEAR)
-    await graph.change_embedding("other", 3)
-    assert await graph.embedding() == ("other", 3)
+    await graph.embeddings.change_embedding("other", 3)
+    assert await graph.embeddings.embedding() == ("other", 3)
     removed = []
-    while count := await graph.remove_vectors(3):
+    while count := await graph.embeddings.remove_vectors(3):
         removed.append(count)
     assert (sum(removed), max(removed)) == (4, 3)
     assert await scores(graph, WIDE) == []
-    await graph.apply(a_write(new_vectors=all_of(world)), dict.fromkeys(all_of(world).uuids, WIDE))
+    await graph.writer.apply(a_write(new_vectors=all_of(world)), dict.fromkeys(all_of(world).uuids, WIDE))
     assert await scores(graph, WIDE) == pytest.approx([1, 1, 1, 1], abs=1e-5)
     await told(graph, WIDE)
     with pytest.raises(WriteFailed):

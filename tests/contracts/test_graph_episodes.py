@@ -14,7 +14,7 @@ from tests.fakes import FakeEmbedder
 from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
 from graphiti_pkm.core.model.records import Entity, Episode
 from graphiti_pkm.core.model.times import month_key
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 
 INSTANT = datetime(2025, 6, 1, 12, 30, 0, 500, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -42,7 +42,7 @@ async def all_pages(
 
 
 async def put_told(graph: Graph, entity: Entity, *episodes: Episode) -> None:
-    await graph.apply(a_write(entity, *episodes, *(a_mention(one, entity) for one in episodes)), {})
+    await graph.writer.apply(a_write(entity, *episodes, *(a_mention(one, entity) for one in episodes)), {})
 
 
 @pytest.fixture(params=["timeline", "recent"])
@@ -50,9 +50,9 @@ def read(graph: Graph, request: pytest.FixtureRequest) -> Read:
     """The timeline of the Django project, or the recent episodes of the group."""
 
     async def timeline(asked: EpisodeFilter, window: Window) -> EpisodePage:
-        return await graph.timeline(DJANGO, asked, window)
+        return await graph.episodes.timeline(DJANGO, asked, window)
 
-    return timeline if request.param == "timeline" else graph.recent_episodes
+    return timeline if request.param == "timeline" else graph.episodes.recent_episodes
 
 
 @pytest.mark.parametrize("limit", [1, 6, 25, 100])
@@ -67,7 +67,7 @@ async def test_a_timeline_can_start_with_the_oldest(graph: Graph, limit: int) ->
     await load(graph, weeks())
 
     async def timeline(asked: EpisodeFilter, window: Window) -> EpisodePage:
-        return await graph.timeline(DJANGO, asked, window)
+        return await graph.episodes.timeline(DJANGO, asked, window)
 
     paged = await all_pages(timeline, wanted(), limit, newest=False)
     assert [one.name for one in paged] == [f"Week {number}" for number in range(1, 26)]
@@ -99,8 +99,8 @@ async def test_episodes_are_filtered_by_half_open_intervals(graph: Graph) -> Non
     await put_told(graph, sarah, *(an_episode(name=name, valid_at=day) for name, day in days.items()))
 
     async def names(**fields: Any) -> list[str]:
-        page = await graph.timeline(sarah.uuid, wanted(**fields), Window(limit=10, newest=False))
-        recent = await graph.recent_episodes(wanted(**fields), Window(limit=10))
+        page = await graph.episodes.timeline(sarah.uuid, wanted(**fields), Window(limit=10, newest=False))
+        recent = await graph.episodes.recent_episodes(wanted(**fields), Window(limit=10))
         assert [one.uuid for one in reversed(recent.episodes)] == [one.uuid for one in page.episodes]
         assert page.total == recent.total == len(page.episodes)
         return [one.name for one in page.episodes]
@@ -136,7 +136,7 @@ async def test_deletions_between_pages_hide_nothing_else(graph: Graph, read: Rea
 
     async def delete() -> None:
         gone = (newest[0].uuid, newest[9].uuid, newest[10].uuid)
-        await graph.apply(a_write(deletions={"episodes": gone}), {})
+        await graph.writer.apply(a_write(deletions={"episodes": gone}), {})
 
     paged = await all_pages(read, wanted(), 10, newest=True, between=delete)
     assert [one.name for one in paged] == [f"Week {number}" for number in range(25, 0, -1) if number != 15]
@@ -149,7 +149,7 @@ async def test_pages_go_on_among_episodes_of_one_instant(graph: Graph, newest: b
     await put_told(graph, sarah, *episodes)
 
     async def timeline(asked: EpisodeFilter, window: Window) -> EpisodePage:
-        return await graph.timeline(sarah.uuid, asked, window)
+        return await graph.episodes.timeline(sarah.uuid, asked, window)
 
     paged = await all_pages(timeline, wanted(), 3, newest)
     assert sorted(one.uuid for one in paged) == sorted(one.uuid for one in episodes)
@@ -160,12 +160,12 @@ async def test_pages_go_on_among_episodes_of_one_instant(graph: Graph, newest: b
 async def test_an_episode_that_does_not_mention_the_entity_is_not_in_its_timeline(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     told, other = an_episode("Sarah"), an_episode("Tom")
-    await graph.apply(a_write(sarah, tom, told, other, a_mention(told, sarah), a_mention(other, tom)), {})
-    page = await graph.timeline(sarah.uuid, wanted(), Window(limit=10))
+    await graph.writer.apply(a_write(sarah, tom, told, other, a_mention(told, sarah), a_mention(other, tom)), {})
+    page = await graph.episodes.timeline(sarah.uuid, wanted(), Window(limit=10))
     assert (page.episodes, page.total) == ((told,), 1)
-    narrowed = await graph.recent_episodes(wanted(entity_uuid=tom.uuid), Window(limit=10))
+    narrowed = await graph.episodes.recent_episodes(wanted(entity_uuid=tom.uuid), Window(limit=10))
     assert (narrowed.episodes, narrowed.total) == ((other,), 1)
-    assert (await graph.timeline("nothing", wanted(), Window(limit=10))).total == 0
+    assert (await graph.episodes.timeline("nothing", wanted(), Window(limit=10))).total == 0
 
 
 async def test_the_summary_counts_mentions_so_that_months_can_be_told_in_any_zone(graph: Graph) -> None:
@@ -182,7 +182,7 @@ async def test_the_summary_counts_mentions_so_that_months_can_be_told_in_any_zon
     await put_told(graph, sarah, *(an_episode(valid_at=instant) for instant in reversed(instants)))
     await put_told(graph, sarah, an_episode(valid_at=at(2020), group_id="t2"))
     for zone in (UTC, ZoneInfo("UTC"), timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))):
-        summary = await graph.timeline_summary(sarah.uuid, wanted(), zone)
+        summary = await graph.episodes.timeline_summary(sarah.uuid, wanted(), zone)
         assert (summary.first, summary.last, summary.total) == (instants[0], instants[-1], 7)
         expected = Counter(month_key(instant, zone) for instant in instants)
         counted: Counter[str] = Counter()
@@ -206,7 +206,7 @@ async def test_months_are_counted_in_zones_whose_offset_is_no_whole_hour(
 ) -> None:
     sarah = an_entity("Sarah")
     await put_told(graph, sarah, *(an_episode(valid_at=instant) for instant in instants))
-    summary = await graph.timeline_summary(sarah.uuid, wanted(), ZoneInfo(zone))
+    summary = await graph.episodes.timeline_summary(sarah.uuid, wanted(), ZoneInfo(zone))
     counted: Counter[str] = Counter()
     for instant, count in summary.counts:
         counted[month_key(instant, ZoneInfo(zone))] += count
@@ -218,43 +218,43 @@ async def test_mentions_of_one_quarter_of_an_hour_are_counted_together(graph: Gr
     sarah = an_entity("Sarah")
     instants = [at(2026, 2, 1, 10, 45), at(2026, 2, 1, 10, 59), at(2026, 2, 1, 11)]
     await put_told(graph, sarah, *(an_episode(valid_at=instant) for instant in instants))
-    summary = await graph.timeline_summary(sarah.uuid, wanted(), ZoneInfo("Europe/Berlin"))
+    summary = await graph.episodes.timeline_summary(sarah.uuid, wanted(), ZoneInfo("Europe/Berlin"))
     assert [count for _, count in summary.counts] == [2, 1]
 
 
 async def test_the_summary_obeys_the_filter(graph: Graph) -> None:
     await load(graph, weeks())
-    summary = await graph.timeline_summary(
+    summary = await graph.episodes.timeline_summary(
         DJANGO, wanted(valid_after=at(2025, 1, 13), valid_before=at(2025, 2, 3)), UTC
     )
     assert (summary.first, summary.last, summary.total) == (at(2025, 1, 13), at(2025, 1, 27), 3)
     assert sum(count for _, count in summary.counts) == 3
-    assert (await graph.timeline_summary(DJANGO, wanted(group_ids=("t2",)), UTC)).total == 5
-    assert (await graph.timeline_summary(DJANGO, wanted(recorded_until=at(2020)), UTC)).total == 0
+    assert (await graph.episodes.timeline_summary(DJANGO, wanted(group_ids=("t2",)), UTC)).total == 5
+    assert (await graph.episodes.timeline_summary(DJANGO, wanted(recorded_until=at(2020)), UTC)).total == 0
 
 
 async def test_an_entity_never_mentioned_has_an_empty_summary(graph: Graph) -> None:
     empty = TimelineSummary(first=None, last=None, total=0, counts=())
-    assert await graph.timeline_summary("nothing", wanted(), UTC) == empty
+    assert await graph.episodes.timeline_summary("nothing", wanted(), UTC) == empty
 
 
 async def test_the_entities_of_episodes_come_once_each_by_name(graph: Graph) -> None:
     people = [an_entity(name) for name in ("Tom", "Ann", "Zoë", "Sarah", "ann", "Ann")]
     first, second, third = (an_episode() for _ in range(3))
     mentions = [*(a_mention(first, one) for one in people[:4]), *(a_mention(second, one) for one in people[2:])]
-    await graph.apply(a_write(*people, first, second, third, *mentions, a_mention(third, people[0])), {})
+    await graph.writer.apply(a_write(*people, first, second, third, *mentions, a_mention(third, people[0])), {})
     expected = sorted(people, key=lambda one: (one.name, one.uuid))
     asked = [first.uuid, second.uuid, "nothing"]
-    assert await graph.episode_entities(asked, ["t1"], Window(limit=10)) == (expected, 6)
+    assert await graph.episodes.episode_entities(asked, ["t1"], Window(limit=10)) == (expected, 6)
     paged: list[Entity] = []
     for _ in range(3):
         after = (paged[-1].name, paged[-1].uuid) if paged else None
-        found, total = await graph.episode_entities(asked, ["t1"], Window(limit=2, after=after))
+        found, total = await graph.episodes.episode_entities(asked, ["t1"], Window(limit=2, after=after))
         assert total == 6
         paged += found
     assert paged == expected
-    assert await graph.episode_entities(asked, ["t2"], Window(limit=10)) == ([], 0)
-    assert await graph.episode_entities([], ["t1"], Window(limit=10)) == ([], 0)
+    assert await graph.episodes.episode_entities(asked, ["t2"], Window(limit=10)) == ([], 0)
+    assert await graph.episodes.episode_entities([], ["t1"], Window(limit=10)) == ([], 0)
 
 
 async def test_the_facts_of_an_episode_are_those_it_supports_alone_or_with_others(graph: Graph) -> None:
@@ -263,12 +263,12 @@ async def test_the_facts_of_an_episode_are_those_it_supports_alone_or_with_other
     alone = a_fact(sarah, tom, "MET", episodes=(first.uuid,))
     shared = a_fact(sarah, tom, "KNOWS", episodes=(second.uuid, first.uuid))
     other = a_fact(sarah, tom, "LIKES", episodes=(second.uuid,))
-    await graph.apply(a_write(sarah, tom, first, second, alone, shared, other), {})
-    found = await graph.episode_facts(first.uuid, ["t1"], 10)
+    await graph.writer.apply(a_write(sarah, tom, first, second, alone, shared, other), {})
+    found = await graph.facts.episode_facts(first.uuid, ["t1"], 10)
     assert {fact.uuid: fact for fact in found} == {fact.uuid: fact for fact in (alone, shared)}
-    assert len(await graph.episode_facts(first.uuid, ["t1"], 1)) == 1
-    assert await graph.episode_facts(first.uuid, ["t2"], 10) == []
-    assert await graph.episode_facts(first.uuid[:8], ["t1"], 10) == []
+    assert len(await graph.facts.episode_facts(first.uuid, ["t1"], 1)) == 1
+    assert await graph.facts.episode_facts(first.uuid, ["t2"], 10) == []
+    assert await graph.facts.episode_facts(first.uuid[:8], ["t1"], 10) == []
 
 
 async def test_the_facts_of_several_episodes_are_read_at_once(graph: Graph) -> None:
@@ -278,12 +278,12 @@ async def test_the_facts_of_several_episodes_are_read_at_once(graph: Graph) -> N
     shared = a_fact(sarah, tom, "KNOWS", episodes=(third.uuid, second.uuid, first.uuid), created_at=at(2025, 2))
     other = a_fact(sarah, tom, "LIKES", episodes=(third.uuid,))
     nobody = a_fact(sarah, tom, "SAW", episodes=())
-    await graph.apply(a_write(sarah, tom, first, second, third, alone, shared, other, nobody), {})
+    await graph.writer.apply(a_write(sarah, tom, first, second, third, alone, shared, other, nobody), {})
     both = [first.uuid, second.uuid]
-    assert [fact.uuid for fact in await graph.facts_of_episodes(both, ["t1"], 10)] == [alone.uuid, shared.uuid]
-    assert [fact.uuid for fact in await graph.facts_of_episodes(both, ["t1"], 1)] == [alone.uuid]
-    assert await graph.facts_of_episodes(both, ["t2"], 10) == []
-    assert await graph.facts_of_episodes([], ["t1"], 10) == []
+    assert [fact.uuid for fact in await graph.facts.facts_of_episodes(both, ["t1"], 10)] == [alone.uuid, shared.uuid]
+    assert [fact.uuid for fact in await graph.facts.facts_of_episodes(both, ["t1"], 1)] == [alone.uuid]
+    assert await graph.facts.facts_of_episodes(both, ["t2"], 10) == []
+    assert await graph.facts.facts_of_episodes([], ["t1"], 10) == []
 
 
 async def test_passages_without_a_vector_are_told_apart_until_they_get_one(graph: Graph) -> None:
@@ -291,12 +291,12 @@ async def test_passages_without_a_vector_are_told_apart_until_they_get_one(graph
     spans = [(0, 4), (5, 9), (10, 16)]
     passages = [a_passage(episode, *span, sentence=i) for i, span in enumerate(spans)]
     vector, later = await FakeEmbedder().embed(["One.", "Three."])
-    await graph.apply(a_write(episode, *passages), {passages[0].uuid: vector})
-    assert await graph.passages(episode.uuid, without_vector=True, limit=10) == passages[1:]
-    assert await graph.passages(episode.uuid, without_vector=True, limit=1) == passages[1:2]
-    await graph.apply(a_write(passages[2]), {passages[2].uuid: later})
-    assert await graph.passages(episode.uuid, without_vector=True, limit=10) == passages[1:2]
-    assert await graph.passages(episode.uuid, without_vector=False, limit=10) == passages
+    await graph.writer.apply(a_write(episode, *passages), {passages[0].uuid: vector})
+    assert await graph.episodes.passages(episode.uuid, without_vector=True, limit=10) == passages[1:]
+    assert await graph.episodes.passages(episode.uuid, without_vector=True, limit=1) == passages[1:2]
+    await graph.writer.apply(a_write(passages[2]), {passages[2].uuid: later})
+    assert await graph.episodes.passages(episode.uuid, without_vector=True, limit=10) == passages[1:2]
+    assert await graph.episodes.passages(episode.uuid, without_vector=False, limit=10) == passages
 
 
 class Notes:
@@ -309,7 +309,7 @@ class Notes:
 
     async def naming(self, graph: Graph, name: str, **fields: Any) -> list[str]:
         values = {"group_id": "t1", "before": at(2026, 6), "after": None, "limit": 100, **fields}
-        return [one.content for one in await graph.episodes_naming(name=name, **values)]
+        return [one.content for one in await graph.search.episodes_naming(name=name, **values)]
 
 
 @pytest.mark.parametrize(
@@ -342,13 +342,13 @@ class Notes:
 )
 async def test_no_episode_that_may_hold_a_name_is_missed(graph: Graph, name: str, text: str) -> None:
     notes = Notes("nothing of the kind", text)
-    await graph.apply(a_write(*notes.episodes), {})
+    await graph.writer.apply(a_write(*notes.episodes), {})
     assert text in await notes.naming(graph, name)
 
 
 async def test_episodes_naming_something_come_by_uuid_after_the_last_one_seen(graph: Graph) -> None:
     notes = Notes(*(f"Sarah {i}" for i in range(7)), "Tom")
-    await graph.apply(a_write(*reversed(notes.episodes)), {})
+    await graph.writer.apply(a_write(*reversed(notes.episodes)), {})
     assert await notes.naming(graph, "Sarah") == [f"Sarah {i}" for i in range(7)]
     assert await notes.naming(graph, "Sarah", limit=3) == ["Sarah 0", "Sarah 1", "Sarah 2"]
     after = notes.episodes[2].uuid
@@ -358,7 +358,7 @@ async def test_episodes_naming_something_come_by_uuid_after_the_last_one_seen(gr
 
 async def test_only_episodes_recorded_before_and_in_the_group_are_searched_for_a_name(graph: Graph) -> None:
     before, there = an_episode("Sarah 1", created_at=INSTANT - MICROSECOND), an_episode("Sarah 2", created_at=INSTANT)
-    await graph.apply(a_write(before, there), {})
-    await graph.apply(a_write(an_episode("Sarah 3", group_id="t2")), {})
-    found = await graph.episodes_naming("t1", "Sarah", INSTANT, None, 10)
+    await graph.writer.apply(a_write(before, there), {})
+    await graph.writer.apply(a_write(an_episode("Sarah 3", group_id="t2")), {})
+    found = await graph.search.episodes_naming("t1", "Sarah", INSTANT, None, 10)
     assert found == [before]

@@ -8,7 +8,7 @@ from tests.contracts.fact_story import NOW, PAGE, Story, wanted
 
 from graphiti_pkm.core.model.queries import EntityFilter, FactStatus, Window
 from graphiti_pkm.core.model.records import Entity, Fact
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.reading.views import status_of
 
 MICROSECOND = timedelta(microseconds=1)
@@ -69,10 +69,10 @@ async def test_facts_are_filtered_by_kind_type_of_an_end_and_series(graph: Graph
     foreign = a_fact(acme, tom, attributes={"colour": "red"})
     slept = [a_fact(sarah, tom, "SLEPT", kind="reading", measure=name, value="7") for name in ("Sleep", "Weight")]
     other = a_fact(tom, tom, "SLEPT", kind="reading", measure="Sleep")
-    await graph.apply(a_write(sarah, acme, tom, works, met, foreign, *slept, other), {})
+    await graph.writer.apply(a_write(sarah, acme, tom, works, met, foreign, *slept, other), {})
 
     async def found(**fields: Any) -> set[str]:
-        return {fact.uuid for fact in (await graph.group_facts(wanted(**fields), PAGE)).facts}
+        return {fact.uuid for fact in (await graph.facts.group_facts(wanted(**fields), PAGE)).facts}
 
     assert await found(kinds=("event",)) == {met.uuid}
     assert await found(kinds=("state", "event")) == {works.uuid, met.uuid, foreign.uuid}
@@ -86,14 +86,14 @@ async def test_facts_are_filtered_by_kind_type_of_an_end_and_series(graph: Graph
 async def test_all_facts_of_the_groups_asked_are_listed(graph: Graph) -> None:
     ours, theirs = an_entity("Sarah"), an_entity("Sarah", group_id=OTHER_GROUP)
     fact, other = a_fact(ours, ours), a_fact(theirs, theirs)
-    await graph.apply(a_write(ours, fact), {})
-    await graph.apply(a_write(theirs, other), {})
-    assert (await graph.group_facts(wanted(), PAGE)).facts == (fact,)
-    assert {one.uuid for one in (await graph.group_facts(wanted(group_ids=("t1", "t2")), PAGE)).facts} == {
+    await graph.writer.apply(a_write(ours, fact), {})
+    await graph.writer.apply(a_write(theirs, other), {})
+    assert (await graph.facts.group_facts(wanted(), PAGE)).facts == (fact,)
+    assert {one.uuid for one in (await graph.facts.group_facts(wanted(group_ids=("t1", "t2")), PAGE)).facts} == {
         fact.uuid,
         other.uuid,
     }
-    empty = await graph.group_facts(wanted(group_ids=()), PAGE)
+    empty = await graph.facts.group_facts(wanted(group_ids=()), PAGE)
     assert (empty.facts, empty.total) == ((), 0)
 
 
@@ -107,7 +107,7 @@ async def test_oldest_first_an_unknown_start_counts_as_the_reference_time(graph:
     )
     found, after = list[str](), None
     for _ in range(4):
-        page = await graph.connections(story.sarah.uuid, wanted(), Window(limit=1, after=after, newest=False))
+        page = await graph.facts.connections(story.sarah.uuid, wanted(), Window(limit=1, after=after, newest=False))
         assert page.total == 4
         found, after = [*found, page.facts[0].text], page.keys[0]
     assert found == ["first", "second", "third", "fourth"]
@@ -125,21 +125,21 @@ async def test_the_first_fact_is_the_earliest_that_was_not_wrong(graph: Graph) -
         a_fact(ann, story.tom, "LIKES", valid_at=at(2021)),
         a_fact(ann, ann, "MADE", valid_at=None, created_at=at(2026)),
     )
-    assert await graph.first_fact(story.sarah.uuid, ["t1"], []) == at(2022)
-    assert await graph.first_fact(story.sarah.uuid, ["t1"], ["LIKES"]) is None
-    assert await graph.first_fact(story.tom.uuid, ["t1"], []) == at(2021)
-    assert await graph.first_fact(None, ["t1"], []) == at(2021)
-    assert await graph.first_fact(None, ["t1"], ["MADE"]) == at(2026)
-    assert await graph.first_fact(None, ["t2"], []) is None
-    assert await graph.first_fact("nothing", ["t1"], []) is None
+    assert await graph.facts.first_fact(story.sarah.uuid, ["t1"], []) == at(2022)
+    assert await graph.facts.first_fact(story.sarah.uuid, ["t1"], ["LIKES"]) is None
+    assert await graph.facts.first_fact(story.tom.uuid, ["t1"], []) == at(2021)
+    assert await graph.facts.first_fact(None, ["t1"], []) == at(2021)
+    assert await graph.facts.first_fact(None, ["t1"], ["MADE"]) == at(2026)
+    assert await graph.facts.first_fact(None, ["t2"], []) is None
+    assert await graph.facts.first_fact("nothing", ["t1"], []) is None
 
 
 async def test_the_record_of_a_group_begins_with_its_first_episode(graph: Graph) -> None:
     first = datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
     notes = [an_episode(created_at=moment, valid_at=at(2020)) for moment in (at(2026, 2), first)]
-    await graph.apply(a_write(*notes), {})
-    assert await graph.record_start(["t1", "t2"]) == first
-    assert await graph.record_start(["t2"]) is None
+    await graph.writer.apply(a_write(*notes), {})
+    assert await graph.facts.record_start(["t1", "t2"]) == first
+    assert await graph.facts.record_start(["t2"]) is None
 
 
 def decision(name: str, **fields: Any) -> Entity:
@@ -154,7 +154,7 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
         return a_fact(entity, target, "HAS_STATUS", **{"value": value, "valid_at": at(2026), **fields})
 
     ended = {"valid_at": at(2025), "invalid_at": at(2026), "expired_at": at(2026)}
-    await graph.apply(
+    await graph.writer.apply(
         a_write(
             *(words, proposed, accepted, older, never, elsewhere),
             state(proposed, "proposed"),
@@ -173,8 +173,8 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
 
     async def found(word: str, limit: int = 10, **fields: Any) -> list[str]:
         asked = EntityFilter(group_ids=("t1",), status=((word,), LATER), recorded_until=LATER, **fields)
-        entities, total = await graph.entity_page(asked, Window(limit=limit))
-        hits = await graph.search_entities(["d1", "d2", "d3", "d4", "d5"], asked, 10)
+        entities, total = await graph.records.entity_page(asked, Window(limit=limit))
+        hits = await graph.search.search_entities(["d1", "d2", "d3", "d4", "d5"], asked, 10)
         assert set(hits) == {entity.uuid for entity in entities} or limit < total
         return [entity.name for entity in entities]
 
@@ -189,11 +189,11 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
 
 async def test_entities_are_listed_by_name_in_pages(graph: Graph) -> None:
     made = [decision(name) for name in ("b", "a", "c", "a")]
-    await graph.apply(a_write(*made, an_entity("d")), {})
+    await graph.writer.apply(a_write(*made, an_entity("d")), {})
     asked, names, after = EntityFilter(group_ids=("t1",), labels=("Decision",)), list[str](), None
     for _ in range(4):
-        (entity,), total = await graph.entity_page(asked, Window(limit=1, after=after))
+        (entity,), total = await graph.records.entity_page(asked, Window(limit=1, after=after))
         assert total == 4
         names, after = [*names, entity.name], (entity.name, entity.uuid)
     assert names == ["a", "a", "b", "c"]
-    assert (await graph.entity_page(asked, Window(limit=1, after=after)))[0] == []
+    assert (await graph.records.entity_page(asked, Window(limit=1, after=after)))[0] == []

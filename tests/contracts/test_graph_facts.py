@@ -6,7 +6,8 @@ from tests.builders import a_fact, a_mention, a_write, an_entity, an_episode, at
 
 from graphiti_pkm.core.model.names import measure_key
 from graphiti_pkm.core.model.records import Fact
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 
 NOW = at(2026, 6)
 
@@ -18,20 +19,20 @@ async def test_facts_with_a_relation_come_newest_recorded_first_for_each_pair(gr
     middle = a_fact(sarah, tom, "MANAGES", created_at=at(2025, 2), invalid_at=at(2025, 5), expired_at=at(2025, 5))
     voided = a_fact(sarah, tom, "MANAGES", created_at=at(2025, 4), voided=True)
     others = [a_fact(tom, sarah, "MANAGES"), a_fact(sarah, tom, "MANAGES_ALSO"), a_fact(tom, ann, "MET")]
-    await graph.apply(a_write(sarah, tom, ann, first, last, middle, voided, *others), {})
+    await graph.writer.apply(a_write(sarah, tom, ann, first, last, middle, voided, *others), {})
     pairs = [(sarah.uuid, "MANAGES"), (sarah.uuid, "MET"), (tom.uuid, "MET"), ("nothing", "MET")]
-    assert await graph.facts_with_relation("t1", pairs, 10) == [[last, middle, first], [], [others[2]], []]
-    assert await graph.facts_with_relation("t1", pairs[:1], 2) == [[last, middle]]
-    assert await graph.facts_with_relation("t2", pairs[:1], 10) == [[]]
-    assert await graph.facts_with_relation("t1", [], 10) == []
+    assert await graph.facts.facts_with_relation("t1", pairs, 10) == [[last, middle, first], [], [others[2]], []]
+    assert await graph.facts.facts_with_relation("t1", pairs[:1], 2) == [[last, middle]]
+    assert await graph.facts.facts_with_relation("t2", pairs[:1], 10) == [[]]
+    assert await graph.facts.facts_with_relation("t1", [], 10) == []
 
 
 async def test_the_same_pair_asked_twice_is_answered_twice(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     fact = a_fact(sarah, tom, "MET")
-    await graph.apply(a_write(sarah, tom, fact), {})
-    assert await graph.facts_with_relation("t1", [(sarah.uuid, "MET")] * 2, 10) == [[fact], [fact]]
-    assert await graph.facts_between("t1", [(sarah.uuid, tom.uuid)] * 2, 10) == [[fact], [fact]]
+    await graph.writer.apply(a_write(sarah, tom, fact), {})
+    assert await graph.facts.facts_with_relation("t1", [(sarah.uuid, "MET")] * 2, 10) == [[fact], [fact]]
+    assert await graph.facts.facts_between("t1", [(sarah.uuid, tom.uuid)] * 2, 10) == [[fact], [fact]]
 
 
 async def test_facts_between_two_entities_have_a_direction_and_any_relation(graph: Graph) -> None:
@@ -40,11 +41,11 @@ async def test_facts_between_two_entities_have_a_direction_and_any_relation(grap
     last = a_fact(sarah, tom, "MET", created_at=at(2025, 2))
     voided = a_fact(sarah, tom, "MET", created_at=at(2025, 4), voided=True)
     back, other = a_fact(tom, sarah, "MET"), a_fact(sarah, ann, "MET")
-    await graph.apply(a_write(sarah, tom, ann, first, last, voided, back, other), {})
+    await graph.writer.apply(a_write(sarah, tom, ann, first, last, voided, back, other), {})
     pairs = [(tom.uuid, sarah.uuid), (sarah.uuid, tom.uuid), (ann.uuid, tom.uuid)]
-    assert await graph.facts_between("t1", pairs, 10) == [[back], [last, first], []]
-    assert await graph.facts_between("t1", pairs, 1) == [[back], [last], []]
-    assert await graph.facts_between("t2", pairs, 10) == [[], [], []]
+    assert await graph.facts.facts_between("t1", pairs, 10) == [[back], [last, first], []]
+    assert await graph.facts.facts_between("t1", pairs, 1) == [[back], [last], []]
+    assert await graph.facts.facts_between("t2", pairs, 10) == [[], [], []]
 
 
 async def test_relations_are_counted_most_used_first(graph: Graph) -> None:
@@ -52,12 +53,12 @@ async def test_relations_are_counted_most_used_first(graph: Graph) -> None:
     other = an_entity("Sarah", group_id="t2"), an_entity("Tom", group_id="t2")
     used = {"MET": 2, "MANAGES": 3, "KNOWS": 1}
     facts = [a_fact(sarah, tom, relation) for relation, times in used.items() for _ in range(times)]
-    await graph.apply(a_write(sarah, tom, *facts), {})
-    await graph.apply(a_write(*other, a_fact(*other, "LIKES")), {})
-    assert list((await graph.relations("t1", 10)).items()) == [("MANAGES", 3), ("MET", 2), ("KNOWS", 1)]
-    assert await graph.relations("t1", 2) == {"MANAGES": 3, "MET": 2}
-    assert await graph.relations("t2", 10) == {"LIKES": 1}
-    assert await graph.relations("t3", 10) == {}
+    await graph.writer.apply(a_write(sarah, tom, *facts), {})
+    await graph.writer.apply(a_write(*other, a_fact(*other, "LIKES")), {})
+    assert list((await graph.facts.relations("t1", 10)).items()) == [("MANAGES", 3), ("MET", 2), ("KNOWS", 1)]
+    assert await graph.facts.relations("t1", 2) == {"MANAGES": 3, "MET": 2}
+    assert await graph.facts.relations("t2", 10) == {"LIKES": 1}
+    assert await graph.facts.relations("t3", 10) == {}
 
 
 async def test_measures_are_those_of_an_entitys_readings_most_used_first(graph: Graph) -> None:
@@ -68,10 +69,10 @@ async def test_measures_are_those_of_an_entitys_readings_most_used_first(graph: 
         a_fact(target, sarah, kind="reading", measure="noise"),
         a_fact(sarah, target, kind="state", measure="height"),
     ]
-    await graph.apply(a_write(sarah, tom, target, *readings, *others), {})
-    assert list((await graph.measures("t1", sarah.uuid, 10)).items()) == [("sleep", 2), ("mood", 1)]
-    assert await graph.measures("t1", sarah.uuid, 1) == {"sleep": 2}
-    assert await graph.measures("t2", sarah.uuid, 10) == {}
+    await graph.writer.apply(a_write(sarah, tom, target, *readings, *others), {})
+    assert list((await graph.facts.measures("t1", sarah.uuid, 10)).items()) == [("sleep", 2), ("mood", 1)]
+    assert await graph.facts.measures("t1", sarah.uuid, 1) == {"sleep": 2}
+    assert await graph.facts.measures("t2", sarah.uuid, 10) == {}
 
 
 async def test_the_newest_readings_of_a_series_come_oldest_first_with_their_number(graph: Graph) -> None:
@@ -88,13 +89,13 @@ async def test_the_newest_readings_of_a_series_come_oldest_first_with_their_numb
         reading("8", valid_at=at(2025, 1, 8), kind="state"),
         a_fact(tom, target, kind="reading", measure="sleep hours", value="9", valid_at=at(2025, 1, 9)),
     ]
-    await graph.apply(a_write(sarah, tom, target, *series, spelt, *others), {})
-    found, total = await graph.readings("t1", sarah.uuid, measure_key("sleep hours"), 3)
+    await graph.writer.apply(a_write(sarah, tom, target, *series, spelt, *others), {})
+    found, total = await graph.facts.readings("t1", sarah.uuid, measure_key("sleep hours"), 3)
     assert ([fact.value for fact in found], total) == (["3", "4", "5"], 5)
-    found, total = await graph.readings("t1", sarah.uuid, measure_key("sleep hours"), 10)
+    found, total = await graph.facts.readings("t1", sarah.uuid, measure_key("sleep hours"), 10)
     assert ([fact.value for fact in found], total) == (["1", "2", "3", "4", "5"], 5)
-    assert await graph.readings("t1", sarah.uuid, measure_key("weight"), 3) == ([], 0)
-    assert await graph.readings("t2", sarah.uuid, measure_key("sleep hours"), 3) == ([], 0)
+    assert await graph.facts.readings("t1", sarah.uuid, measure_key("weight"), 3) == ([], 0)
+    assert await graph.facts.readings("t2", sarah.uuid, measure_key("sleep hours"), 3) == ([], 0)
 
 
 async def test_readings_of_one_instant_come_in_the_order_they_were_recorded(graph: Graph) -> None:
@@ -103,8 +104,8 @@ async def test_readings_of_one_instant_come_in_the_order_they_were_recorded(grap
         a_fact(sarah, target, kind="reading", measure="sleep", value=str(n), valid_at=at(2025), created_at=at(2025, n))
         for n in (2, 1, 3)
     ]
-    await graph.apply(a_write(sarah, target, *readings), {})
-    found, total = await graph.readings("t1", sarah.uuid, "sleep", 2)
+    await graph.writer.apply(a_write(sarah, target, *readings), {})
+    found, total = await graph.facts.readings("t1", sarah.uuid, "sleep", 2)
     assert ([fact.value for fact in found], total) == (["2", "3"], 3)
 
 
@@ -114,15 +115,15 @@ async def test_the_newest_current_facts_of_each_entity_come_newest_first(graph: 
     unknown = a_fact(tom, sarah, "UNKNOWN", created_at=at(2020))
     ended = a_fact(sarah, tom, "ENDED", valid_at=at(2024), invalid_at=at(2025), expired_at=at(2025))
     event = a_fact(sarah, tom, "EVENT", valid_at=at(2025), kind="event")
-    await graph.apply(a_write(sarah, tom, ann, *facts, unknown, ended, event), {})
-    found = await graph.newest_facts([sarah.uuid, tom.uuid, ann.uuid], ["t1"], NOW, 10)
+    await graph.writer.apply(a_write(sarah, tom, ann, *facts, unknown, ended, event), {})
+    found = await graph.facts.newest_facts([sarah.uuid, tom.uuid, ann.uuid], ["t1"], NOW, 10)
     expected = [facts[1], facts[2], facts[0], unknown]
     assert found.get(sarah.uuid) == expected
     assert found.get(tom.uuid) == expected
     assert found.get(ann.uuid, []) == []
-    assert (await graph.newest_facts([sarah.uuid], ["t1"], NOW, 2))[sarah.uuid] == expected[:2]
-    assert (await graph.newest_facts([sarah.uuid], ["t2"], NOW, 2)).get(sarah.uuid, []) == []
-    assert (await graph.newest_facts([sarah.uuid], ["t1"], at(2022), 10))[sarah.uuid][0] == facts[2]
+    assert (await graph.facts.newest_facts([sarah.uuid], ["t1"], NOW, 2))[sarah.uuid] == expected[:2]
+    assert (await graph.facts.newest_facts([sarah.uuid], ["t2"], NOW, 2)).get(sarah.uuid, []) == []
+    assert (await graph.facts.newest_facts([sarah.uuid], ["t1"], at(2022), 10))[sarah.uuid][0] == facts[2]
 
 
 async def test_the_newest_readings_of_each_entity_come_newest_first_without_corrected_ones(graph: Graph) -> None:
@@ -131,30 +132,39 @@ async def test_the_newest_readings_of_each_entity_come_newest_first_without_corr
     readings = [a_fact(sarah, sleep, value=str(n), valid_at=at(2025, n), **series) for n in (2, 1, 3)]
     wrong = a_fact(sarah, sleep, value="9", valid_at=at(2025, 4), voided=True, expired_at=at(2025, 4), **series)
     state = a_fact(sarah, sleep, "NEEDS", valid_at=at(2025))
-    await graph.apply(a_write(sarah, sleep, *readings, wrong, state), {})
-    found = await graph.newest_facts([sarah.uuid, sleep.uuid], ["t1"], NOW, 2, readings=True)
+    await graph.writer.apply(a_write(sarah, sleep, *readings, wrong, state), {})
+    found = await graph.facts.newest_facts([sarah.uuid, sleep.uuid], ["t1"], NOW, 2, readings=True)
     assert found == {entity.uuid: [readings[2], readings[0]] for entity in (sarah, sleep)}
     uuids = [wrong.uuid, state.uuid, "nothing"]
-    assert await graph.voided(uuids, ["t1"]) == {wrong.uuid}
-    assert await graph.voided(uuids, ["t2"]) == await graph.voided([], ["t1"]) == set()
+    assert await graph.facts.voided(uuids, ["t1"]) == {wrong.uuid}
+    assert await graph.facts.voided(uuids, ["t2"]) == await graph.facts.voided([], ["t1"]) == set()
 
 
 async def test_distances_are_hops_over_facts_in_any_direction_up_to_two(graph: Graph) -> None:
     chain = [an_entity(f"N{i}") for i in range(4)]
     alone = an_entity("alone")
     facts = [a_fact(chain[0], chain[1]), a_fact(chain[2], chain[1]), a_fact(chain[2], chain[3])]
-    await graph.apply(a_write(*chain, alone, *facts), {})
+    await graph.writer.apply(a_write(*chain, alone, *facts), {})
     asked = [*(one.uuid for one in chain), alone.uuid, "nothing"]
-    assert await graph.fact_distances(chain[0].uuid, asked) == {chain[0].uuid: 0, chain[1].uuid: 1, chain[2].uuid: 2}
-    assert await graph.fact_distances(chain[3].uuid, [chain[2].uuid, chain[0].uuid]) == {chain[2].uuid: 1}
-    assert await graph.fact_distances("nothing", asked) == {}
+    assert await graph.part(cypher=Neighbours).fact_distances(chain[0].uuid, asked) == {
+        chain[0].uuid: 0,
+        chain[1].uuid: 1,
+        chain[2].uuid: 2,
+    }
+    assert await graph.part(cypher=Neighbours).fact_distances(chain[3].uuid, [chain[2].uuid, chain[0].uuid]) == {
+        chain[2].uuid: 1
+    }
+    assert await graph.part(cypher=Neighbours).fact_distances("nothing", asked) == {}
 
 
 async def test_the_shortest_way_counts(graph: Graph) -> None:
     one, two, three = an_entity("One"), an_entity("Two"), an_entity("Three")
     facts = [a_fact(one, two), a_fact(two, three), a_fact(one, three), a_fact(one, one)]
-    await graph.apply(a_write(one, two, three, *facts), {})
-    assert await graph.fact_distances(one.uuid, [three.uuid, one.uuid]) == {three.uuid: 1, one.uuid: 0}
+    await graph.writer.apply(a_write(one, two, three, *facts), {})
+    assert await graph.part(cypher=Neighbours).fact_distances(one.uuid, [three.uuid, one.uuid]) == {
+        three.uuid: 1,
+        one.uuid: 0,
+    }
 
 
 async def test_support_counts_mentions_and_facts_of_either_end_voided_ones_included(graph: Graph) -> None:
@@ -162,6 +172,6 @@ async def test_support_counts_mentions_and_facts_of_either_end_voided_ones_inclu
     episodes = [an_episode() for _ in range(3)]
     facts = [a_fact(sarah, tom), a_fact(tom, sarah), a_fact(sarah, tom, voided=True), a_fact(sarah, sarah)]
     mentions = [*(a_mention(one, sarah) for one in episodes), a_mention(episodes[0], tom)]
-    await graph.apply(a_write(sarah, tom, alone, *episodes, *facts, *mentions), {})
-    found = await graph.entity_support([sarah.uuid, tom.uuid, alone.uuid])
+    await graph.writer.apply(a_write(sarah, tom, alone, *episodes, *facts, *mentions), {})
+    found = await graph.records.entity_support([sarah.uuid, tom.uuid, alone.uuid])
     assert found == {sarah.uuid: (3, 4), tom.uuid: (1, 3), alone.uuid: (0, 0)}

@@ -9,7 +9,7 @@ from tests.contracts.fact_story import NOW, Story, wanted
 
 from graphiti_pkm.core.model.queries import FactStatus, Window
 from graphiti_pkm.core.model.records import Fact, FactChange
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 
 MICROSECOND = timedelta(microseconds=1)
 RETIRED, RESTORED, AGAIN = at(2026, 2), at(2026, 3), at(2026, 4)
@@ -127,8 +127,8 @@ async def test_pages_of_what_was_known_hold_every_fact_once(graph: Graph) -> Non
     await story.put(*facts[1::2], *ended, *[changed(one, RESTORED, "retired") for one in facts[::2]])
     for newest in (True, False):
         asked, found, after = wanted(known_at=RETIRED), list[Fact](), None
-        while page := (await graph.group_facts(asked, Window(limit=4, after=after, newest=newest))).facts:
-            keys = (await graph.group_facts(asked, Window(limit=4, after=after, newest=newest))).keys
+        while page := (await graph.facts.group_facts(asked, Window(limit=4, after=after, newest=newest))).facts:
+            keys = (await graph.facts.group_facts(asked, Window(limit=4, after=after, newest=newest))).keys
             found, after = [*found, *page], keys[-1]
         assert len(found) == 25
         assert {fact.uuid: fact for fact in found} == {fact.uuid: fact for fact in facts}
@@ -142,7 +142,7 @@ async def test_words_and_meaning_find_what_was_known(graph: Graph) -> None:
     new = story.fact("Sarah likes cherries no longer", created_at=RETIRED)
     over = ended.model_copy(update={"invalid_at": RETIRED, "expired_at": RETIRED})
     vector = array("f", [0.6, 0.8])
-    await graph.apply(
+    await graph.writer.apply(
         a_write(story.sarah, story.tom, over, new, changed(ended, RETIRED, "retired")),
         {over.uuid: vector, new.uuid: vector},
     )
@@ -153,8 +153,8 @@ async def test_words_and_meaning_find_what_was_known(graph: Graph) -> None:
         (wanted(known_at=RETIRED), {ended.uuid, new.uuid}),
         (wanted(known_at=RETIRED, status="ended"), {ended.uuid}),
     ):
-        assert set(await graph.search_facts(["cherries"], asked, 10)) == expected
-        assert set(await graph.nearest_facts(vector, asked, 10)) == expected
+        assert set(await graph.search.search_facts(["cherries"], asked, 10)) == expected
+        assert set(await graph.search.nearest_facts(vector, asked, 10)) == expected
 
 
 async def test_before_the_record_began_what_was_told_counts_from_the_time_of_its_episode(graph: Graph) -> None:

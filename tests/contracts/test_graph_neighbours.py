@@ -6,9 +6,10 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_mention, a_write, an_entity, an_episode, at
 
 from graphiti_pkm.core.identity.backlinks import back_link
+from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.records import Episode
-from graphiti_pkm.core.ports.neighbours import Place, Stretch
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 
 LATER = RECORDED + timedelta(days=365)
 DAY = Stretch(group_id=GROUP, start=at(2025, 3, 1), end=at(2025, 3, 2))
@@ -21,28 +22,30 @@ def place_of(episode: Episode) -> Place:
 async def test_places_are_those_of_the_groups_asked_for(graph: Graph) -> None:
     here = an_episode("a", valid_at=at(1664, 3, 1) + timedelta(microseconds=7))
     there = an_episode("b", group_id=OTHER_GROUP)
-    await graph.apply(a_write(here, there), {})
-    assert await graph.episode_places([here.uuid, there.uuid, "none"], [GROUP]) == {here.uuid: place_of(here)}
-    assert await graph.episode_places([], [GROUP]) == {}
+    await graph.writer.apply(a_write(here, there), {})
+    assert await graph.episodes.episode_places([here.uuid, there.uuid, "none"], [GROUP]) == {here.uuid: place_of(here)}
+    assert await graph.episodes.episode_places([], [GROUP]) == {}
 
 
 async def test_a_stretch_holds_its_episodes_in_order_from_its_start_to_before_its_end(graph: Graph) -> None:
     times = [at(2025, 3, 1) + timedelta(hours=hours) for hours in (-0.001, 0, 9, 9, 23.999, 24)]
     told = [an_episode(valid_at=time, created_at=RECORDED - timedelta(hours=i)) for i, time in enumerate(times)]
     elsewhere = an_episode(group_id=OTHER_GROUP, valid_at=times[1])
-    await graph.apply(a_write(*told, elsewhere), {})
-    (found,) = await graph.places_in([DAY], LATER, 10)
+    await graph.writer.apply(a_write(*told, elsewhere), {})
+    (found,) = await graph.part(cypher=Neighbours).places_in([DAY], LATER, 10)
     assert found == [place_of(told[i]) for i in (1, 3, 2, 4)]
     other = DAY.model_copy(update={"group_id": OTHER_GROUP})
-    cut = await graph.places_in([DAY, other, DAY.model_copy(update={"group_id": "none"})], LATER, 2)
+    cut = await graph.part(cypher=Neighbours).places_in(
+        [DAY, other, DAY.model_copy(update={"group_id": "none"})], LATER, 2
+    )
     assert cut == [found[:2], [place_of(elsewhere)], []]
 
 
 async def test_a_stretch_leaves_out_what_was_recorded_later(graph: Graph) -> None:
     early = an_episode(valid_at=at(2025, 3, 1))
     late = an_episode(valid_at=at(2025, 3, 1), created_at=RECORDED + timedelta(seconds=1))
-    await graph.apply(a_write(early, late), {})
-    assert await graph.places_in([DAY], RECORDED, 10) == [[place_of(early)]]
+    await graph.writer.apply(a_write(early, late), {})
+    assert await graph.part(cypher=Neighbours).places_in([DAY], RECORDED, 10) == [[place_of(early)]]
 
 
 @pytest.mark.parametrize("year", [1, 987, 1664, 2025, 9998])
@@ -50,9 +53,9 @@ async def test_stretches_of_any_year_hold_what_lies_in_them(graph: Graph, year: 
     start = datetime(year, 12, 31, tzinfo=UTC)
     told = [an_episode(valid_at=start + timedelta(hours=hours, microseconds=hours % 2)) for hours in range(-30, 60, 3)]
     away = [an_episode(valid_at=datetime(other, 12, 31, tzinfo=UTC)) for other in (2, 1000, 2024, 9997)]
-    await graph.apply(a_write(*told, *away), {})
+    await graph.writer.apply(a_write(*told, *away), {})
     stretch = Stretch(group_id=GROUP, start=start, end=start + timedelta(days=1))
-    (found,) = await graph.places_in([stretch], LATER, 100)
+    (found,) = await graph.part(cypher=Neighbours).places_in([stretch], LATER, 100)
     assert [place.uuid for place in found] == [one.uuid for one in told if start <= one.valid_at < stretch.end]
 
 
@@ -61,25 +64,28 @@ async def test_the_same_text_is_that_of_the_first_such_episode_of_the_stretch(gr
     other = an_episode("Something else", valid_at=at(2025, 3, 1), created_at=at(2026))
     later = an_episode(first.content, valid_at=at(2025, 3, 2), created_at=at(2026))
     elsewhere = an_episode(first.content, valid_at=at(2025, 3, 1), created_at=at(2026), group_id="t2")
-    await graph.apply(a_write(again, first, other, later), {})
-    await graph.apply(a_write(elsewhere), {})
+    await graph.writer.apply(a_write(again, first, other, later), {})
+    await graph.writer.apply(a_write(elsewhere), {})
     instant = Stretch(group_id=GROUP, start=at(2025, 3, 1), end=at(2025, 3, 1) + timedelta(microseconds=1))
-    assert await graph.same_text(instant, first.content) == first.uuid
-    assert await graph.same_text(DAY, first.content) == first.uuid
-    assert await graph.same_text(instant, first.content.strip()) is None
-    assert await graph.same_text(instant.model_copy(update={"start": at(2025)}), other.content) == other.uuid
-    assert await graph.same_text(instant.model_copy(update={"group_id": "t3"}), first.content) is None
+    assert await graph.episodes.same_text(instant, first.content) == first.uuid
+    assert await graph.episodes.same_text(DAY, first.content) == first.uuid
+    assert await graph.episodes.same_text(instant, first.content.strip()) is None
+    assert await graph.episodes.same_text(instant.model_copy(update={"start": at(2025)}), other.content) == other.uuid
+    assert await graph.episodes.same_text(instant.model_copy(update={"group_id": "t3"}), first.content) is None
 
 
 async def test_mentions_among_episodes_count_each_entity_once(graph: Graph) -> None:
     sarah, bob, other = (an_entity(name) for name in ("Sarah", "Bob", "Other"))
     both, one, none = (an_episode(text) for text in ("both", "one", "none"))
     mentions = [a_mention(both, sarah), a_mention(both, bob), a_mention(one, bob), a_mention(none, other)]
-    await graph.apply(a_write(sarah, bob, other, both, one, none, *mentions), {})
+    await graph.writer.apply(a_write(sarah, bob, other, both, one, none, *mentions), {})
     asked = [both.uuid, one.uuid, none.uuid, "unknown"]
-    assert await graph.mentions_among(asked, [sarah.uuid, bob.uuid, bob.uuid]) == {both.uuid: 2, one.uuid: 1}
-    assert await graph.mentions_among(asked, []) == {}
-    assert await graph.mentions_among([], [bob.uuid]) == {}
+    assert await graph.part(cypher=Neighbours).mentions_among(asked, [sarah.uuid, bob.uuid, bob.uuid]) == {
+        both.uuid: 2,
+        one.uuid: 1,
+    }
+    assert await graph.part(cypher=Neighbours).mentions_among(asked, []) == {}
+    assert await graph.part(cypher=Neighbours).mentions_among([], [bob.uuid]) == {}
 
 
 async def test_own_mentions_are_those_that_no_back_link_made(graph: Graph) -> None:
@@ -93,18 +99,18 @@ async def test_own_mentions_are_those_that_no_back_link_made(graph: Graph) -> No
         back_link(bob.uuid, earlier.uuid, linked),
         back_link(bob.uuid, told.uuid, RECORDED),  # what a model found in it
     ]
-    await graph.apply(a_write(sarah, bob, alone, told, again, earlier, *mentions), {})
-    found = await graph.own_mentions([sarah.uuid, bob.uuid, alone.uuid, "unknown"], 5)
+    await graph.writer.apply(a_write(sarah, bob, alone, told, again, earlier, *mentions), {})
+    found = await graph.episodes.own_mentions([sarah.uuid, bob.uuid, alone.uuid, "unknown"], 5)
     assert {uuid: set(episodes) for uuid, episodes in found.items()} == {
         sarah.uuid: {told.uuid, again.uuid},
         bob.uuid: {told.uuid},
     }
-    assert len((await graph.own_mentions([sarah.uuid], 1))[sarah.uuid]) == 1
-    assert await graph.own_mentions([], 5) == {}
+    assert len((await graph.episodes.own_mentions([sarah.uuid], 1))[sarah.uuid]) == 1
+    assert await graph.episodes.own_mentions([], 5) == {}
 
 
 async def test_without_sagas_there_are_no_steps(graph: Graph) -> None:
     episode = an_episode()
-    await graph.apply(a_write(episode), {})
-    assert await graph.saga_steps([episode.uuid], [GROUP]) == {}
-    assert await graph.saga_steps([], [GROUP]) == {}
+    await graph.writer.apply(a_write(episode), {})
+    assert await graph.part(cypher=Neighbours).saga_steps([episode.uuid], [GROUP]) == {}
+    assert await graph.part(cypher=Neighbours).saga_steps([], [GROUP]) == {}

@@ -8,7 +8,7 @@ from tests.builders import GROUP, a_write, an_episode
 
 from graphiti_pkm.core.model.names import part_terms, search_terms
 from graphiti_pkm.core.model.queries import EpisodeFilter
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 
 WANTED = EpisodeFilter(group_ids=(GROUP,))
 TEXTS = {
@@ -32,7 +32,7 @@ def chatter(count: int) -> list[str]:
 async def told(graph: Graph) -> dict[str, str]:
     """Uuids by the names of the texts."""
     episodes = {name: an_episode(text) for name, text in TEXTS.items()}
-    await graph.apply(a_write(*episodes.values(), *map(an_episode, chatter(300))), {})
+    await graph.writer.apply(a_write(*episodes.values(), *map(an_episode, chatter(300))), {})
     return {one.uuid: name for name, one in episodes.items()}
 
 
@@ -50,7 +50,7 @@ async def told(graph: Graph) -> dict[str, str]:
 )
 async def test_a_word_inside_another_is_found(graph: Graph, told: dict[str, str], query: str, found: set[str]) -> None:
     asked = [part for term in search_terms(query) for part in part_terms(term)]
-    hits = [told[uuid] for uuid in await graph.search_episodes(asked, WANTED, 10)]
+    hits = [told[uuid] for uuid in await graph.search.search_episodes(asked, WANTED, 10)]
     assert set(hits[: len(found)]) == found  # what holds all of its parts comes first, then what holds some
     assert bool(hits) == bool(found)
 
@@ -76,7 +76,7 @@ async def test_a_word_inside_another_is_found(graph: Graph, told: dict[str, str]
 async def test_whole_words_and_pairs_of_characters_are_found_without_asking_for_parts(
     graph: Graph, told: dict[str, str], query: str, found: set[str]
 ) -> None:
-    assert {told[uuid] for uuid in await graph.search_episodes(search_terms(query), WANTED, 10)} == found
+    assert {told[uuid] for uuid in await graph.search.search_episodes(search_terms(query), WANTED, 10)} == found
 
 
 def test_parts_are_asked_for_only_where_few_words_can_hold_them() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.builders import a_fact, a_name, a_passage, a_write, an_entity, an_episode
 
 from graphiti_pkm.core.model.records import Vectors, WriteIntent
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import WriteFailed
 
 GOOD = array("f", [0.6, 0.8, 0.0, 0.0])
@@ -17,10 +17,10 @@ async def assert_refused(graph: Graph, write: WriteIntent, vectors: "Vectors | N
     """Refused twice, and the graph is as empty as before."""
     for _ in range(2):
         with pytest.raises(WriteFailed):
-            await graph.apply(write, vectors or {})
-    assert await graph.groups() == []
-    assert await graph.applied([write.uuid]) == set()
-    assert await graph.get_names([name.key for name in write.names]) == {}
+            await graph.writer.apply(write, vectors or {})
+    assert await graph.records.groups() == []
+    assert await graph.writer.applied([write.uuid]) == set()
+    assert await graph.records.get_names([name.key for name in write.names]) == {}
 
 
 @pytest.mark.parametrize("text", ["one\x00two", "half \ud83d pair", "\udc00"])
@@ -53,14 +53,14 @@ async def test_vectors_of_two_dimensions_are_refused(graph: Graph) -> None:
 
 async def test_a_vector_of_another_dimension_than_those_there_is_refused(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
-    await graph.apply(a_write(sarah), {sarah.uuid: GOOD})
+    await graph.writer.apply(a_write(sarah), {sarah.uuid: GOOD})
     with pytest.raises(WriteFailed):
-        await graph.apply(a_write(tom), {tom.uuid: array("f", [1.0, 0.0])})
-    assert await graph.get_entities([sarah.uuid, tom.uuid], ["t1"]) == [sarah]
+        await graph.writer.apply(a_write(tom), {tom.uuid: array("f", [1.0, 0.0])})
+    assert await graph.records.get_entities([sarah.uuid, tom.uuid], ["t1"]) == [sarah]
 
 
 async def test_the_graph_goes_on_after_a_refusal(graph: Graph) -> None:
     await assert_refused(graph, a_write(an_episode("\x00")))
     episode = an_episode()
-    await graph.apply(a_write(episode), {})
-    assert await graph.get_episodes([episode.uuid], ["t1"]) == [episode]
+    await graph.writer.apply(a_write(episode), {})
+    assert await graph.records.get_episodes([episode.uuid], ["t1"]) == [episode]

@@ -7,7 +7,7 @@ from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_epi
 
 from graphiti_pkm.core.model.names import beginning_term, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 
 NOW = at(2026, 6)
 
@@ -53,75 +53,75 @@ def episodes(**fields: Any) -> EpisodeFilter:
 )
 async def test_an_episode_is_found_by_any_of_its_words(graph: Graph, query: str, content: str) -> None:
     hit, miss = an_episode(content), an_episode("nichts davon")
-    await graph.apply(a_write(hit, miss), {})
-    assert list(await graph.search_episodes(search_terms(query), episodes(), 10)) == [hit.uuid]
+    await graph.writer.apply(a_write(hit, miss), {})
+    assert list(await graph.search.search_episodes(search_terms(query), episodes(), 10)) == [hit.uuid]
 
 
 async def test_the_words_of_a_name_are_found_too(graph: Graph) -> None:
     episode, entity = an_episode("x", name="Standup of Monday"), an_entity("Harbour bridge")
-    await graph.apply(a_write(episode, entity), {})
-    assert list(await graph.search_episodes(["monday"], episodes(), 10)) == [episode.uuid]
-    assert list(await graph.search_entities(["bridge"], entities(), 10)) == [entity.uuid]
+    await graph.writer.apply(a_write(episode, entity), {})
+    assert list(await graph.search.search_episodes(["monday"], episodes(), 10)) == [episode.uuid]
+    assert list(await graph.search.search_entities(["bridge"], entities(), 10)) == [entity.uuid]
 
 
 async def test_a_part_of_a_word_is_not_the_word(graph: Graph) -> None:
-    await graph.apply(a_write(an_episode("Bridgehead", name="n"), an_entity("Bridgehead")), {})
-    assert await graph.search_episodes(["bridge"], episodes(), 10) == {}
-    assert await graph.search_entities(["head"], entities(), 10) == {}
+    await graph.writer.apply(a_write(an_episode("Bridgehead", name="n"), an_entity("Bridgehead")), {})
+    assert await graph.search.search_episodes(["bridge"], episodes(), 10) == {}
+    assert await graph.search.search_entities(["head"], entities(), 10) == {}
 
 
 @pytest.mark.parametrize("query", ["", "  ", "?!", "*", "@:{}", "🙂", "-", "''", "\\"])
 async def test_a_query_without_a_word_finds_nothing(graph: Graph, query: str) -> None:
     sarah = an_entity("Sarah 🙂")
-    await graph.apply(a_write(an_episode("🙂 ?! *"), sarah, a_fact(sarah, sarah)), {})
-    assert await graph.search_episodes(search_terms(query), episodes(), 10) == {}
-    assert await graph.search_entities(search_terms(query), entities(), 10) == {}
-    assert await graph.search_facts(search_terms(query), facts(), 10) == {}
+    await graph.writer.apply(a_write(an_episode("🙂 ?! *"), sarah, a_fact(sarah, sarah)), {})
+    assert await graph.search.search_episodes(search_terms(query), episodes(), 10) == {}
+    assert await graph.search.search_entities(search_terms(query), entities(), 10) == {}
+    assert await graph.search.search_facts(search_terms(query), facts(), 10) == {}
 
 
 async def test_more_of_the_words_give_a_better_score(graph: Graph) -> None:
     both, one, none = (an_episode(text, name="n") for text in ("red bridge here", "red tower here", "blue tower here"))
-    await graph.apply(a_write(none, one, both), {})
-    found = await graph.search_episodes(["red", "bridge"], episodes(), 10)
+    await graph.writer.apply(a_write(none, one, both), {})
+    found = await graph.search.search_episodes(["red", "bridge"], episodes(), 10)
     assert list(found) == [both.uuid, one.uuid]
     assert found[both.uuid] > found[one.uuid] > 0
-    assert list(await graph.search_episodes(["red", "bridge"], episodes(), 1)) == [both.uuid]
+    assert list(await graph.search.search_episodes(["red", "bridge"], episodes(), 1)) == [both.uuid]
 
 
 async def test_entities_are_found_by_name_alias_and_summary(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah", summary="climbs mountains"), an_entity("Tom")
-    await graph.apply(a_write(sarah, tom, a_name(sarah), a_name(sarah, "Sally Smith"), a_name(tom)), {})
+    await graph.writer.apply(a_write(sarah, tom, a_name(sarah), a_name(sarah, "Sally Smith"), a_name(tom)), {})
     for word in ("sarah", "sally", "smith", "mountains"):
-        assert list(await graph.search_entities([word], entities(), 10)) == [sarah.uuid]
+        assert list(await graph.search.search_entities([word], entities(), 10)) == [sarah.uuid]
 
 
 async def test_entities_are_found_by_the_beginning_of_a_word(graph: Graph) -> None:
     tobias, tom = an_entity("Tobias"), an_entity("Tom")
-    await graph.apply(a_write(tobias, tom), {})
-    assert list(await graph.search_entities([beginning_term("tobis")], EntityFilter(group_ids=("t1",)), 10)) == [
+    await graph.writer.apply(a_write(tobias, tom), {})
+    assert list(await graph.search.search_entities([beginning_term("tobis")], EntityFilter(group_ids=("t1",)), 10)) == [
         tobias.uuid
     ]
 
 
 async def test_a_later_alias_and_a_new_summary_are_searchable_and_the_old_summary_is_not(graph: Graph) -> None:
     sarah = an_entity("Sarah", summary="climbs mountains")
-    await graph.apply(a_write(sarah, a_name(sarah)), {})
-    await graph.apply(a_write(a_name(sarah, "Sally")), {})
-    assert list(await graph.search_entities(["sally"], entities(), 10)) == [sarah.uuid]
-    await graph.apply(a_write(sarah.model_copy(update={"summary": "sails boats"})), {})
-    assert list(await graph.search_entities(["boats"], entities(), 10)) == [sarah.uuid]
-    assert list(await graph.search_entities(["sally"], entities(), 10)) == [sarah.uuid]
-    assert await graph.search_entities(["mountains"], entities(), 10) == {}
+    await graph.writer.apply(a_write(sarah, a_name(sarah)), {})
+    await graph.writer.apply(a_write(a_name(sarah, "Sally")), {})
+    assert list(await graph.search.search_entities(["sally"], entities(), 10)) == [sarah.uuid]
+    await graph.writer.apply(a_write(sarah.model_copy(update={"summary": "sails boats"})), {})
+    assert list(await graph.search.search_entities(["boats"], entities(), 10)) == [sarah.uuid]
+    assert list(await graph.search.search_entities(["sally"], entities(), 10)) == [sarah.uuid]
+    assert await graph.search.search_entities(["mountains"], entities(), 10) == {}
 
 
 async def test_entities_are_filtered_by_group_type_and_time(graph: Graph) -> None:
     person, place = an_entity("Paris", label="Person"), an_entity("Paris", label="Place", created_at=at(2025))
     plain, other = an_entity("Paris"), an_entity("Paris", group_id="t2", label="Place")
-    await graph.apply(a_write(person, place, plain), {})
-    await graph.apply(a_write(other), {})
+    await graph.writer.apply(a_write(person, place, plain), {})
+    await graph.writer.apply(a_write(other), {})
 
     async def found(**fields: Any) -> set[str]:
-        return set(await graph.search_entities(["paris"], entities(**fields), 10))
+        return set(await graph.search.search_entities(["paris"], entities(**fields), 10))
 
     assert await found() == {person.uuid, place.uuid, plain.uuid}
     assert await found(labels=("Place",)) == {place.uuid}
@@ -134,9 +134,9 @@ async def test_entities_are_filtered_by_group_type_and_time(graph: Graph) -> Non
 async def test_facts_are_found_by_relation_and_text(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     fact = a_fact(sarah, tom, "WORKS_WITH", text="Sarah und Tom arbeiten gemeinsam in Zürich")
-    await graph.apply(a_write(sarah, tom, fact, a_fact(sarah, tom, "KNOWS", text="x")), {})
+    await graph.writer.apply(a_write(sarah, tom, fact, a_fact(sarah, tom, "KNOWS", text="x")), {})
     for word in ("works", "with", "zurich", "tom"):
-        assert list(await graph.search_facts([word], facts(), 10)) == [fact.uuid]
+        assert list(await graph.search.search_facts([word], facts(), 10)) == [fact.uuid]
 
 
 async def test_facts_are_filtered_inside_the_query(graph: Graph) -> None:
@@ -150,11 +150,11 @@ async def test_facts_are_filtered_inside_the_query(graph: Graph) -> None:
     late = told(created_at=at(2027))
     others = [an_entity("A", group_id="t2"), an_entity("B", group_id="t2")]
     other = a_fact(others[0], others[1], text="about bridges")
-    await graph.apply(a_write(sarah, tom, *noise, now, back, late), {})
-    await graph.apply(a_write(*others, other), {})
+    await graph.writer.apply(a_write(sarah, tom, *noise, now, back, late), {})
+    await graph.writer.apply(a_write(*others, other), {})
 
     async def found(**fields: Any) -> set[str]:
-        return set(await graph.search_facts(["bridges"], facts(**fields), 5))
+        return set(await graph.search.search_facts(["bridges"], facts(**fields), 5))
 
     assert len(await found()) == 5
     assert await found(only_current=True) == {now.uuid, late.uuid}  # a clock that was set back hides nothing
@@ -172,11 +172,11 @@ async def test_episodes_are_filtered_inside_the_query(graph: Graph) -> None:
     sarah = an_entity("Sarah")
     noise = [an_episode("about bridges", valid_at=at(2024)) for _ in range(30)]
     told, early = an_episode("about bridges", valid_at=at(2025)), an_episode("about bridges", created_at=at(2020))
-    await graph.apply(a_write(sarah, *noise, told, early, a_mention(told, sarah)), {})
-    await graph.apply(a_write(an_episode("about bridges", group_id="t2", valid_at=at(2026))), {})
+    await graph.writer.apply(a_write(sarah, *noise, told, early, a_mention(told, sarah)), {})
+    await graph.writer.apply(a_write(an_episode("about bridges", group_id="t2", valid_at=at(2026))), {})
 
     async def found(**fields: Any) -> set[str]:
-        return set(await graph.search_episodes(["bridges"], episodes(**fields), 5))
+        return set(await graph.search.search_episodes(["bridges"], episodes(**fields), 5))
 
     assert len(await found()) == 5
     assert await found(entity_uuid=sarah.uuid) == {told.uuid}
@@ -187,25 +187,25 @@ async def test_episodes_are_filtered_inside_the_query(graph: Graph) -> None:
 
 
 async def test_another_groups_hits_do_not_crowd_out_ones_own(graph: Graph) -> None:
-    await graph.apply(a_write(*(an_episode("bridge bridge bridge", group_id="t2") for _ in range(50))), {})
+    await graph.writer.apply(a_write(*(an_episode("bridge bridge bridge", group_id="t2") for _ in range(50))), {})
     own = an_episode("one bridge among many other words of a long note", group_id="t-1")
-    await graph.apply(a_write(own), {})
-    assert list(await graph.search_episodes(["bridge"], episodes(group_ids=("t-1",)), 3)) == [own.uuid]
+    await graph.writer.apply(a_write(own), {})
+    assert list(await graph.search.search_episodes(["bridge"], episodes(group_ids=("t-1",)), 3)) == [own.uuid]
 
 
 async def test_what_was_deleted_is_not_found(graph: Graph) -> None:
     episode, sarah, tom = an_episode("bridge"), an_entity("bridge"), an_entity("Tom")
     fact = a_fact(sarah, tom, text="bridge")
-    await graph.apply(a_write(episode, sarah, tom, a_name(sarah), fact), {})
+    await graph.writer.apply(a_write(episode, sarah, tom, a_name(sarah), fact), {})
     gone = {"episodes": (episode.uuid,), "entities": (sarah.uuid,), "facts": (fact.uuid,)}
-    await graph.apply(a_write(deletions=gone), {})
-    assert await graph.search_episodes(["bridge"], episodes(), 10) == {}
-    assert await graph.search_entities(["bridge"], entities(), 10) == {}
-    assert await graph.search_facts(["bridge"], facts(), 10) == {}
+    await graph.writer.apply(a_write(deletions=gone), {})
+    assert await graph.search.search_episodes(["bridge"], episodes(), 10) == {}
+    assert await graph.search.search_entities(["bridge"], entities(), 10) == {}
+    assert await graph.search.search_facts(["bridge"], facts(), 10) == {}
 
 
 async def test_what_was_just_written_is_found_at_once(graph: Graph) -> None:
     for number in range(20):
         episode = an_episode(f"word{number}")
-        await graph.apply(a_write(episode), {})
-        assert list(await graph.search_episodes([f"word{number}"], episodes(), 10)) == [episode.uuid]
+        await graph.writer.apply(a_write(episode), {})
+        assert list(await graph.search.search_episodes([f"word{number}"], episodes(), 10)) == [episode.uuid]

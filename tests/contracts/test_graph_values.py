@@ -8,7 +8,7 @@ from tests.fakes import FakeEmbedder
 
 from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import EpisodeSource, FactKind
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 
 TEXTS = {
     "emoji": "👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪 é vs é",
@@ -38,18 +38,18 @@ INSTANTS = {
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 async def test_the_content_of_an_episode_comes_back_identical(graph: Graph, text: str) -> None:
     episode = an_episode(text, source_description=text[:200])
-    await graph.apply(a_write(episode), {})
-    assert await graph.get_episodes([episode.uuid], ["t1"]) == [episode]
+    await graph.writer.apply(a_write(episode), {})
+    assert await graph.records.get_episodes([episode.uuid], ["t1"]) == [episode]
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS.values() if 0 < len(text) < 1000])
 async def test_names_facts_and_summaries_come_back_identical(graph: Graph, text: str) -> None:
     one, other = an_entity(text, summary=text), an_entity("Tom")
     fact = a_fact(one, other, text=text, quote=text, value=text, unit=text, attributes={"note": text})
-    await graph.apply(a_write(one, other, a_name(one), fact), {})
-    assert await graph.get_entities([one.uuid], ["t1"]) == [one]
-    assert await graph.get_facts([fact.uuid], ["t1"]) == [fact]
-    assert await graph.get_names([a_name(one).key]) == {a_name(one).key: a_name(one)}
+    await graph.writer.apply(a_write(one, other, a_name(one), fact), {})
+    assert await graph.records.get_entities([one.uuid], ["t1"]) == [one]
+    assert await graph.records.get_facts([fact.uuid], ["t1"]) == [fact]
+    assert await graph.records.get_names([a_name(one).key]) == {a_name(one).key: a_name(one)}
 
 
 @pytest.mark.parametrize("instant", INSTANTS.values(), ids=INSTANTS.keys())
@@ -65,27 +65,27 @@ async def test_instants_come_back_to_the_microsecond(graph: Graph, instant: date
         created_at=instant,
         expired_at=instant,
     )
-    await graph.apply(a_write(sarah, tom, episode, fact), {})
-    assert await graph.get_episodes([episode.uuid], ["t1"]) == [episode]
-    assert await graph.get_facts([fact.uuid], ["t1"]) == [fact]
-    assert await graph.get_entities([sarah.uuid], ["t1"]) == [sarah]
-    assert (await graph.get_episodes([episode.uuid], ["t1"]))[0].valid_at.utcoffset() is not None
+    await graph.writer.apply(a_write(sarah, tom, episode, fact), {})
+    assert await graph.records.get_episodes([episode.uuid], ["t1"]) == [episode]
+    assert await graph.records.get_facts([fact.uuid], ["t1"]) == [fact]
+    assert await graph.records.get_entities([sarah.uuid], ["t1"]) == [sarah]
+    assert (await graph.records.get_episodes([episode.uuid], ["t1"]))[0].valid_at.utcoffset() is not None
 
 
 async def test_instants_of_all_ages_are_in_order(graph: Graph) -> None:
     sarah = an_entity("Sarah")
     episodes = [an_episode(valid_at=instant) for instant in INSTANTS.values()]
     facts = [a_fact(sarah, sarah, valid_at=instant) for instant in INSTANTS.values()]
-    await graph.apply(a_write(sarah, *episodes, *facts, *(a_mention(one, sarah) for one in episodes)), {})
+    await graph.writer.apply(a_write(sarah, *episodes, *facts, *(a_mention(one, sarah) for one in episodes)), {})
     wanted = EpisodeFilter(group_ids=("t1",))
-    oldest = await graph.timeline(sarah.uuid, wanted, Window(limit=10, newest=False))
+    oldest = await graph.episodes.timeline(sarah.uuid, wanted, Window(limit=10, newest=False))
     assert [one.valid_at for one in oldest.episodes] == sorted(INSTANTS.values())
-    newest = await graph.recent_episodes(wanted, Window(limit=10))
+    newest = await graph.episodes.recent_episodes(wanted, Window(limit=10))
     assert [one.valid_at for one in newest.episodes] == sorted(INSTANTS.values(), reverse=True)
-    held = await graph.connections(sarah.uuid, FactFilter(group_ids=("t1",), now=at(2026, 6)), Window(limit=10))
+    held = await graph.facts.connections(sarah.uuid, FactFilter(group_ids=("t1",), now=at(2026, 6)), Window(limit=10))
     current = [one.valid_at for one in held.facts if one.valid_at and one.valid_at <= at(2026, 6)]
     assert current == sorted(current, reverse=True)
-    summary = await graph.timeline_summary(sarah.uuid, wanted, UTC)
+    summary = await graph.episodes.timeline_summary(sarah.uuid, wanted, UTC)
     assert (summary.first, summary.last, summary.total) == (min(INSTANTS.values()), max(INSTANTS.values()), 6)
 
 
@@ -112,15 +112,15 @@ async def test_every_field_of_a_fact_comes_back(graph: Graph, kind: FactKind) ->
         episodes=("b", "a", "c"),
         attributes={"strength": 3, "share": 0.25, "sure": True, "tags": ["x", "y"], "by": "someone"},
     )
-    await graph.apply(a_write(sarah, sleep, fact), {})
-    assert await graph.get_facts([fact.uuid], ["t1"]) == [fact]
+    await graph.writer.apply(a_write(sarah, sleep, fact), {})
+    assert await graph.records.get_facts([fact.uuid], ["t1"]) == [fact]
 
 
 async def test_a_fact_without_optional_fields_has_none_of_them(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     fact = a_fact(sarah, tom)
-    await graph.apply(a_write(sarah, tom, fact), {})
-    assert await graph.get_facts([fact.uuid], ["t1"]) == [fact]
+    await graph.writer.apply(a_write(sarah, tom, fact), {})
+    assert await graph.records.get_facts([fact.uuid], ["t1"]) == [fact]
 
 
 @pytest.mark.parametrize("source", ["text", "message", "json", "fact_triple"])
@@ -128,24 +128,24 @@ async def test_every_field_of_an_episode_comes_back(graph: Graph, source: Episod
     episode = an_episode(
         "A", name="Note", source=source, source_description="chat", valid_at=at(2025, 5), corrected=True
     )
-    await graph.apply(a_write(episode), {})
-    assert await graph.get_episodes([episode.uuid], ["t1"]) == [episode]
+    await graph.writer.apply(a_write(episode), {})
+    assert await graph.records.get_episodes([episode.uuid], ["t1"]) == [episode]
 
 
 @pytest.mark.parametrize("label", ["Person", "WorkItem", "Work_Item", "Entity2", None])
 async def test_every_field_of_an_entity_comes_back(graph: Graph, label: str | None) -> None:
     entity = an_entity("Sarah", label=label, summary="A friend", attributes={"age": 41, "langs": ["de", "en"]})
-    await graph.apply(a_write(entity), {})
-    assert await graph.get_entities([entity.uuid], ["t1"]) == [entity]
+    await graph.writer.apply(a_write(entity), {})
+    assert await graph.records.get_entities([entity.uuid], ["t1"]) == [entity]
 
 
 async def test_a_fact_may_join_an_entity_with_itself(graph: Graph) -> None:
     sarah = an_entity("Sarah")
     fact = a_fact(sarah, sarah, "TRUSTS")
-    await graph.apply(a_write(sarah, fact), {})
-    page = await graph.connections(sarah.uuid, FactFilter(group_ids=("t1",), now=at(2026, 6)), Window(limit=10))
+    await graph.writer.apply(a_write(sarah, fact), {})
+    page = await graph.facts.connections(sarah.uuid, FactFilter(group_ids=("t1",), now=at(2026, 6)), Window(limit=10))
     assert (page.facts, page.total) == ((fact,), 1)
-    assert await graph.entity_support([sarah.uuid]) == {sarah.uuid: (0, 1)}
+    assert await graph.records.entity_support([sarah.uuid]) == {sarah.uuid: (0, 1)}
 
 
 async def test_passages_come_back_by_offset(graph: Graph) -> None:
@@ -155,9 +155,9 @@ async def test_passages_come_back_by_offset(graph: Graph) -> None:
         a_passage(episode, 5, 9, sentence=1),
         a_passage(episode, 11, 17, paragraph=1),
     ]
-    await graph.apply(a_write(episode, *reversed(passages)), {})
-    assert await graph.passages(episode.uuid, without_vector=False, limit=10) == passages
-    assert await graph.passages(episode.uuid, without_vector=False, limit=2) == passages[:2]
+    await graph.writer.apply(a_write(episode, *reversed(passages)), {})
+    assert await graph.episodes.passages(episode.uuid, without_vector=False, limit=10) == passages
+    assert await graph.episodes.passages(episode.uuid, without_vector=False, limit=2) == passages[:2]
 
 
 async def test_no_answer_holds_an_embedding(graph: Graph) -> None:
@@ -165,13 +165,13 @@ async def test_no_answer_holds_an_embedding(graph: Graph) -> None:
     fact, passage = a_fact(sarah, tom, episodes=(episode.uuid,)), a_passage(episode)
     embedded = [sarah.uuid, tom.uuid, fact.uuid, passage.uuid]
     vectors = dict(zip(embedded, await FakeEmbedder().embed(embedded), strict=True))
-    await graph.apply(a_write(episode, sarah, tom, fact, passage, a_mention(episode, sarah)), vectors)
+    await graph.writer.apply(a_write(episode, sarah, tom, fact, passage, a_mention(episode, sarah)), vectors)
     groups, window = ["t1"], Window(limit=10)
-    facts = await graph.connections(sarah.uuid, FactFilter(group_ids=("t1",), now=at(2026, 6)), window)
-    assert await graph.get_entities([sarah.uuid, tom.uuid], groups) == [sarah, tom]
-    assert await graph.get_facts([fact.uuid], groups) == [fact]
+    facts = await graph.facts.connections(sarah.uuid, FactFilter(group_ids=("t1",), now=at(2026, 6)), window)
+    assert await graph.records.get_entities([sarah.uuid, tom.uuid], groups) == [sarah, tom]
+    assert await graph.records.get_facts([fact.uuid], groups) == [fact]
     assert facts.facts == (fact,)
-    assert await graph.episode_entities([episode.uuid], groups, window) == ([sarah], 1)
-    assert await graph.episode_facts(episode.uuid, groups, 10) == [fact]
-    assert await graph.get_episodes([episode.uuid], groups) == [episode]
-    assert await graph.passages(episode.uuid, without_vector=False, limit=10) == [passage]
+    assert await graph.episodes.episode_entities([episode.uuid], groups, window) == ([sarah], 1)
+    assert await graph.facts.episode_facts(episode.uuid, groups, 10) == [fact]
+    assert await graph.records.get_episodes([episode.uuid], groups) == [episode]
+    assert await graph.episodes.passages(episode.uuid, without_vector=False, limit=10) == [passage]

@@ -10,7 +10,7 @@ from tests.fakes import FakeGraph
 from tests.fakes.shared_readings import FakeReadings
 
 from graphiti_pkm.core.model.records import Deletions, Episode, EpisodeText, ExtractJob, Forgetting, WriteKind
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.takeover import SharedReading, SharedReadings
 from graphiti_pkm.storage.graph.store import GraphStore
 
@@ -27,7 +27,7 @@ class Host:
     async def tell(self, *episodes: Episode, **job: object) -> list[ExtractJob]:
         """Store episodes that a model is to read."""
         jobs = [ExtractJob.model_validate({"uuid": new_uuid(), "episode_uuid": one.uuid, **job}) for one in episodes]
-        await self.graph.apply(a_write(*episodes, extractions=tuple(jobs)), {})
+        await self.graph.writer.apply(a_write(*episodes, extractions=tuple(jobs)), {})
         return jobs
 
     async def latest(self, episode: Episode) -> SharedReading | None:
@@ -59,7 +59,7 @@ async def hosts(shared_graph: "GraphStore | FakeGraph") -> AsyncIterator[Hosts]:
             fake = FakeGraph(name)
             fake.tables = shared_graph.tables
             return Host(fake, FakeReadings(fake._db, name))
-        store = GraphStore(shared_graph._open_database, server=name)
+        store = GraphStore(shared_graph._opened.open_database, server=name)
         stores.append(store)
         assert store.shared_readings is not None
         return Host(store, store.shared_readings)
@@ -133,7 +133,7 @@ async def test_a_new_turn_of_the_same_server_ends_its_older_one(here: Host) -> N
 
 async def test_a_job_that_no_write_told_of_is_told_of_by_its_beginning(here: Host, there: Host) -> None:
     episode = an_episode()
-    await here.graph.apply(a_write(episode), {})
+    await here.graph.writer.apply(a_write(episode), {})
     job = ExtractJob(uuid=new_uuid(), episode_uuid=episode.uuid, person="anna")
     assert await here.readings.begin(GROUP, job, "ours")
     found = await there.latest(episode)
@@ -153,7 +153,7 @@ async def test_the_write_of_the_job_ends_it_for_all(here: Host, there: Host) -> 
     episode = an_episode()
     (job,) = await here.tell(episode, instructions="Only people.", person="anna")
     assert await here.readings.begin(GROUP, job, "ours")
-    await here.graph.apply(a_write(uuid=job.uuid, kind=WriteKind.EXTRACT), {})
+    await here.graph.writer.apply(a_write(uuid=job.uuid, kind=WriteKind.EXTRACT), {})
     assert not await here.readings.holds(job.uuid, "ours")
     assert await here.owned() == []
     for host in (here, there):
@@ -244,7 +244,7 @@ async def test_who_reads_while_something_of_the_group_is_forgotten_reads_again(h
     assert await here.readings.begin(GROUP, job, "ours")
     assert await here.readings.begin(OTHER_GROUP, apart, "ours")
     text = EpisodeText(uuid=episode.uuid, name="", content="Left.", source_description="")
-    await there.graph.apply(a_write(kind=WriteKind.FORGET, forgets=Forgetting(episodes=(text,))), {})
+    await there.graph.writer.apply(a_write(kind=WriteKind.FORGET, forgets=Forgetting(episodes=(text,))), {})
     assert not await here.readings.holds(job.uuid, "ours")
     assert await here.readings.holds(apart.uuid, "ours")
     found = await there.latest(episode)
@@ -258,7 +258,7 @@ async def test_with_its_episode_or_group_it_goes(here: Host, there: Host, gone: 
     await here.tell(episode)
     (kept,) = await here.tell(stays)
     deletions = Deletions(episodes=(episode.uuid,)) if gone == "episode" else Deletions(groups=(GROUP,))
-    await there.graph.apply(a_write(kind=WriteKind.DELETE_EPISODE, deletions=deletions), {})
+    await there.graph.writer.apply(a_write(kind=WriteKind.DELETE_EPISODE, deletions=deletions), {})
     assert await there.latest(episode) is None
     assert await here.owned() == [kept.uuid]
 
@@ -268,5 +268,5 @@ async def test_a_server_alone_with_its_database_tells_nothing(
 ) -> None:
     episode = an_episode()
     job = ExtractJob(uuid=new_uuid(), episode_uuid=episode.uuid)
-    await shared_graph.apply(a_write(episode, extractions=(job,)), {})
+    await shared_graph.writer.apply(a_write(episode, extractions=(job,)), {})
     assert await here.latest(episode) is None

@@ -33,7 +33,7 @@ BEFORE = [
 AFTER = [
     ("after", "storage.journal.store:SqliteJournal.restore", 1),
     ("after", "storage.graph.store:GraphStore.clear", 1),
-    ("after", "storage.graph.store:GraphStore.apply", 1),
+    ("after", "storage.graph.parts.writing:Writer.apply", 1),
 ]
 
 

@@ -69,8 +69,8 @@ CLEARED = ("after", "storage.graph.store:GraphStore.clear", 1)
 STEPS = [
     ("before", "storage.graph.store:GraphStore.clear", 1),
     CLEARED,
-    ("after", "storage.graph.store:GraphStore.apply", 3),
-    ("after", "storage.graph.store:GraphStore.apply", NOTES),
+    ("after", "storage.graph.parts.writing:Writer.apply", 3),
+    ("after", "storage.graph.parts.writing:Writer.apply", NOTES),
 ]
 
 
@@ -80,7 +80,7 @@ async def test_a_running_server_finishes_a_killed_rebuild_at_its_next_call(place
             await remember(client, number)
         await killed(place, *CLEARED, "rebuild")
         assert await notes(client) == list(range(NOTES)), "a read is never answered from half a graph"
-        await killed(place, "after", "storage.graph.store:GraphStore.apply", 3, "rebuild")
+        await killed(place, "after", "storage.graph.parts.writing:Writer.apply", 3, "rebuild")
         await remember(client, NOTES - 1)  # of somebody whom half a graph does not know
         assert await notes(client) == sorted([*range(NOTES), NOTES - 1])
         assert [await persons(client, number) for number in (0, NOTES - 1)] == [1, 1]
@@ -107,7 +107,7 @@ async def test_the_next_start_finishes_a_killed_rebuild_also_after_further_kills
         for number in range(NOTES):
             await remember(client, number)
     for times in (3, 2):
-        await killed(place, "after", "storage.graph.store:GraphStore.apply", times, "rebuild")
+        await killed(place, "after", "storage.graph.parts.writing:Writer.apply", times, "rebuild")
     async with over_stdio(**place) as client:
         assert await notes(client) == list(range(NOTES))
         assert (await call(client, "get_status"))["status"] == "ok"
@@ -118,7 +118,7 @@ async def test_status_and_doctor_say_so_while_a_rebuild_is_not_finished(place: P
         for number in range(NOTES):
             await remember(client, number)
         standing = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.killed", "stop", "storage.graph.store:GraphStore.apply", "3", "rebuild"),
+            *(sys.executable, "-m", "tests.killed", "stop", "storage.graph.parts.writing:Writer.apply", "3", "rebuild"),
             env=environment(**place),
         )
         try:

@@ -2,25 +2,17 @@
 
 from collections.abc import Sequence
 
-from tests.fakes.reads import Reads
+from tests.fakes.part import FakePart
+from tests.fakes.search import cosine
 from tests.fakes.tables import Key, falling, iso
 
-from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
+from graphiti_pkm.core.model.queries import EpisodeHit, Window
 from graphiti_pkm.core.model.records import Fact, RecordedChange
-from graphiti_pkm.core.ports.changes import ChangeFilter, ChangePage
 
 
-class ChangeReads(Reads):
-    """The part of ``GraphReader`` about changes."""
-
-    async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
-        db = await self._db()
-        stored = [(change, db.change_ends.get(change.uuid, ())) for change in db.changes.values()]
-        added = [(_addition(fact), (fact.source_uuid, fact.target_uuid)) for fact in db.facts.values()]
-        fitting = {_key(change): change for change, ends in (*stored, *added) if _fits(change, ends, wanted)}
-        after = None if window.after is None else _order(window.after)
-        keys = sorted((key for key in fitting if after is None or _order(key) > after), key=_order)[: window.limit]
-        return ChangePage(changes=tuple(fitting[key] for key in keys), keys=tuple(keys), total=len(fitting))
+class FakeChanges(FakePart):
+    """The port ``GraphChanges``."""
 
     async def fact_changes(
         self, fact_uuids: Sequence[str], group_ids: Sequence[str], limit_each: int
@@ -46,8 +38,44 @@ class ChangeReads(Reads):
         newest = sorted(own, key=lambda change: (falling(iso(change.recorded_at)), change.uuid))
         return dict([(change.uuid, change.reason) for change in newest if change.reason][:limit])
 
+
+class FakeChangeLists(FakePart):
+    """The port ``GraphChangeLists``."""
+
+    async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
+        db = await self._db()
+        stored = [(change, db.change_ends.get(change.uuid, ())) for change in db.changes.values()]
+        added = [(_addition(fact), (fact.source_uuid, fact.target_uuid)) for fact in db.facts.values()]
+        fitting = {_key(change): change for change, ends in (*stored, *added) if _fits(change, ends, wanted)}
+        after = None if window.after is None else _order(window.after)
+        keys = sorted((key for key in fitting if after is None or _order(key) > after), key=_order)[: window.limit]
+        return ChangePage(changes=tuple(fitting[key] for key in keys), keys=tuple(keys), total=len(fitting))
+
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
-        return {one.uuid: one.content[:chars] for one in await self.get_episodes(episode_uuids, group_ids)}
+        return {
+            one.uuid: one.content[:chars] for one in await self._graph.records.get_episodes(episode_uuids, group_ids)
+        }
+
+    async def nearest_sentences(
+        self, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
+    ) -> dict[tuple[str, str], EpisodeHit]:
+        db = await self._db()
+        found = {}
+        for fact_uuid, episode_uuid in pairs:
+            fact = db.facts.get(fact_uuid)
+            if fact is None or fact.group_id not in group_ids or fact_uuid not in db.vectors:
+                continue
+            hits = [
+                EpisodeHit(cosine=cosine(db.vectors[fact_uuid], db.vectors[part.uuid]), start=part.start, end=part.end)
+                for part in db.passages.values()
+                if part.episode_uuid == episode_uuid
+                and db.episodes[episode_uuid].group_id in group_ids
+                and part.start < chars
+                and part.uuid in db.vectors
+            ]
+            if hits:
+                found[fact_uuid, episode_uuid] = min(hits, key=lambda hit: (-hit.cosine, hit.start))
+        return found
 
 
 def _addition(fact: Fact) -> RecordedChange:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from graphiti_pkm.core.model.saga_records import Saga
 from graphiti_pkm.core.ports.digests import CommunityDigest, Member
 from graphiti_pkm.core.ports.extraction import ModelLedger, Usage
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 
 
 class FakeDigester:
@@ -29,7 +29,7 @@ class FakeDigester:
         self._faults.extend(errors)
 
     async def summarize(self, saga: Saga, ledger: ModelLedger) -> Saga | None:
-        episodes = await self._graph.episodes_of_saga(saga.uuid, saga.last_summarized_at, self._batch)
+        episodes = await self._graph.sagas.episodes_of_saga(saga.uuid, saga.last_summarized_at, self._batch)
         if not episodes:
             return None
         text = " ".join(filter(None, (saga.summary, *(one.content for one in episodes))))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.fakes.reads import Reads
+from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables
 
 from graphiti_pkm.core.model.records import EmbeddedFact, NewVectors, Vectors
@@ -11,8 +11,8 @@ from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 _KINDS = ("entity", "passage", "fact")
 
 
-class Embeddings(Reads):
-    """The port ``GraphEmbedding``."""
+class FakeEmbeddings(FakePart):
+    """The port ``GraphEmbeddings``."""
 
     async def embedding(self) -> tuple[str, int] | None:
         return (await self._db()).embedding

@@ -1,15 +1,20 @@
-"""The fake graph: reads and search from its bases, writes and faults here."""
+"""The fake graph: its parts, and writes and faults here."""
 
-from collections.abc import Sequence
-from typing import Literal
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from tests.fakes import refusals
-from tests.fakes.embeddings import Embeddings, give
-from tests.fakes.neighbours import Neighbours
-from tests.fakes.sagas import Sagas, add_sagas, delete_sagas, forget_communities
+from tests.fakes.changes import FakeChangeLists, FakeChanges
+from tests.fakes.embeddings import FakeEmbeddings, give
+from tests.fakes.neighbours import FakeNeighbours
+from tests.fakes.part import FakePart
+from tests.fakes.reads import FakeEpisodes, FakeFacts, FakeRecords
+from tests.fakes.sagas import FakeCommunities, FakeSagas, add_sagas, delete_sagas, forget_communities
+from tests.fakes.search import FakeSearch
 from tests.fakes.shared_readings import share
 from tests.fakes.tables import Tables
-from tests.fakes.walks import Walks
+from tests.fakes.walks import FakeWalks
 
 from graphiti_pkm.core.model.queries import VectorIndex
 from graphiti_pkm.core.model.records import (
@@ -27,20 +32,72 @@ from graphiti_pkm.core.model.records import (
 )
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.errors import PkmError, Unavailable, WriteFailed
+from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
+from graphiti_pkm.storage.graph.parts.communities import Communities
+from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
+from graphiti_pkm.storage.graph.parts.walks import Walks
 
 Fault = Literal["before", "halfway", "after"]
 
 
-class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
+PARTS: Mapping[object, type[FakePart]] = {
+    Walks: FakeWalks,
+    Neighbours: FakeNeighbours,
+    ChangeLists: FakeChangeLists,
+    Communities: FakeCommunities,
+}
+"""Which fake stands for a part that a capability makes."""
+
+
+class FakeComparison(FakePart):
+    """The port ``GraphComparison``."""
+
+    async def write_count(self) -> int:
+        return len((await self._db()).writes)
+
+    async def writes_after(self, uuid: str, limit: int) -> list[str]:
+        return sorted(one for one in (await self._db()).writes if one > uuid)[:limit]
+
+    async def episode_count(self) -> int:
+        return len((await self._db()).episodes)
+
+    async def episodes_after(self, uuid: str, limit: int) -> list[str]:
+        return sorted(one for one in (await self._db()).episodes if one > uuid)[:limit]
+
+    async def existing_episodes(self, uuids: Sequence[str]) -> set[str]:
+        return set(uuids) & (await self._db()).episodes.keys()
+
+
+class FakeVectors(FakePart):
+    """The port ``GraphVectors``."""
+
+    async def vector_indexes(self) -> tuple[VectorIndex, ...]:
+        await self._db()
+        return self._graph.indexes
+
+
+class FakeGraph:
     """The port ``Graph`` in dicts.
 
     Faults: ``is_down`` for all calls, ``is_durable`` False for ``wait_durable``, ``fail_next_apply`` for the next
     writes in turn, ``refused`` for writes that are refused whenever they come.
     """
 
-    def __init__(self, server: str | None = None) -> None:
-        """``server``: who writes, if others write into its tables too."""
-        super().__init__()
+    def __init__(self, server: str | None = None, parts: Mapping[object, type[FakePart]] = PARTS) -> None:
+        """``server``: who writes, if others write into its tables too. ``parts``: which fake stands for which class."""
+        self.tables = Tables()
+        self.is_down = False
+        """True: every call raises Unavailable."""
+        self.records = FakeRecords(self)
+        self.facts = FakeFacts(self)
+        self.episodes = FakeEpisodes(self)
+        self.search = FakeSearch(self)
+        self.changes = FakeChanges(self)
+        self.sagas = FakeSagas(self)
+        self.embeddings = FakeEmbeddings(self)
+        self.comparison = FakeComparison(self)
+        self.vectors = FakeVectors(self)
+        self._parts = parts
         self.server = server
         self.is_durable = True
         self.erased = 0
@@ -55,6 +112,21 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
         self.attempts: list[str] = []
         """Uuids of the writes given to ``apply``, in order, failed ones included."""
         self._faults: list[tuple[PkmError, Fault]] = []
+
+    @property
+    def writer(self) -> "FakeGraph":
+        """The port ``GraphWriter``: what it refuses is set on the graph."""
+        return self
+
+    def part(self, *, cypher: object) -> Any:
+        """What stands for the class of a part."""
+        return self._parts[cypher](self)
+
+    async def _db(self) -> Tables:
+        await asyncio.sleep(0)
+        if self.is_down:
+            raise Unavailable("The database does not answer.")
+        return self.tables
 
     def fail_next_apply(self, error: PkmError | None = None, when: Fault = "before") -> None:
         """The next apply raises: before it stores anything, halfway without the marker, or after all of it."""
@@ -90,21 +162,6 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
         db = await self._db()
         return set(write_uuids) & set(db.writes)
 
-    async def write_count(self) -> int:
-        return len((await self._db()).writes)
-
-    async def writes_after(self, uuid: str, limit: int) -> list[str]:
-        return sorted(one for one in (await self._db()).writes if one > uuid)[:limit]
-
-    async def episode_count(self) -> int:
-        return len((await self._db()).episodes)
-
-    async def episodes_after(self, uuid: str, limit: int) -> list[str]:
-        return sorted(one for one in (await self._db()).episodes if one > uuid)[:limit]
-
-    async def existing_episodes(self, uuids: Sequence[str]) -> set[str]:
-        return set(uuids) & (await self._db()).episodes.keys()
-
     async def refusal(self) -> str | None:
         return self.refuses
 
@@ -123,10 +180,6 @@ class FakeGraph(Neighbours, Sagas, Walks, Embeddings):
 
     async def ready(self) -> bool:
         return self.is_ready and not self.is_down
-
-    async def vector_indexes(self) -> tuple[VectorIndex, ...]:
-        await self._db()
-        return self.indexes
 
     async def close(self) -> None:
         self.is_closed = True

@@ -2,29 +2,24 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from uuid import UUID
 
-from tests.fakes.reads import Reads
+from tests.fakes.part import FakePart
+from tests.fakes.reads import place
 from tests.fakes.tables import Tables
 
+from graphiti_pkm.core.model.places import Place, Steps, Stretch
 from graphiti_pkm.core.model.records import Episode
-from graphiti_pkm.core.ports.neighbours import Place, Steps, Stretch
 
 
-class Neighbours(Reads):
+class FakeNeighbours(FakePart):
     """The port ``GraphNeighbours``."""
-
-    async def episode_places(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Place]:
-        db = await self._db()
-        found = [db.episodes[uuid] for uuid in uuids if uuid in db.episodes]
-        return {episode.uuid: _place(episode) for episode in found if episode.group_id in group_ids}
 
     async def places_in(
         self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
     ) -> list[list[Place]]:
         db = await self._db()
         places = [
-            _place(one) for one in db.episodes.values() if recorded_until is None or one.created_at <= recorded_until
+            place(one) for one in db.episodes.values() if recorded_until is None or one.created_at <= recorded_until
         ]
         places.sort(key=lambda place: place.order)
         return [
@@ -33,17 +28,6 @@ class Neighbours(Reads):
             ]
             for each in stretches
         ]
-
-    async def same_text(self, stretch: Stretch, content: str) -> str | None:
-        db = await self._db()
-        same = [
-            (one.created_at, one.uuid)
-            for one in db.episodes.values()
-            if one.group_id == stretch.group_id
-            and stretch.start <= one.valid_at < stretch.end
-            and one.content == content
-        ]
-        return min(same)[1] if same else None
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         db = await self._db()
@@ -67,15 +51,15 @@ class Neighbours(Reads):
         counts = {uuid: sum((uuid, entity) in db.mentions for entity in set(entity_uuids)) for uuid in episode_uuids}
         return {uuid: count for uuid, count in counts.items() if count}
 
-    async def own_mentions(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
+    async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
         db = await self._db()
-        found: dict[str, list[str]] = {}
-        for (episode, entity), mention in sorted(db.mentions.items()):
-            is_late = UUID(mention.uuid).version == 5 and mention.created_at > db.episodes[episode].created_at
-            if entity in entity_uuids and not is_late:
-                found.setdefault(entity, []).append(episode)
-        return {entity: episodes[:limit_each] for entity, episodes in found.items()}
-
-
-def _place(episode: Episode) -> Place:
-    return Place(uuid=episode.uuid, group_id=episode.group_id, valid_at=episode.valid_at, created_at=episode.created_at)
+        ends = [(fact.source_uuid, fact.target_uuid) for fact in db.facts.values()]
+        distances = {center_uuid: 0} if center_uuid in db.entities else {}
+        for hops in (1, 2):
+            reached = {uuid for uuid, distance in distances.items() if distance == hops - 1}
+            for source, target in ends:
+                if source in reached:
+                    distances.setdefault(target, hops)
+                if target in reached:
+                    distances.setdefault(source, hops)
+        return {uuid: distances[uuid] for uuid in entity_uuids if uuid in distances}

@@ -1,10 +1,11 @@
-"""Reads of the fake graph by uuid, name and entity."""
+"""The parts of the fake graph that need neither full text nor vectors."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
+from uuid import UUID
 
+from tests.fakes.part import FakePart
 from tests.fakes.tables import (
     Key,
     Tables,
@@ -18,6 +19,7 @@ from tests.fakes.tables import (
 )
 
 from graphiti_pkm.core.model import names
+from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import (
     EntityFilter,
     EpisodeFilter,
@@ -31,25 +33,13 @@ from graphiti_pkm.core.model.queries import (
     Window,
 )
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, FactChange, Name, Passage
-from graphiti_pkm.core.ports.ports import RecordKind
-from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.core.ports.graph import RecordKind
 
 _QUARTERS_SINCE = 1972
 
 
-class Reads:
-    """The part of ``GraphReader`` that needs neither full text nor vectors."""
-
-    def __init__(self) -> None:
-        self.tables = Tables()
-        self.is_down = False
-        """True: every call raises Unavailable."""
-
-    async def _db(self) -> Tables:
-        await asyncio.sleep(0)
-        if self.is_down:
-            raise Unavailable("The database does not answer.")
-        return self.tables
+class FakeRecords(FakePart):
+    """The port ``GraphRecords``."""
 
     async def groups(self) -> list[str]:
         db = await self._db()
@@ -118,6 +108,36 @@ class Reads:
             return None
         linkable = [name for name in db.names.values() if name.group_id == group_id and name.is_linkable]
         return NameBook(version=version, names=tuple(linkable))
+
+    async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        db = await self._db()
+        return {
+            uuid: (
+                sum(entity == uuid for _, entity in db.mentions),
+                sum(uuid in {fact.source_uuid, fact.target_uuid} for fact in db.facts.values()),
+            )
+            for uuid in entity_uuids
+        }
+
+    async def group_sizes(self, group_ids: Sequence[str]) -> dict[str, GroupSize]:
+        db = await self._db()
+        return {
+            group: GroupSize(
+                episodes=sum(e.group_id == group for e in db.episodes.values()),
+                entities=sum(e.group_id == group for e in db.entities.values()),
+                facts=sum(f.group_id == group for f in db.facts.values()),
+            )
+            for group in group_ids
+        }
+
+    async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
+        db = await self._db()
+        found = {(entity.name, entity.uuid): entity for entity in db.entities_under(wanted)}
+        return [found[str(key[0]), str(key[1])] for key in _page(list(found), _as_it_is, window)], len(found)
+
+
+class FakeFacts(FakePart):
+    """The port ``GraphFacts``."""
 
     async def facts_with_relation(
         self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
@@ -200,11 +220,6 @@ class Reads:
         db = await self._db()
         return min((one.created_at for one in db.episodes.values() if one.group_id in group_ids), default=None)
 
-    async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
-        db = await self._db()
-        found = {(entity.name, entity.uuid): entity for entity in db.entities_under(wanted)}
-        return [found[str(key[0]), str(key[1])] for key in _page(list(found), _as_it_is, window)], len(found)
-
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         db = await self._db()
         counts = Counter(
@@ -217,7 +232,7 @@ class Reads:
         return sorted(found, key=lambda one: (-one.facts, one.name, one.entity_uuid))[:limit]
 
     async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
-        return {fact.uuid for fact in await self.get_facts(fact_uuids, group_ids) if fact.voided}
+        return {fact.uuid for fact in await self._graph.records.get_facts(fact_uuids, group_ids) if fact.voided}
 
     async def newest_facts(
         self,
@@ -233,6 +248,34 @@ class Reads:
             wanted = wanted.model_copy(update={"status": "reading"})
         window = Window(limit=limit_each)
         return {uuid: list((await self.connections(uuid, wanted, window)).facts) for uuid in entity_uuids}
+
+    async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        db = await self._db()
+        found = [f for f in db.facts.values() if episode_uuid in f.episodes and f.group_id in group_ids]
+        return [db.named(fact) for fact in newest_created(found)[:limit]]
+
+    async def facts_of_episodes(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Fact]:
+        db = await self._db()
+        wanted = set(episode_uuids)
+        found = [f for f in db.facts.values() if wanted.intersection(f.episodes) and f.group_id in group_ids]
+        return [db.named(fact) for fact in newest_created(found)[:limit]]
+
+    async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        return await self._retired(lambda change: change.episode_uuid == episode_uuid, group_ids, limit)
+
+    async def retired_by_fact(self, fact_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
+        return await self._retired(lambda change: change.replaced_by == fact_uuid, group_ids, limit)
+
+    async def _retired(self, by: Callable[[FactChange], bool], group_ids: Sequence[str], limit: int) -> list[Fact]:
+        db = await self._db()
+        ended = [change for change in db.changes.values() if change.kind in {"retired", "voided"}]
+        uuids = {change.fact_uuid for change in ended if by(change)}
+        found = [db.named(db.facts[uuid]) for uuid in uuids if uuid in db.facts]
+        return newest_created(fact for fact in found if fact.group_id in group_ids)[:limit]
+
+
+class FakeEpisodes(FakePart):
+    """The port ``GraphEpisodes``."""
 
     async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
         db = await self._db()
@@ -265,40 +308,6 @@ class Reads:
         found = {(e.name, e.uuid): e for e in map(db.entities.__getitem__, uuids) if e.group_id in group_ids}
         return [found[key] for key in _page(list(found), _as_it_is, window)], len(found)  # type: ignore[index]
 
-    async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
-        db = await self._db()
-        found = [f for f in db.facts.values() if episode_uuid in f.episodes and f.group_id in group_ids]
-        return [db.named(fact) for fact in newest_created(found)[:limit]]
-
-    async def facts_of_episodes(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Fact]:
-        db = await self._db()
-        wanted = set(episode_uuids)
-        found = [f for f in db.facts.values() if wanted.intersection(f.episodes) and f.group_id in group_ids]
-        return [db.named(fact) for fact in newest_created(found)[:limit]]
-
-    async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
-        return await self._retired(lambda change: change.episode_uuid == episode_uuid, group_ids, limit)
-
-    async def retired_by_fact(self, fact_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
-        return await self._retired(lambda change: change.replaced_by == fact_uuid, group_ids, limit)
-
-    async def _retired(self, by: Callable[[FactChange], bool], group_ids: Sequence[str], limit: int) -> list[Fact]:
-        db = await self._db()
-        ended = [change for change in db.changes.values() if change.kind in {"retired", "voided"}]
-        uuids = {change.fact_uuid for change in ended if by(change)}
-        found = [db.named(db.facts[uuid]) for uuid in uuids if uuid in db.facts]
-        return newest_created(fact for fact in found if fact.group_id in group_ids)[:limit]
-
-    async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
-        db = await self._db()
-        return {
-            uuid: (
-                sum(entity == uuid for _, entity in db.mentions),
-                sum(uuid in {fact.source_uuid, fact.target_uuid} for fact in db.facts.values()),
-            )
-            for uuid in entity_uuids
-        }
-
     async def passages(self, episode_uuid: str, without_vector: bool, limit: int) -> list[Passage]:
         db = await self._db()
         found = [
@@ -308,29 +317,30 @@ class Reads:
         ]
         return sorted(found, key=lambda passage: (passage.start, passage.uuid))[:limit]
 
-    async def group_sizes(self, group_ids: Sequence[str]) -> dict[str, GroupSize]:
+    async def episode_places(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Place]:
         db = await self._db()
-        return {
-            group: GroupSize(
-                episodes=sum(e.group_id == group for e in db.episodes.values()),
-                entities=sum(e.group_id == group for e in db.entities.values()),
-                facts=sum(f.group_id == group for f in db.facts.values()),
-            )
-            for group in group_ids
-        }
+        found = [db.episodes[uuid] for uuid in uuids if uuid in db.episodes]
+        return {episode.uuid: place(episode) for episode in found if episode.group_id in group_ids}
 
-    async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
+    async def same_text(self, stretch: Stretch, content: str) -> str | None:
         db = await self._db()
-        ends = [(fact.source_uuid, fact.target_uuid) for fact in db.facts.values()]
-        distances = {center_uuid: 0} if center_uuid in db.entities else {}
-        for hops in (1, 2):
-            reached = {uuid for uuid, distance in distances.items() if distance == hops - 1}
-            for source, target in ends:
-                if source in reached:
-                    distances.setdefault(target, hops)
-                if target in reached:
-                    distances.setdefault(source, hops)
-        return {uuid: distances[uuid] for uuid in entity_uuids if uuid in distances}
+        same = [
+            (one.created_at, one.uuid)
+            for one in db.episodes.values()
+            if one.group_id == stretch.group_id
+            and stretch.start <= one.valid_at < stretch.end
+            and one.content == content
+        ]
+        return min(same)[1] if same else None
+
+    async def own_mentions(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
+        db = await self._db()
+        found: dict[str, list[str]] = {}
+        for (episode, entity), mention in sorted(db.mentions.items()):
+            is_late = UUID(mention.uuid).version == 5 and mention.created_at > db.episodes[episode].created_at
+            if entity in entity_uuids and not is_late:
+                found.setdefault(entity, []).append(episode)
+        return {entity: episodes[:limit_each] for entity, episodes in found.items()}
 
 
 def _connected(db: Tables, entity_uuid: str, wanted: FactFilter) -> list[Fact]:
@@ -377,3 +387,8 @@ def _is_reading(fact: Fact, source_uuid: str) -> bool:
 
 def _most_used(words: Iterable[str], limit: int) -> dict[str, int]:
     return dict(sorted(Counter(words).items(), key=lambda item: (-item[1], item[0]))[:limit])
+
+
+def place(episode: Episode) -> Place:
+    """Where it stands in time."""
+    return Place(uuid=episode.uuid, group_id=episode.group_id, valid_at=episode.valid_at, created_at=episode.created_at)

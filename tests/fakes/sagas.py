@@ -4,15 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from tests.fakes.reads import Reads
+from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables
 
 from graphiti_pkm.core.model.records import Deletions, Episode, Forgetting, Vectors, WriteIntent
-from graphiti_pkm.core.model.saga_records import Community, Saga
-from graphiti_pkm.core.ports.sagas import SagaMembers
+from graphiti_pkm.core.model.saga_records import Community, Saga, SagaMembers
 
 
-class Sagas(Reads):
+class FakeSagas(FakePart):
     """The port ``GraphSagas``."""
 
     async def find_sagas(self, group_id: str, uuid: str, name: str) -> list[Saga]:
@@ -47,6 +46,10 @@ class Sagas(Reads):
     async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:
         db = await self._db()
         return sorted(link for link in db.episode_links if not set(episode_uuids).isdisjoint(link))
+
+
+class FakeCommunities(FakePart):
+    """The port ``GraphCommunities``."""
 
     async def joined_entities(self, group_id: str, limit: int) -> list[tuple[str, str, int]]:
         db = await self._db()

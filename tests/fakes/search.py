@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from tests.fakes.changes import ChangeReads
+from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables
 
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
@@ -15,8 +15,8 @@ from graphiti_pkm.core.model.records import Episode, Vector
 from graphiti_pkm.core.model.times import iso
 
 
-class Search(ChangeReads):
-    """The searching part of ``GraphReader``."""
+class FakeSearch(FakePart):
+    """The port ``GraphSearch``."""
 
     async def episodes_naming(
         self, group_id: str, name: str, before: datetime, after: str | None, limit: int
@@ -55,27 +55,6 @@ class Search(ChangeReads):
             text = f"{one.name} {one.content}"
             texts.append(_Text(one.uuid, text, [*joined_words(text), *word_parts(text)], one.valid_at))
         return _word_hits(terms, texts, limit)
-
-    async def nearest_sentences(
-        self, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
-    ) -> dict[tuple[str, str], EpisodeHit]:
-        db = await self._db()
-        found = {}
-        for fact_uuid, episode_uuid in pairs:
-            fact = db.facts.get(fact_uuid)
-            if fact is None or fact.group_id not in group_ids or fact_uuid not in db.vectors:
-                continue
-            hits = [
-                EpisodeHit(cosine=cosine(db.vectors[fact_uuid], db.vectors[part.uuid]), start=part.start, end=part.end)
-                for part in db.passages.values()
-                if part.episode_uuid == episode_uuid
-                and db.episodes[episode_uuid].group_id in group_ids
-                and part.start < chars
-                and part.uuid in db.vectors
-            ]
-            if hits:
-                found[fact_uuid, episode_uuid] = min(hits, key=lambda hit: (-hit.cosine, hit.start))
-        return found
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         db = await self._db()

@@ -4,18 +4,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from tests.fakes.search import Search, cosine
+from tests.fakes.part import FakePart
+from tests.fakes.search import cosine
 from tests.fakes.tables import Key, Tables, connection_key, connection_order, fact_fits, falling, iso
 
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Episode, Fact, Passage
-from graphiti_pkm.core.ports.walks import FactSource, Neighbourhood, SourceMode, SourcePage
+from graphiti_pkm.core.model.walks import FactSource, Neighbourhood, SourceMode, SourcePage
 
 _UNITS = 1_000_000
 _NOT_COMPARED = -2_000_000
 
 
-class Walks(Search):
+class FakeWalks(FakePart):
     """The port ``GraphWalks``."""
 
     async def fact_sources(self, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> SourcePage:

@@ -41,7 +41,7 @@ async def refusal(directory: Path, settings: dict[str, Any], error: type[Excepti
     """What a start is told."""
     store, _ = opened(directory, settings)
     with pytest.raises(error) as caught:
-        await store.groups()
+        await store.records.groups()
     assert PASSWORD not in str(caught.value) + repr(caught.value)
     await store.close()
     return str(caught.value)

@@ -46,7 +46,7 @@ def works_at_acme(**fields: Any) -> Fact:
 @asynccontextmanager
 async def opened(store: GraphStore, socket: Path, model: ScriptedModel) -> AsyncIterator["PipelineWorld"]:
     made = PipelineWorld(store, socket, model)
-    await store.record_embedding(made.embedder.model, made.embedder.dimension)
+    await store.embeddings.record_embedding(made.embedder.model, made.embedder.dimension)
     yield made
     await made.close()
 
@@ -76,7 +76,7 @@ class PipelineWorld:
         texts |= {one.uuid: one.text for one in records if isinstance(one, Fact)}
         vectors: Vectors = dict(zip(texts, await self.embedder.embed(list(texts.values())), strict=True))
         names = [a_name(one) for one in records if isinstance(one, Entity)]
-        await self.store.apply(a_write(*records, *names), vectors)
+        await self.store.writer.apply(a_write(*records, *names), vectors)
 
     async def told(self, content: str, when: datetime | None = None, **fields: Any) -> Episode:
         """An episode that is stored and not read yet."""

@@ -37,7 +37,7 @@ async def _done(memory: Memory, what: str, text: str = "") -> Any:
             return status.extraction and status.extraction.model_dump(mode="json")
         case _:
             wanted = FactFilter(group_ids=("default",), now=memory.context.now())
-            page = await memory.context.graph.group_facts(wanted, Window(limit=100))
+            page = await memory.context.graph.facts.group_facts(wanted, Window(limit=100))
             return [fact.text for fact in page.facts]
 
 

@@ -34,7 +34,7 @@ async def host(server: RemoteFalkor, data_dir: Path) -> AsyncIterator[Memory]:
 
 async def episodes(memory: Memory, *uuids: str) -> list[str]:
     """Those that the database holds."""
-    return [one.uuid for one in await memory.context.graph.get_episodes(uuids, ["default"])]
+    return [one.uuid for one in await memory.context.graph.records.get_episodes(uuids, ["default"])]
 
 
 async def add(memory: Memory, body: str, **told: Any) -> str:
@@ -69,7 +69,7 @@ async def test_a_write_that_loses_the_database_after_the_journal_is_kept_and_fol
 ) -> None:
     async with host(server, tmp_path / "a") as here:
         await add(here, "A note.")
-        apply = here.context.graph.apply
+        apply = here.context.graph.writer.apply
 
         async def apply_to_a_dead_database(intent: WriteIntent, vectors: Vectors) -> None:
             server.kill()
@@ -77,7 +77,7 @@ async def test_a_write_that_loses_the_database_after_the_journal_is_kept_and_fol
 
         uuid = "6f1f0a52-8f4c-4f0b-9d3c-0a4c3b1d9e77"
         with monkeypatch.context() as patched:
-            patched.setattr(here.context.graph, "apply", apply_to_a_dead_database)
+            patched.setattr(here.context.graph.writer, "apply", apply_to_a_dead_database)
             with pytest.raises(WritePending, match=f"^Kept as {uuid}, do not send it again: it reaches the graph as"):
                 await add(here, "Another note.", uuid=uuid)
         assert (await here.journal.counts())["intent"] == 1

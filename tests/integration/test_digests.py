@@ -27,6 +27,7 @@ from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.errors import ModelRefused
 from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.storage.graph.store import GraphStore
 
 pytestmark = pytest.mark.timeout(120)
@@ -143,9 +144,9 @@ async def test_concurrent_writers_share_one_saga_and_its_chain(memory: Memory) -
     requests = [AddMemory(episode_body=f"Part {n}.", steering={"saga": "Trip"}) for n in range(6)]
     uuids = [answer.episode_uuid for answer in await asyncio.gather(*(add(LOCAL, one) for one in requests))]
     graph = memory.context.graph
-    (held,) = await graph.sagas_of_episodes(uuids, ["default"], [])
-    assert len(await graph.episodes_of_saga(held.saga.uuid, None, 50)) == 6
-    links = await graph.links_around(uuids)
+    (held,) = await graph.sagas.sagas_of_episodes(uuids, ["default"], [])
+    assert len(await graph.sagas.episodes_of_saga(held.saga.uuid, None, 50)) == 6
+    links = await graph.sagas.links_around(uuids)
     assert len({previous for previous, _ in links}) == len({following for _, following in links}) == len(links) == 5
 
 
@@ -200,13 +201,13 @@ async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: 
     await told(memory, "Tom runs.", f"On {HIDDEN}")
     await memory.services[DIGESTS].summarize_saga(LOCAL, f"On {HIDDEN}")
     await memory.services[DIGESTS].build_communities(LOCAL)
-    assert len(await memory.context.graph.communities(["default"], 9)) == 1
+    assert len(await memory.context.graph.part(cypher=Communities).communities(["default"], 9)) == 1
     forget = memory.services[FORGETTING].forget
     await forget(LOCAL, query=HIDDEN, confirm=(await forget(LOCAL, query=HIDDEN)).confirm)
     graph = memory.context.graph
-    (held,) = await graph.sagas_of_episodes([note.episode_uuid], ["default"], [])
+    (held,) = await graph.sagas.sagas_of_episodes([note.episode_uuid], ["default"], [])
     assert (held.saga.name, held.saga.summary) == ("[forgotten]", "")
-    assert await graph.communities(["default"], 9) == []
+    assert await graph.part(cypher=Communities).communities(["default"], 9) == []
     assert files_with(short_directory, HIDDEN) == []
 
 
@@ -217,7 +218,7 @@ async def test_what_was_paid_for_is_not_paid_again_after_a_failure(
     scripted_model.change(faults=FaultPlan(permanent=(PermanentFault(kind="refusal", contains="Leo Stern"),)))
     with pytest.raises(ModelRefused, match="what was paid for is kept"):
         await memory.services[DIGESTS].build_communities(LOCAL)
-    assert await memory.context.graph.communities(["default"], 9) == []
+    assert await memory.context.graph.part(cypher=Communities).communities(["default"], 9) == []
     scripted_model.change(faults=FaultPlan())
     answer = await memory.services[DIGESTS].build_communities(LOCAL)
     assert answer.community_count == 2

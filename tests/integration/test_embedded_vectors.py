@@ -43,13 +43,13 @@ async def filled(share: Share) -> VectorWorld:
     """With indexes that the database has begun to build."""
     world = VectorWorld(share.store)
     await world.fill(LARGE, SIZE)
-    await share.store.tend_vector_indexes()
+    await share.store.vectors.tend_vector_indexes()
     return world
 
 
 async def finds_all(world: VectorWorld, store: GraphStore) -> bool:
     query = world.vector()
-    found = await store.nearest_facts(query, facts(), 10)
+    found = await store.search.nearest_facts(query, facts(), 10)
     return list(found) == world.nearest(world.facts, query, 10)
 
 
@@ -59,10 +59,10 @@ async def test_a_stop_in_order_leaves_no_index_that_the_next_start_would_wait_fo
     await until_built(first.store, all_built)
     await first.end_and_stop()
     second = Share(data_dir)
-    assert await second.store.vector_indexes() == ()
+    assert await second.store.vectors.vector_indexes() == ()
     assert await finds_all(world, second.store)
     watched = watch(second.store)
-    await second.store.tend_vector_indexes()
+    await second.store.vectors.tend_vector_indexes()
     await until_built(second.store, all_built)
     assert await finds_all(world, second.store)
     assert watched.answered == ["facts"]
@@ -75,7 +75,7 @@ async def test_a_stop_waits_for_an_index_that_is_being_built(data_dir: Path) -> 
     world = await filled(first)
     await first.end_and_stop()
     second = Share(data_dir)
-    assert await second.store.vector_indexes() == ()
+    assert await second.store.vectors.vector_indexes() == ()
     assert await finds_all(world, second.store)
     await second.end()
 
@@ -84,7 +84,7 @@ async def test_after_a_crash_the_database_answers_exactly_and_completes_its_inde
     share = Share(data_dir)
     world = await filled(share)
     await until_built(share.store, all_built)
-    assert await share.store.wait_durable()
+    assert await share.store.writer.wait_durable()
     os.kill(endpoint(data_dir).redis_pid, signal.SIGKILL)
     assert await finds_all(world, share.store)
     await until_built(share.store, all_built)

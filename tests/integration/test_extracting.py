@@ -58,7 +58,9 @@ class World:
 
     async def names(self) -> set[str]:
         """Of all entities there are."""
-        found, _ = await self.memory.context.graph.entity_page(EntityFilter(group_ids=("default",)), Window(limit=99))
+        found, _ = await self.memory.context.graph.records.entity_page(
+            EntityFilter(group_ids=("default",)), Window(limit=99)
+        )
         return {entity.name for entity in found}
 
     @asynccontextmanager

@@ -26,7 +26,7 @@ def directory(short_directory: Path) -> Path:
 
 
 async def test_a_reader_really_cannot_write(falkor_server: RemoteFalkor, falkor_server_graph: GraphStore) -> None:
-    await falkor_server_graph.apply(a_write(an_episode("Sarah in Berlin")), {})
+    await falkor_server_graph.writer.apply(a_write(an_episode("Sarah in Berlin")), {})
     database = await falkor_database(falkor_server_graph)
     reader, name = database.link.reader, database.name
     for words in (
@@ -57,7 +57,7 @@ async def test_a_reader_really_cannot_write(falkor_server: RemoteFalkor, falkor_
     with falkor_server.client() as client:
         assert client.exists("planted", "elsewhere", "copy") == 0
         assert client.execute_command("GRAPH.QUERY", name, "MATCH (n:Planted) RETURN count(n)")[1] == [[0]]
-    assert (await falkor_server_graph.group_sizes([GROUP]))[GROUP].episodes == 1
+    assert (await falkor_server_graph.records.group_sizes([GROUP]))[GROUP].episodes == 1
 
 
 async def test_every_read_goes_over_the_readers_connection(directory: Path) -> None:
@@ -67,9 +67,9 @@ async def test_every_read_goes_over_the_readers_connection(directory: Path) -> N
             client.acl_setuser(WRITER, enabled=True, commands=["-graph.ro_query"], reset=False)
         store, _ = opened(directory, server.settings("memory"))
         episode = an_episode("Sarah in Berlin")
-        await store.apply(a_write(episode, a_passage(episode)), {})
-        assert await store.get_episodes([episode.uuid], [GROUP]) == [episode]
-        assert await store.search_episodes(["berlin"], EpisodeFilter(group_ids=(GROUP,)), 5)
+        await store.writer.apply(a_write(episode, a_passage(episode)), {})
+        assert await store.records.get_episodes([episode.uuid], [GROUP]) == [episode]
+        assert await store.search.search_episodes(["berlin"], EpisodeFilter(group_ids=(GROUP,)), 5)
         assert await store.ready()
         await store.close()
 
@@ -149,7 +149,7 @@ async def test_a_server_that_does_not_answer_is_named(tmp_path: Path, *, is_list
 async def test_a_socket_asks_for_a_password_too(falkor_server: RemoteFalkor, tmp_path: Path) -> None:
     settings = falkor_server.settings("over_a_socket", falkordb_uri=f"unix://{falkor_server.socket}")
     store, _ = opened(tmp_path, settings)
-    assert await store.groups() == []
+    assert await store.records.groups() == []
     await store.close()
     told = await refusal(tmp_path, {**settings, "falkordb_password": "not-this"})
     assert str(falkor_server.socket) in told
@@ -160,7 +160,7 @@ async def test_a_server_that_cuts_answers_is_said_to(directory: Path) -> None:
         with server.client() as client:
             client.execute_command("GRAPH.CONFIG", "SET", "RESULTSET_SIZE", 10_000)
         store, found = opened(directory, server.settings("memory"))
-        await store.groups()
+        await store.records.groups()
         (told,) = found.host.attention()
         assert "RESULTSET_SIZE -1" in told
         await store.close()
@@ -169,8 +169,8 @@ async def test_a_server_that_cuts_answers_is_said_to(directory: Path) -> None:
 async def test_no_more_connections_than_allowed_are_opened(directory: Path) -> None:
     with remote(directory) as server:
         store, _ = opened(directory, server.settings("memory", database_connections=5))
-        writes = (store.apply(a_write(an_episode(f"Note {i}")), {}) for i in range(20))
-        await asyncio.gather(*writes, *(store.groups() for _ in range(40)), store.wait_durable())
+        writes = (store.writer.apply(a_write(an_episode(f"Note {i}")), {}) for i in range(20))
+        await asyncio.gather(*writes, *(store.records.groups() for _ in range(40)), store.writer.wait_durable())
         with server.client() as client:
             users = Counter(one["user"] for one in client.client_list() if one["user"] in {WRITER, READER})
         assert users == {WRITER: 3, READER: 2}
@@ -179,7 +179,7 @@ async def test_no_more_connections_than_allowed_are_opened(directory: Path) -> N
 
 async def test_a_reader_who_can_write_is_said_to(falkor_server: RemoteFalkor, tmp_path: Path) -> None:
     store, found = opened(tmp_path, falkor_server.settings("memory", falkordb_reader_username=WRITER))
-    await store.groups()
+    await store.records.groups()
     (told,) = found.host.attention()
     assert told.startswith("The user of falkordb_reader_username may write")
     await store.close()
@@ -190,8 +190,8 @@ async def test_two_graphs_on_one_server_know_nothing_of_each_other(falkor_server
     databases = [await falkor_database(store) for store in stores]
     assert [await database.claim("renewed:Entity", 60) for database in databases] == [True, True]
     assert not await databases[0].claim("renewed:Entity", 60)
-    await stores[0].apply(a_write(an_episode()), {})
-    assert [await store.groups() for store in stores] == [[GROUP], []]
+    await stores[0].writer.apply(a_write(an_episode()), {})
+    assert [await store.records.groups() for store in stores] == [[GROUP], []]
     for store in stores:
         await store.clear()
         await store.close()
@@ -218,9 +218,9 @@ async def test_the_rights_that_operations_names_are_enough_and_those_that_docker
         assert isinstance(server, RemoteFalkor)
         store, found = opened(directory, server.settings("default_db"))
         episode = an_episode("Sarah in Berlin")
-        await store.apply(a_write(episode, a_passage(episode)), {})
-        assert await store.search_episodes(["berlin"], EpisodeFilter(group_ids=(GROUP,)), 5)
-        assert await store.wait_durable()
+        await store.writer.apply(a_write(episode, a_passage(episode)), {})
+        assert await store.search.search_episodes(["berlin"], EpisodeFilter(group_ids=(GROUP,)), 5)
+        assert await store.writer.wait_durable()
         await store.clear()
         assert await store.erase()
         assert list(found.host.attention()) == []

@@ -36,31 +36,31 @@ async def test_what_a_server_does_not_keep_is_said(
 ) -> None:
     with remote(directory, *arguments) as server, caplog.at_level(logging.WARNING):
         store, found = opened(directory, server.settings("memory"))
-        await store.apply(a_write(an_episode()), {})
-        assert await store.wait_durable() is (keeping is Keeping.APPEND_ONLY)
+        await store.writer.apply(a_write(an_episode()), {})
+        assert await store.writer.wait_durable() is (keeping is Keeping.APPEND_ONLY)
         assert list(found.host.attention()) == ([keeping.value] if keeping.value else [])
         assert (keeping.value in caplog.text) or keeping is Keeping.APPEND_ONLY
         with server.client() as client:
             client.execute_command("SAVE")
-        assert await store.wait_durable()
+        assert await store.writer.wait_durable()
         await store.close()
 
 
 async def test_a_server_told_to_keep_more_or_less_is_believed(directory: Path) -> None:
     with remote(directory, *NO_FILE) as server:
         store, found = opened(directory, server.settings("memory"))
-        await store.apply(a_write(an_episode()), {})
+        await store.writer.apply(a_write(an_episode()), {})
         assert found.host.attention() == [Keeping.NOTHING.value]
         with server.client() as client:
             client.config_set("appendonly", "yes")
             while client.info("persistence")["aof_rewrite_in_progress"]:
                 pass
-        await store.wait_durable()
-        assert await store.wait_durable()
+        await store.writer.wait_durable()
+        assert await store.writer.wait_durable()
         assert found.host.attention() == []
         with server.client() as client:
             client.config_set("appendonly", "no")
-        assert not await store.wait_durable()
+        assert not await store.writer.wait_durable()
         assert found.host.attention() == [Keeping.NOTHING.value]
         await store.close()
 
@@ -73,12 +73,12 @@ async def test_a_server_started_anew_is_noticed_and_waited_for(directory: Path, 
         restarts: list[str] = []
         found.on_restart = lambda: restarts.append("restart")
         episodes = [an_episode(f"Sarah in Berlin, day {i}") for i in range(500)]
-        await store.apply(a_write(*episodes), {})
-        await store.wait_durable()
+        await store.writer.apply(a_write(*episodes), {})
+        await store.writer.wait_durable()
         assert restarts == []
         server.kill()
         server.start()
-        hits = await store.search_episodes(["berlin"], EpisodeFilter(group_ids=(GROUP,)), 1_000)
+        hits = await store.search.search_episodes(["berlin"], EpisodeFilter(group_ids=(GROUP,)), 1_000)
         assert len(hits) == (0 if arguments else len(episodes))
         assert restarts == ["restart"]
         assert await store.ready()
@@ -89,16 +89,16 @@ async def test_a_server_that_is_away_is_said_to_be_at_once_and_found_again(direc
     with remote(directory) as server:
         store, _ = opened(directory, server.settings("memory"))
         episode = an_episode()
-        await store.apply(a_write(episode), {})
-        assert await store.wait_durable()
+        await store.writer.apply(a_write(episode), {})
+        assert await store.writer.wait_durable()
         server.kill()
-        answers = await asyncio.gather(*(store.groups() for _ in range(30)), return_exceptions=True)
+        answers = await asyncio.gather(*(store.records.groups() for _ in range(30)), return_exceptions=True)
         assert {str(answer) for answer in answers} == {
             f"The FalkorDB server at 127.0.0.1:{server.port} does not answer. Try again when it runs."
         }
         assert not await store.ready()
         server.start()
-        assert await store.get_episodes([episode.uuid], [GROUP]) == [episode]
+        assert await store.records.get_episodes([episode.uuid], [GROUP]) == [episode]
         await store.close()
 
 
@@ -111,12 +111,12 @@ async def test_a_server_that_falls_silent_is_noticed_long_before_a_read_may_end(
     monkeypatch.setattr(falkor_link, "CONNECT_SECONDS", 0.5)
     with remote(directory) as server:
         store, _ = opened(directory, server.settings("memory"))
-        await store.apply(a_write(an_episode()), {})
+        await store.writer.apply(a_write(an_episode()), {})
         server.freeze()
-        answers = await asyncio.gather(*(store.groups() for _ in range(30)), return_exceptions=True)
+        answers = await asyncio.gather(*(store.records.groups() for _ in range(30)), return_exceptions=True)
         assert {type(answer) for answer in answers} == {Unavailable}
         server.thaw()
-        assert await store.groups() == [GROUP]
+        assert await store.records.groups() == [GROUP]
         await store.close()
 
 
@@ -124,8 +124,8 @@ async def test_a_server_that_falls_silent_is_noticed_long_before_a_read_may_end(
 async def test_deleted_words_leave_the_servers_files(directory: Path, arguments: tuple[str, ...]) -> None:
     with remote(directory, *arguments, "--rdbcompression", "no") as server:
         store, found = opened(directory, server.settings("memory"))
-        await store.apply(a_write(an_episode("plantedword in Berlin")), {})
-        await store.wait_durable()
+        await store.writer.apply(a_write(an_episode("plantedword in Berlin")), {})
+        await store.writer.wait_durable()
         if "--save" in arguments:
             with server.client() as client:
                 client.execute_command("SAVE")

@@ -68,7 +68,7 @@ async def test_a_server_behind_tls_is_used_if_its_certificate_is_trusted(
         trusted = f"rediss://localhost:{port}?ssl_ca_certs={certificate[0]}"
         settings = falkor_server.settings("behind_tls", falkordb_uri=trusted)
         store, _ = opened(tmp_path, settings)
-        assert await store.groups() == []
+        assert await store.records.groups() == []
         await store.close()
         told = await refusal(tmp_path, {**settings, "falkordb_uri": f"rediss://localhost:{port}"})
         assert "ssl_ca_certs=FILE" in told

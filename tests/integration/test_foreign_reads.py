@@ -60,11 +60,11 @@ def _may_be_uuid(text: str) -> bool:
 
 async def test_a_foreign_uuid_is_refused_before_anything_of_it_is_read(store: GraphStore) -> None:
     hers, records = hub()
-    await store.apply(a_write(*records, group_id=HERS), {})
+    await store.writer.apply(a_write(*records, group_id=HERS), {})
     anna, ben = an_entity("Anna", group_id="work"), an_entity("Ben", group_id="work")
     note = an_episode("Anna knows Ben.", group_id="work")
     fact = a_fact(anna, ben, episodes=(note.uuid,))
-    await store.apply(a_write(anna, ben, note, fact, a_name(anna), a_name(ben), a_mention(note, anna)), {})
+    await store.writer.apply(a_write(anna, ben, note, fact, a_name(anna), a_name(ben), a_mention(note, anna)), {})
     own = Records("work", anna.uuid, fact.uuid, note.uuid)
     database = await watched(store)
     tried, wrong = set(), []

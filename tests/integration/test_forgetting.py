@@ -31,7 +31,7 @@ from graphiti_pkm.errors import Unavailable, WritePending
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.erasing import Erasing
 from graphiti_pkm.storage.graph.embedded.aof import DIRECTORY
-from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.parts.writing import Writer
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -68,7 +68,7 @@ async def tell(memory: Memory) -> AddMemoryResponse:
         }
     )
     told = await memory.services[WRITING].add_memory(LOCAL, request)
-    assert await memory.context.graph.wait_durable()
+    assert await memory.context.graph.writer.wait_durable()
     return told
 
 
@@ -248,7 +248,7 @@ async def test_a_crash_after_the_journal_s_commit_is_finished_by_the_next_start(
 
     async with opened(data_dir) as memory:
         told = await tell(memory)
-        monkeypatch.setattr(GraphStore, "apply", die)
+        monkeypatch.setattr(Writer, "apply", die)
         with pytest.raises(WritePending):
             await forget(memory, told)
         os.kill(endpoint(data_dir).redis_pid, signal.SIGKILL)
@@ -256,7 +256,9 @@ async def test_a_crash_after_the_journal_s_commit_is_finished_by_the_next_start(
     assert DIRECTORY in places(data_dir, HIDDEN)
     async with opened(data_dir) as memory:
         await until(lambda: not files_with(data_dir, HIDDEN))
-        (episode,) = await memory.context.graph.get_episodes([told.episode_uuid], await memory.context.graph.groups())
+        (episode,) = await memory.context.graph.records.get_episodes(
+            [told.episode_uuid], await memory.context.graph.records.groups()
+        )
         assert episode.content == f"[forgotten] {KEPT}"
 
 

@@ -15,7 +15,8 @@ from tests.integration.test_falkordb_wrong_answers import plan, vector
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact, WriteIntent
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.storage.graph import reading_walks
+from graphiti_pkm.storage.graph.parts import walks
+from graphiti_pkm.storage.graph.parts.walks import Walks
 from graphiti_pkm.storage.graph.queries import paths as queries_paths
 from graphiti_pkm.storage.graph.store import GraphStore
 
@@ -65,14 +66,14 @@ async def test_random_graphs_have_the_ways_and_surroundings_that_a_search_by_han
     write, uuids = a_random_graph(source)
     by_hand = FakeGraph()
     for graph in (falkor_graph, by_hand):
-        await graph.apply(write, {})
+        await graph.writer.apply(write, {})
     for fields in FILTERS:
         wanted = FACTS.model_copy(update=fields)
         for _ in range(5):
             start, end = source.sample(uuids, 2)
             hops = source.randint(1, 5)
             asked = (start, end, wanted, hops, ALL)
-            assert await falkor_graph.shortest_paths(*asked) == await by_hand.shortest_paths(*asked)
+            assert await falkor_graph.part(cypher=Walks).shortest_paths(*asked) == await by_hand.shortest_paths(*asked)
             around = (
                 [start, end][: source.randint(1, 2)],
                 wanted,
@@ -80,7 +81,7 @@ async def test_random_graphs_have_the_ways_and_surroundings_that_a_search_by_han
                 source.randint(0, 12),
                 source.randint(1, 30),
             )
-            assert await falkor_graph.neighbourhood(*around) == await by_hand.neighbourhood(*around)
+            assert await falkor_graph.part(cypher=Walks).neighbourhood(*around) == await by_hand.neighbourhood(*around)
 
 
 async def test_incoming_facts_are_not_lost_on_a_walk(falkor_graph: GraphStore) -> None:
@@ -90,11 +91,11 @@ async def test_incoming_facts_are_not_lost_on_a_walk(falkor_graph: GraphStore) -
         a_fact(hub, other, valid_at=at(2025)) if i % 2 else a_fact(other, hub, valid_at=at(2025))
         for i, other in enumerate(others)
     ]
-    await falkor_graph.apply(a_write(hub, *others, *facts), {})
-    found = await falkor_graph.neighbourhood([hub.uuid], FACTS, 1, 50, 50)
+    await falkor_graph.writer.apply(a_write(hub, *others, *facts), {})
+    found = await falkor_graph.part(cypher=Walks).neighbourhood([hub.uuid], FACTS, 1, 50, 50)
     assert (len(found.entities), found.facts_total) == (20, 20)
     for one, other in pairwise(others):
-        (path,) = await falkor_graph.shortest_paths(one.uuid, other.uuid, FACTS, 2, 3)
+        (path,) = await falkor_graph.part(cypher=Walks).shortest_paths(one.uuid, other.uuid, FACTS, 2, 3)
         assert len(path) == 2
 
 
@@ -107,12 +108,12 @@ async def test_a_search_between_two_hubs_that_gets_out_of_hand_is_refused(
     facts = [a_fact(hub, spoke) for hub, around in zip(hubs, spokes, strict=True) for spoke in around]
     tail = [an_entity(f"Tail {i}") for i in range(3)]
     facts += [a_fact(one, other) for one, other in pairwise([hubs[0], *tail])]
-    await falkor_graph.apply(a_write(*hubs, *spokes[0], *spokes[1], *tail, *facts), {})
-    monkeypatch.setattr(reading_walks, "MOST_FACTS", 8)
-    (path,) = await falkor_graph.shortest_paths(hubs[0].uuid, tail[-1].uuid, FACTS, 4, 3)
+    await falkor_graph.writer.apply(a_write(*hubs, *spokes[0], *spokes[1], *tail, *facts), {})
+    monkeypatch.setattr(walks, "MOST_FACTS", 8)
+    (path,) = await falkor_graph.part(cypher=Walks).shortest_paths(hubs[0].uuid, tail[-1].uuid, FACTS, 4, 3)
     assert len(path) == 3
     with pytest.raises(InvalidInput, match="fewer max_hops"):
-        await falkor_graph.shortest_paths(hubs[0].uuid, hubs[1].uuid, FACTS, 4, 3)
+        await falkor_graph.part(cypher=Walks).shortest_paths(hubs[0].uuid, hubs[1].uuid, FACTS, 4, 3)
 
 
 async def test_a_filter_on_the_whole_path_is_applied_to_the_shortest_ones_only(
@@ -121,7 +122,7 @@ async def test_a_filter_on_the_whole_path_is_applied_to_the_shortest_ones_only(
     """Why the condition stands on the edge: asked of the path, a longer way that fits is not found."""
     a, b, c = an_entity("A"), an_entity("B"), an_entity("C")
     ended = a_fact(a, c, valid_at=at(2024), invalid_at=at(2025), expired_at=at(2025))
-    await falkor_graph.apply(a_write(a, b, c, ended, a_fact(a, b), a_fact(b, c)), {})
+    await falkor_graph.writer.apply(a_write(a, b, c, ended, a_fact(a, b), a_fact(b, c)), {})
     asked_of_the_path = (
         f"MATCH (a:Entity {{uuid: '{a.uuid}'}}), (c:Entity {{uuid: '{c.uuid}'}}) WITH a, c "
         "MATCH p = allShortestPaths((a)-[:RELATES_TO*..4]-(c)) "
@@ -129,7 +130,9 @@ async def test_a_filter_on_the_whole_path_is_applied_to_the_shortest_ones_only(
     )
     with redis.Redis(unix_socket_path=str(falkor_socket)) as client:
         assert client.execute_command("GRAPH.QUERY", graph_name(falkor_graph), asked_of_the_path)[1] == []
-    (path,) = await falkor_graph.shortest_paths(a.uuid, c.uuid, FACTS.model_copy(update={"only_current": True}), 4, 3)
+    (path,) = await falkor_graph.part(cypher=Walks).shortest_paths(
+        a.uuid, c.uuid, FACTS.model_copy(update={"only_current": True}), 4, 3
+    )
     assert len(path) == 2
 
 
@@ -139,19 +142,21 @@ async def test_a_vector_without_direction_ends_no_page_of_sources(falkor_graph: 
     near, zero = a_passage(episode, 0, 9), a_passage(other, 10, 19)
     fact = a_fact(sarah, sarah, episodes=(episode.uuid, other.uuid))
     vectors = {near.uuid: vector(0.6, 0.8), zero.uuid: vector(0.8, 0.6), fact.uuid: vector(1.0, 0.0)}
-    await falkor_graph.apply(a_write(sarah, episode, other, fact, near, zero), vectors)
-    database = await falkor_graph._db()
+    await falkor_graph.writer.apply(a_write(sarah, episode, other, fact, near, zero), vectors)
+    database = await falkor_graph.database()
     for value in ("0", "vecf32([0.0, 0.0])"):  # at once, the new vector would count as equal to the old one
         spoil = f"MATCH (p:Passage {{uuid: $uuid}}) SET p.embedding = {value}"
         await database.write(queries_paths.Query("zero", spoil, {"uuid": zero.uuid}))
-    first = await falkor_graph.fact_sources(fact, [GROUP], "quote", Window(limit=1))
-    rest = await falkor_graph.fact_sources(fact, [GROUP], "quote", Window(limit=5, after=first.keys[-1]))
+    first = await falkor_graph.part(cypher=Walks).fact_sources(fact, [GROUP], "quote", Window(limit=1))
+    rest = await falkor_graph.part(cypher=Walks).fact_sources(
+        fact, [GROUP], "quote", Window(limit=5, after=first.keys[-1])
+    )
     assert [one.start for one in (*first.sources, *rest.sources)] == [0, 10]
     assert (rest.sources[0].cosine, rest.total) == (None, 2)
 
 
 async def test_walks_start_at_an_index(falkor_socket: Path, falkor_graph: GraphStore) -> None:
-    await falkor_graph.apply(a_write(an_episode()), {})
+    await falkor_graph.writer.apply(a_write(an_episode()), {})
     uuid, other = new_uuid(), new_uuid()
     sarah = an_entity()
     queries = [

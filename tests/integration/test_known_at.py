@@ -19,14 +19,14 @@ async def test_what_graphiti_retired_was_open_until_it_expired(falkor_graph: Gra
     """Graphiti leaves no change, and no kind on its facts."""
     sarah = an_entity("Sarah")
     fact = a_fact(sarah, sarah, valid_at=at(2025), invalid_at=at(2026), expired_at=RETIRED)
-    await falkor_graph.apply(a_write(sarah, fact), {})
-    await (await falkor_graph._db()).write(
+    await falkor_graph.writer.apply(a_write(sarah, fact), {})
+    await (await falkor_graph.database()).write(
         Query("as Graphiti", "MATCH ()-[e:RELATES_TO {uuid: $uuid}]->() SET e.kind = NULL", {"uuid": fact.uuid})
     )
     wanted = FactFilter(group_ids=(GROUP,), now=at(2026, 6))
     for known_at, expected in ((at(2026, 1, 15), (None, None)), (RETIRED, (fact.invalid_at, fact.expired_at))):
         asked = wanted.model_copy(update={"known_at": known_at})
-        (known,) = (await falkor_graph.connections(sarah.uuid, asked, Window(limit=5))).facts
+        (known,) = (await falkor_graph.facts.connections(sarah.uuid, asked, Window(limit=5))).facts
         assert (known.invalid_at, known.expired_at) == expected
         assert known.valid_at == fact.valid_at
 
@@ -35,7 +35,7 @@ async def test_what_was_known_and_what_has_a_status_is_found_by_indexes(
     falkor_socket: Path, falkor_graph: GraphStore
 ) -> None:
     """Of the facts asked for, each one's change is looked up; no scan of all changes, episodes or entities."""
-    await falkor_graph.apply(a_write(an_episode()), {})
+    await falkor_graph.writer.apply(a_write(an_episode()), {})
     uuid, page = new_uuid(), Window(limit=5)
     known = FactFilter(group_ids=(GROUP,), now=at(2026, 6), known_at=RETIRED)
     status = EntityFilter(group_ids=(GROUP,), status=(("accepted", "approved"), RETIRED))

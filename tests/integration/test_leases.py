@@ -109,17 +109,17 @@ async def test_who_was_paused_beyond_his_lease_cannot_write_any_more(hosts: tupl
     async with paused(here).hold("g"):
         async with there.locks().hold("g"):
             with pytest.raises(Unavailable, match="took over"):
-                await here.store.apply(stale, {})
-            await there.store.apply(newer, {})
+                await here.store.writer.apply(stale, {})
+            await there.store.writer.apply(newer, {})
             with pytest.raises(Unavailable, match="took over"):
-                await here.store.apply(stale, {})
+                await here.store.writer.apply(stale, {})
         with pytest.raises(Unavailable, match="took over"):  # also when nobody holds it any more
-            await here.store.apply(stale, {})
-    assert await here.store.applied([stale.uuid, newer.uuid]) == {newer.uuid}
+            await here.store.writer.apply(stale, {})
+    assert await here.store.writer.applied([stale.uuid, newer.uuid]) == {newer.uuid}
     async with here.locks().hold("g"):
-        await here.store.apply(stale, {})
-        await here.store.apply(stale, {})  # repeated, it is there already
-    assert await here.store.applied([stale.uuid]) == {stale.uuid}
+        await here.store.writer.apply(stale, {})
+        await here.store.writer.apply(stale, {})  # repeated, it is there already
+    assert await here.store.writer.applied([stale.uuid]) == {stale.uuid}
 
 
 async def test_a_paused_writer_cannot_write_beside_one_who_holds_all(hosts: tuple[Host, Host]) -> None:
@@ -129,12 +129,12 @@ async def test_a_paused_writer_cannot_write_beside_one_who_holds_all(hosts: tupl
         async with there.locks().hold_all():
             for _ in range(2):
                 with pytest.raises(Unavailable, match="took over"):
-                    await here.store.apply(stale, {})
+                    await here.store.writer.apply(stale, {})
                 await there.store.clear()
-            await there.store.apply(rebuilt, {})
+            await there.store.writer.apply(rebuilt, {})
         with pytest.raises(Unavailable, match="took over"):  # what a rebuild took away is nobody's
-            await here.store.apply(stale, {})
-    assert await here.store.applied([stale.uuid, rebuilt.uuid]) == {rebuilt.uuid}
+            await here.store.writer.apply(stale, {})
+    assert await here.store.writer.applied([stale.uuid, rebuilt.uuid]) == {rebuilt.uuid}
 
 
 async def test_a_lease_is_prolonged_as_long_as_it_is_held(hosts: tuple[Host, Host]) -> None:
@@ -156,7 +156,7 @@ async def test_who_waits_for_long_is_told_that_another_host_writes(hosts: tuple[
         with pytest.raises(Unavailable, match="Another server has been writing into this group for long"):
             async with there.locks(patience_seconds=0).hold("g"):
                 pytest.fail("two writers")
-        await here.store.apply(note(), {})
+        await here.store.writer.apply(note(), {})
 
 
 async def test_a_host_that_died_keeps_a_group_for_its_lease_only(hosts: tuple[Host, Host]) -> None:
@@ -166,7 +166,7 @@ async def test_a_host_that_died_keeps_a_group_for_its_lease_only(hosts: tuple[Ho
         holder.task.cancel()
     await asyncio.gather(holder.task, return_exceptions=True)
     async with there.locks().hold("g"):  # what the first gave back was no longer his
-        await there.store.apply(note(), {})
+        await there.store.writer.apply(note(), {})
 
 
 async def test_what_a_killed_process_held_its_host_takes_over_at_once(hosts: tuple[Host, Host]) -> None:
@@ -174,7 +174,7 @@ async def test_what_a_killed_process_held_its_host_takes_over_at_once(hosts: tup
     rows = await (await here.store.database()).write(take(lock_of("g"), here.name, 600_000))
     assert len(rows) == 1  # and never given back
     async with here.locks().hold("g"):
-        await here.store.apply(note(), {})
+        await here.store.writer.apply(note(), {})
 
 
 async def test_a_busy_host_lets_the_other_in(hosts: tuple[Host, Host]) -> None:

@@ -32,7 +32,7 @@ def opened(address: Neo4jAddress, **changed: object) -> Neo4jDatabase:
 
 @pytest.fixture
 async def database(neo4j_graph: GraphStore) -> Neo4jDatabase:
-    found = await neo4j_graph._db()
+    found = await neo4j_graph.database()
     assert isinstance(found, Neo4jDatabase)
     return found
 
@@ -99,10 +99,10 @@ async def test_hosts_in_a_race_for_a_name_leave_one_holder(neo4j_graph: GraphSto
     rivals = [an_entity("Sarah Miller") for _ in range(12)]
     writes = [a_write(one, a_name(one)) for one in rivals]
     stores = (neo4j_graph, another)
-    await asyncio.gather(*(stores[i % 2].apply(write, {}) for i, write in enumerate(writes)))
+    await asyncio.gather(*(stores[i % 2].writer.apply(write, {}) for i, write in enumerate(writes)))
     (name,) = (await another.get_names([name_key(GROUP, "Sarah Miller")])).values()
     assert name.entity_uuid in {one.uuid for one in rivals}
-    database = await neo4j_graph._db()
+    database = await neo4j_graph.database()
     assert await database.read(Query("names", "MATCH (k:Name) RETURN count(k) AS n", {})) == [[{"n": 1}]]
 
 
@@ -112,15 +112,15 @@ async def test_the_same_write_from_two_hosts_at_once_is_there_once(
     await asyncio.gather(neo4j_graph.ready(), another.ready())
     entity = an_entity("Sarah Miller")
     write = a_write(entity, a_name(entity))
-    await asyncio.gather(*(store.apply(write, {}) for store in (neo4j_graph, another) for _ in range(4)))
-    database = await neo4j_graph._db()
+    await asyncio.gather(*(store.writer.apply(write, {}) for store in (neo4j_graph, another) for _ in range(4)))
+    database = await neo4j_graph.database()
     for label in ("Write", "Entity", "Name"):
         found = await database.read(Query("count", f"MATCH (n:{label}) RETURN count(n) AS n", {}))
         assert found == [[{"n": 1}]], label
 
 
 async def test_one_of_all_hosts_claims(neo4j_graph: GraphStore, another: GraphStore) -> None:
-    first, second = await neo4j_graph._db(), await another._db()
+    first, second = await neo4j_graph.database(), await another.database()
     claims = await asyncio.gather(*(one.claim("renewal", 600) for one in (first, second) for _ in range(3)))
     assert sum(claims) == 1
     assert await second.claim("another", 600)

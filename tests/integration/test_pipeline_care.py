@@ -34,6 +34,7 @@ from graphiti_pkm.errors import ConfigurationError, ModelNonsense, ModelUnavaila
 from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor
 from graphiti_pkm.graphiti_adapter.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen, node_of
 from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
+from graphiti_pkm.storage.graph.parts.records import Records
 from graphiti_pkm.storage.graph.store import GraphStore
 
 
@@ -115,7 +116,7 @@ async def test_an_answer_of_another_shape_is_nonsense(world: PipelineWorld) -> N
         await world.extract(await world.told("Anna Berg WORKS_AT Globex."))
 
 
-class NamesAway(GraphStore):
+class NamesAway(Records):
     """The database goes away for one read, the error of which Graphiti passes over."""
 
     async def get_names(self, keys: Any) -> dict[str, Name]:  # noqa: ARG002
@@ -126,7 +127,8 @@ async def test_a_database_that_goes_away_meanwhile_makes_no_second_entity(world:
     await world.keep(ANNA)
     episode = await world.told("Anna Berg WORKS_AT Globex.")
     whole = world.store
-    world.store = NamesAway(whole._open_database)
+    world.store = GraphStore(whole._opened.open_database)
+    world.store.records = NamesAway(world.store._opened)
     with pytest.raises(Unavailable):
         await world.extract(episode)
     await world.store.close()

@@ -50,14 +50,14 @@ async def drawn(world: World, graph: str = "default") -> Content:
 async def held(world: World) -> tuple[int, dict[str, Any]]:
     """Writes in the journal, and what the groups of the graph hold."""
     context = world.memory.context
-    sizes = await context.graph.group_sizes(await context.graph.groups())
+    sizes = await context.graph.records.group_sizes(await context.graph.records.groups())
     return len(await context.journal.rows(0, 1_000)), {group: size.model_dump() for group, size in sizes.items()}
 
 
 @requirement("E-90", "C42")
 async def test_a_bounded_part_of_memory_is_loaded_and_memory_is_unchanged(world: World) -> None:
     for write in dense():
-        await world.memory.context.graph.apply(write, {})
+        await world.memory.context.graph.writer.apply(write, {})
     before = await held(world)
     start = fixed_uuid("entity N000")
     loaded = await world.call("load_memory_graph", graph="dense", entity_uuids=[start], hops=3, limit=50)

@@ -60,7 +60,7 @@ async def driver(store: GraphStore) -> AsyncIterator[OneGraphDriver]:
 
 async def properties(store: GraphStore, pattern: str) -> list[Row]:
     """Everything the database holds of some records, vectors left out."""
-    (rows,) = await (await store._db()).read(
+    (rows,) = await (await store.database()).read(
         Query(
             "test",
             f"MATCH {pattern} RETURN [k IN keys(r) WHERE typeOf(r[k]) <> 'Vectorf32' | [k, r[k]]] AS pairs",
@@ -166,7 +166,7 @@ async def test_vectors_are_stored_in_the_models_dimension_and_no_read_answers_on
         lengths = [len(vector) for vector in await vectors(store, pattern, name)]
         assert len(lengths) >= least
         assert set(lengths) == {dimension}
-    assert await store.embedding() == (world.memory.context.embedder.model, dimension)
+    assert await store.embeddings.embedding() == (world.memory.context.embedder.model, dimension)
 
     ottilie = told["entities"][0]["uuid"]
     for tool, arguments in (
@@ -244,9 +244,9 @@ async def test_hostile_names_are_stored_as_data(store: GraphStore, spy: Spy) -> 
     source, target = an_entity(HOSTILE, group_id="hostile"), an_entity("Target", group_id="hostile")
     fact = a_fact(source, target, HOSTILE, measure=HOSTILE, kind="reading", attributes={"note": HOSTILE})
     held = await world_size(store)
-    await store.apply(a_write(source, target, a_name(source), fact), {})
-    assert await store.get_facts([fact.uuid], ["hostile"]) == [fact]
-    assert await store.relations("hostile", 10) == {HOSTILE: 1}
+    await store.writer.apply(a_write(source, target, a_name(source), fact), {})
+    assert await store.records.get_facts([fact.uuid], ["hostile"]) == [fact]
+    assert await store.facts.relations("hostile", 10) == {HOSTILE: 1}
     assert await world_size(store) == (held[0] + 2, held[1] + 1)
     assert not [query.name for query, _ in spy.sent if HOSTILE[:17] in query.text]
 
@@ -257,7 +257,7 @@ async def test_a_type_that_is_no_plain_word_never_becomes_part_of_a_query(store:
     held = await world_size(store)
     entity = an_entity("Mallory", group_id="hostile", label=label)
     with pytest.raises(WriteFailed, match="Nothing was stored"):
-        await store.apply(a_write(entity, a_name(entity)), {})
+        await store.writer.apply(a_write(entity, a_name(entity)), {})
     assert await world_size(store) == held
 
 
@@ -294,7 +294,7 @@ async def test_hostile_words_in_every_argument_of_a_tool_harm_nothing(
 
 async def world_size(store: GraphStore) -> tuple[int, int]:
     """Entities and facts in the whole database."""
-    sizes = (await store.group_sizes(await store.groups())).values()
+    sizes = (await store.records.group_sizes(await store.records.groups())).values()
     return sum(size.entities for size in sizes), sum(size.facts for size in sizes)
 
 

@@ -20,7 +20,7 @@ async def world() -> AsyncIterator[World]:
 async def dense_world(world: World) -> None:
     """F1, the dense fixture of the catalogue."""
     for write in dense():
-        await world.memory.context.graph.apply(write, {})
+        await world.memory.context.graph.writer.apply(write, {})
 
 
 def numbered(number: int) -> str:

@@ -69,7 +69,7 @@ async def test_a_database_of_ones_own_knows_of_no_readings(data_dir: Path, scrip
         assert isinstance(graph, GraphStore)
         asked = Query("labels", "CALL db.labels() YIELD label RETURN label", {})
         indexed = Query("indexed", "CALL db.indexes() YIELD label RETURN label", {})
-        labels = {row["label"] for rows in await (await graph._db()).read(asked, indexed) for row in rows}
+        labels = {row["label"] for rows in await (await graph.database()).read(asked, indexed) for row in rows}
     assert {"Episodic", "Write"} <= labels
     assert not labels & {"Reading", "Server"}
     assert memory.takeover is None

@@ -55,7 +55,7 @@ async def test_facts_of_graphiti_with_attributes_unknown_to_us_are_read(store: G
     for one in (sarah, tom, edge):
         await one.save(driver)
 
-    page = await store.connections(tom.uuid, FACTS, PAGE)
+    page = await store.facts.connections(tom.uuid, FACTS, PAGE)
     assert page.total == 1
     (fact,) = page.facts
     assert (fact.source_name, fact.relation, fact.target_name) == ("Sarah", "MANAGES", "Tom")
@@ -63,7 +63,7 @@ async def test_facts_of_graphiti_with_attributes_unknown_to_us_are_read(store: G
     assert fact.attributes == {"weight": 0.5, "kind": "strange", "value": 7, "tags": ["a", "b"]}
     assert page.keys[0][0] == 1
 
-    first, second = await store.get_entities([sarah.uuid, tom.uuid], [GROUP])
+    first, second = await store.records.get_entities([sarah.uuid, tom.uuid], [GROUP])
     assert (first.label, first.attributes, second.label) == ("Person", {"age": 41}, None)
 
 
@@ -72,12 +72,12 @@ async def test_an_entity_of_graphiti_is_known_by_its_name(store: GraphStore, dri
     for one in (sarah, other):
         await one.save(driver)
     key = name_key(GROUP, "sarah-miller")
-    found = await store.get_names([key, name_key(GROUP, "Sarah")])
+    found = await store.records.get_names([key, name_key(GROUP, "Sarah")])
     assert {name.entity_uuid for name in found.values()} == {sarah.uuid}
     assert list(found) == [key]
     ours = an_entity("Tom")
-    await store.apply(a_write(ours, a_name(ours)), {})
-    assert await store.get_names([key]) == found
+    await store.writer.apply(a_write(ours, a_name(ours)), {})
+    assert await store.records.get_names([key]) == found
 
 
 async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(store: GraphStore, driver: GraphDriver) -> None:
@@ -101,21 +101,21 @@ async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(store: G
     for mention in mentions:
         await mention.save(driver)
     ours = an_episode(uuid=note.uuid)
-    await store.apply(a_write(a_mention(ours, an_entity(uuid=sarah.uuid))), {})
+    await store.writer.apply(a_write(a_mention(ours, an_entity(uuid=sarah.uuid))), {})
 
-    page = await store.timeline(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), PAGE)
+    page = await store.episodes.timeline(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), PAGE)
     assert (page.total, len(page.episodes)) == (1, 1)
     assert (page.episodes[0].content, page.episodes[0].source) == ("Sarah came.", "message")
-    assert (await store.timeline_summary(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), UTC)).total == 1
-    assert await store.entity_support([sarah.uuid]) == {sarah.uuid: (1, 0)}
+    assert (await store.episodes.timeline_summary(sarah.uuid, EpisodeFilter(group_ids=(GROUP,)), UTC)).total == 1
+    assert await store.records.entity_support([sarah.uuid]) == {sarah.uuid: (1, 0)}
 
 
 async def test_the_groups_of_a_graph_that_graphiti_filled_are_seen(store: GraphStore) -> None:
-    database = await store._db()
+    database = await store.database()
     await database.write(Query("empty", "MATCH (n) DETACH DELETE n", {}))
     text = "CREATE (:Entity {uuid: 'a', group_id: 'old'}), (:Episodic {uuid: 'b', group_id: 'older'})"
     await database.write(Query("foreign", text, {}))
-    adopting = GraphStore(store._open_database)
+    adopting = GraphStore(store._opened.open_database)
     assert await adopting.groups() == ["old", "older"]
     await adopting.close()
 
@@ -124,7 +124,7 @@ async def test_graphiti_reads_what_we_wrote(store: GraphStore, driver: GraphDriv
     sarah, tom = an_entity("Sarah", label="Person", attributes={"age": 41}), an_entity("Tom")
     episode = an_episode("Sarah manages Tom.")
     fact = a_fact(sarah, tom, "MANAGES", valid_at=at(2025), episodes=(episode.uuid,), value="daily")
-    await store.apply(a_write(episode, sarah, tom, fact, a_mention(episode, sarah)), {})
+    await store.writer.apply(a_write(episode, sarah, tom, fact, a_mention(episode, sarah)), {})
 
     node = await EntityNode.get_by_uuid(driver, sarah.uuid)
     assert (node.name, set(node.labels), node.attributes) == ("Sarah", {"Entity", "Person"}, {"age": 41})
@@ -138,12 +138,12 @@ async def test_graphiti_reads_what_we_wrote(store: GraphStore, driver: GraphDriv
 async def test_a_fact_that_graphiti_saves_again_keeps_what_is_ours(store: GraphStore, driver: GraphDriver) -> None:
     sarah = an_entity("Sarah")
     fact = a_fact(sarah, sarah, "HAS_SLEEP", kind="reading", measure="sleep", value="6.5", unit="h", quote="6.5 h")
-    await store.apply(a_write(sarah, fact), {})
+    await store.writer.apply(a_write(sarah, fact), {})
     edge = await EntityEdge.get_by_uuid(driver, fact.uuid)
     edge.fact_embedding = [0.6, 0.8]
     await edge.save(driver)
-    assert await store.get_facts([fact.uuid], [GROUP]) == [fact]
-    assert list(await store.search_facts(["sleep"], FACTS, 10)) == [fact.uuid]
+    assert await store.records.get_facts([fact.uuid], [GROUP]) == [fact]
+    assert list(await store.search.search_facts(["sleep"], FACTS, 10)) == [fact.uuid]
 
 
 async def test_the_driver_keeps_every_group_in_one_graph(driver: GraphDriver) -> None:

@@ -65,7 +65,7 @@ async def given(store: GraphStore, group: str, cosine_with: list[float] = AHEAD)
     fact = a_fact(sarah, sarah, "LIKES", text="Sarah likes bridges.", valid_at=at(2025))
     episode = an_episode("Sarah came over the bridges.", group_id=group)
     vectors: dict[str, Vector] = {one.uuid: _array(cosine_with) for one in (sarah, fact)}
-    await store.apply(a_write(sarah, fact, episode, a_mention(episode, sarah), group_id=group), vectors)
+    await store.writer.apply(a_write(sarah, fact, episode, a_mention(episode, sarah), group_id=group), vectors)
     return {"node": sarah.uuid, "edge": fact.uuid, "episode": episode.uuid}
 
 
@@ -106,14 +106,14 @@ async def test_words_find_what_the_meaning_is_far_from(store: GraphStore, graphi
 async def test_what_is_found_can_be_saved_again_and_loses_nothing(store: GraphStore, graphiti: Graphiti) -> None:
     """``add_episode`` ends the facts it finds, and saves what it has read."""
     mine = await given(store, HYPHENS)
-    before = await store.get_facts([mine["edge"]], [HYPHENS])
+    before = await store.records.get_facts([mine["edge"]], [HYPHENS])
     found = await graphiti.search_("bridges", EDGE_HYBRID_SEARCH_RRF, [HYPHENS], query_vector=AHEAD)
     (edge,) = found.edges
     assert isinstance(edge, EntityEdge)
     assert (edge.fact, edge.source_node_uuid, edge.valid_at) == ("Sarah likes bridges.", mine["node"], at(2025))
     await edge.load_fact_embedding(graphiti.driver)
     await edge.save(graphiti.driver)
-    assert await store.get_facts([mine["edge"]], [HYPHENS]) == before
+    assert await store.records.get_facts([mine["edge"]], [HYPHENS]) == before
     again = await graphiti.search_("bridges", EDGE_HYBRID_SEARCH_RRF, [HYPHENS], query_vector=ASIDE)
     assert [one.uuid for one in again.edges] == [mine["edge"]]
 
@@ -184,7 +184,7 @@ async def test_filters_mean_the_same_by_words_and_by_meaning(
         a_fact(sarah, tom, "RETIRED", text="bridge late", valid_at=at(2026)),
         a_fact(sarah, sarah, text="bridge unknown"),
     ]
-    await store.apply(a_write(sarah, tom, *told, group_id=HYPHENS), {one.uuid: _array(AHEAD) for one in told})
+    await store.writer.apply(a_write(sarah, tom, *told, group_id=HYPHENS), {one.uuid: _array(AHEAD) for one in told})
     near = await search_utils.edge_similarity_search(graphiti.driver, AHEAD, None, None, wanted, [HYPHENS], 10)
     worded = await search_utils.edge_fulltext_search(graphiti.driver, "bridge", wanted, [HYPHENS], 10)
     assert {edge.fact.removeprefix("bridge ") for edge in near} == found
@@ -200,7 +200,7 @@ async def test_a_date_filter_without_a_date_is_refused(driver: GraphDriver) -> N
 async def test_facts_between_two_entities_are_found_by_meaning(store: GraphStore, driver: GraphDriver) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     there, back = a_fact(sarah, tom), a_fact(tom, sarah)
-    await store.apply(a_write(sarah, tom, there, back), {one.uuid: _array(AHEAD) for one in (there, back)})
+    await store.writer.apply(a_write(sarah, tom, there, back), {one.uuid: _array(AHEAD) for one in (there, back)})
     near = await search_utils.edge_similarity_search(driver, AHEAD, sarah.uuid, tom.uuid, EVERYTHING, ["t1"], 10)
     assert [edge.uuid for edge in near] == [there.uuid]
 
@@ -213,7 +213,7 @@ async def test_scores_are_cut_where_graphitis_own_scan_cuts_them(falkor_graph: G
     vectors = [[1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0], [-0.6, 0.8], [-1.0, 0.0]]
     told: list[Fact] = [a_fact(sarah, sarah, text=str(vector)) for vector in vectors]
     embedded = {one.uuid: _array(vector) for one, vector in zip(told, vectors, strict=True)}
-    await falkor_graph.apply(a_write(sarah, *told, group_id=PLAIN), embedded)
+    await falkor_graph.writer.apply(a_write(sarah, *told, group_id=PLAIN), embedded)
     ours = await search_utils.edge_similarity_search(driver, [1.0, 0.0], None, None, EVERYTHING, [PLAIN], 10, min_score)
     stock = FalkorDriver(falkor_db=driver.client, database=graph_name(falkor_graph))
     assert stock._init_task is not None
@@ -229,7 +229,7 @@ async def test_a_large_group_is_searched_through_its_index(store: GraphStore, dr
     world = VectorWorld(store)
     await world.fill(LARGE, SIZE)
     await world.fill(SMALL, 30)
-    await store.tend_vector_indexes()
+    await store.vectors.tend_vector_indexes()
     await until_built(store, all_built)
     query = world.vector()
     large, small = ([one for one in world.facts if one.group_id == group] for group in (LARGE, SMALL))

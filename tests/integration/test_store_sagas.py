@@ -2,7 +2,8 @@
 
 from tests.builders import GROUP, OTHER_GROUP, a_write, an_episode
 
-from graphiti_pkm.core.ports.neighbours import Steps
+from graphiti_pkm.core.model.places import Steps
+from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.store import GraphStore
 
@@ -13,13 +14,13 @@ MERGE (a)-[:NEXT_EPISODE]->(b)"""
 async def test_steps_go_along_the_saga_and_never_into_another_group(falkor_graph: GraphStore) -> None:
     first, second, third, alone = (an_episode(text) for text in ("first", "second", "third", "alone"))
     foreign = an_episode("foreign", group_id=OTHER_GROUP)
-    await falkor_graph.apply(a_write(first, second, third, alone, foreign), {})
+    await falkor_graph.writer.apply(a_write(first, second, third, alone, foreign), {})
     pairs = [(first, second), (second, third), (third, foreign)]
-    database = await falkor_graph._db()
+    database = await falkor_graph.database()
     await database.write(Query("chain", _CHAIN, {"pairs": [[a.uuid, b.uuid] for a, b in pairs]}))
 
     asked = [each.uuid for each in (first, second, third, alone, foreign)]
-    assert await falkor_graph.saga_steps(asked, [GROUP]) == {
+    assert await falkor_graph.part(cypher=Neighbours).saga_steps(asked, [GROUP]) == {
         first.uuid: Steps(next=second.uuid),
         second.uuid: Steps(previous=first.uuid, next=third.uuid),
         third.uuid: Steps(previous=second.uuid),

@@ -36,7 +36,7 @@ QUERIES = 40
 
 def another_store(first: GraphStore) -> GraphStore:
     """As the next process has it."""
-    return GraphStore(first._open_database)
+    return GraphStore(first._opened.open_database)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def _filled(store: GraphStore) -> VectorWorld:
 
 
 async def _indexed(world: VectorWorld) -> VectorWorld:
-    await world.store.tend_vector_indexes()
+    await world.store.vectors.tend_vector_indexes()
     await until_built(world.store, all_built)
     return world
 
@@ -73,18 +73,18 @@ async def test_no_index_is_made_while_no_group_exceeds_the_threshold(falkor_grap
     world = VectorWorld(falkor_graph)
     for i in range(3):
         await world.fill(f"g{i}", 1_500)  # more than the threshold together
-    await falkor_graph.tend_vector_indexes()
-    assert await falkor_graph.vector_indexes() == ()
-    assert len(await falkor_graph.nearest_facts(world.vector(), facts("g1"), 10)) == 10
+    await falkor_graph.vectors.tend_vector_indexes()
+    assert await falkor_graph.vectors.vector_indexes() == ()
+    assert len(await falkor_graph.search.nearest_facts(world.vector(), facts("g1"), 10)) == 10
 
 
 async def test_searches_of_a_large_group_find_what_an_exact_search_finds(each: VectorWorld) -> None:
     hits = {ENTITIES: 0, FACTS: 0}
     for _ in range(QUERIES):
         query = each.vector()
-        found = list(await each.store.nearest_entities(query, entities(), 10))
+        found = list(await each.store.search.nearest_entities(query, entities(), 10))
         hits[ENTITIES] += len({*found} & {*each.nearest(each.large(each.entities), query, 10)})
-        told = list(await each.store.nearest_facts(query, facts(), 10))
+        told = list(await each.store.search.nearest_facts(query, facts(), 10))
         hits[FACTS] += len({*told} & {*each.nearest(each.large(each.facts), query, 10)})
     assert all(count >= 0.97 * 10 * QUERIES for count in hits.values())
     assert each.watched.answered == ["entities", "facts"] * QUERIES
@@ -92,7 +92,7 @@ async def test_searches_of_a_large_group_find_what_an_exact_search_finds(each: V
 
 async def test_hits_of_an_index_are_scored_exactly_and_ordered(each: VectorWorld) -> None:
     query = each.vector()
-    found = await each.store.nearest_facts(query, facts(), 10)
+    found = await each.store.search.nearest_facts(query, facts(), 10)
     assert each.watched.answered == ["facts"]
     cosines = [sum(a * b for a, b in zip(query, each.vectors[uuid], strict=True)) for uuid in found]
     assert list(found.values()) == pytest.approx(cosines, abs=1e-4)
@@ -102,7 +102,7 @@ async def test_hits_of_an_index_are_scored_exactly_and_ordered(each: VectorWorld
 async def test_an_episode_is_found_by_its_best_passage_through_an_index(each: VectorWorld) -> None:
     passage = each.passages[17]
     query = each.vectors[passage.uuid]
-    found = await each.store.nearest_episodes(query, episodes(), 10)
+    found = await each.store.search.nearest_episodes(query, episodes(), 10)
     assert each.watched.answered == ["passages"]
     assert next(iter(found)) == passage.episode_uuid
     assert len(found) == 10
@@ -111,52 +111,52 @@ async def test_an_episode_is_found_by_its_best_passage_through_an_index(each: Ve
 async def test_a_small_group_is_never_searched_through_an_index(indexed: VectorWorld) -> None:
     query = indexed.vector()
     own = [record for record in indexed.facts if record.group_id == SMALL]
-    assert list(await indexed.store.nearest_facts(query, facts(SMALL), 10)) == indexed.nearest(own, query, 10)
+    assert list(await indexed.store.search.nearest_facts(query, facts(SMALL), 10)) == indexed.nearest(own, query, 10)
     assert indexed.watched.answered == []
 
 
 async def test_as_soon_as_somebody_else_has_anything_no_index_decides_what_is_found(indexed: VectorWorld) -> None:
     """Which of the near ones an index gives depends on all that is in it."""
     query = indexed.vector()
-    await indexed.store.nearest_facts(query, facts(), 10)
+    await indexed.store.search.nearest_facts(query, facts(), 10)
     assert indexed.watched.answered == ["facts"]
     somebody = an_entity("Eve", group_id=f"{'e' * 32}_default")
-    await indexed.store.apply(a_write(somebody), {somebody.uuid: indexed.vector()})
+    await indexed.store.writer.apply(a_write(somebody), {somebody.uuid: indexed.vector()})
     expected = indexed.nearest(indexed.large(indexed.facts), query, 10)
-    assert list(await indexed.store.nearest_facts(query, facts(), 10)) == expected
+    assert list(await indexed.store.search.nearest_facts(query, facts(), 10)) == expected
     assert indexed.watched.answered == ["facts"]
 
 
 async def test_before_an_index_is_complete_searches_are_exact_and_the_memory_is_ready(world: VectorWorld) -> None:
-    await world.store.tend_vector_indexes()
-    assert {index.name for index in await world.store.vector_indexes()} == ALL_KINDS
+    await world.store.vectors.tend_vector_indexes()
+    assert {index.name for index in await world.store.vectors.vector_indexes()} == ALL_KINDS
     query = world.vector()
     expected = world.nearest(world.large(world.facts), query, 10)
-    assert list(await world.store.nearest_facts(query, facts(), 10)) == expected
+    assert list(await world.store.search.nearest_facts(query, facts(), 10)) == expected
     assert await world.store.ready()
-    assert len(await world.store.search_facts(["told"], facts(), SIZE)) == SIZE
+    assert len(await world.store.search.search_facts(["told"], facts(), SIZE)) == SIZE
     await until_built(world.store, all_built)
 
 
 async def test_what_is_written_while_an_index_is_built_and_after_is_found(world: VectorWorld) -> None:
-    await world.store.tend_vector_indexes()
+    await world.store.vectors.tend_vector_indexes()
     sarah = an_entity("Sarah", group_id=LARGE)
     first, second = (a_fact(sarah, sarah, text=text) for text in ("during", "after"))
     vectors = {one.uuid: world.vector() for one in (first, second)}
-    await world.store.apply(a_write(sarah, first, group_id=LARGE), vectors)
+    await world.store.writer.apply(a_write(sarah, first, group_id=LARGE), vectors)
     await until_built(world.store, all_built)
-    await world.store.apply(a_write(second, group_id=LARGE), vectors)
+    await world.store.writer.apply(a_write(second, group_id=LARGE), vectors)
     for one in (first, second):
-        assert next(iter(await world.store.nearest_facts(vectors[one.uuid], facts(), 10))) == one.uuid
+        assert next(iter(await world.store.search.nearest_facts(vectors[one.uuid], facts(), 10))) == one.uuid
     assert world.watched.answered == ["facts", "facts"]
 
 
 async def test_a_new_vector_takes_the_place_of_the_old_one_in_an_index(each: VectorWorld) -> None:
     entity = each.entities[5]
     old, new = each.vectors[entity.uuid], array("f", [-value for value in each.vectors[entity.uuid]])
-    await each.store.apply(a_write(entity, group_id=LARGE), {entity.uuid: new})
-    assert next(iter(await each.store.nearest_entities(new, entities(), 10))) == entity.uuid
-    assert entity.uuid not in await each.store.nearest_entities(old, entities(), 10)
+    await each.store.writer.apply(a_write(entity, group_id=LARGE), {entity.uuid: new})
+    assert next(iter(await each.store.search.nearest_entities(new, entities(), 10))) == entity.uuid
+    assert entity.uuid not in await each.store.search.nearest_entities(old, entities(), 10)
     assert each.watched.answered == ["entities", "entities"]
 
 
@@ -164,17 +164,17 @@ async def test_filters_count_before_the_limit_also_through_an_index(each: Vector
     query = each.vector()
     wanted = facts(valid_after=at(2022), valid_before=at(2023))
     fitting = [record for record in each.large(each.facts) if record.valid_at == at(2022)]  # type: ignore[union-attr]
-    assert list(await each.store.nearest_facts(query, wanted, 10)) == each.nearest(fitting, query, 10)
+    assert list(await each.store.search.nearest_facts(query, wanted, 10)) == each.nearest(fitting, query, 10)
     assert each.watched.answered == ["facts"]
 
 
 async def test_what_a_filter_leaves_too_little_of_is_scanned(indexed: VectorWorld) -> None:
     far = indexed.nearest(indexed.large(indexed.facts), indexed.vector(), SIZE)[-1]
-    (fact,) = await indexed.store.get_facts([far], [LARGE])
+    (fact,) = await indexed.store.records.get_facts([far], [LARGE])
     wanted = facts(neighbour_uuid=fact.source_uuid)
     query = indexed.vector()
     expected = [one for one in indexed.facts if fact.source_uuid in {one.source_uuid, one.target_uuid}]
-    assert list(await indexed.store.nearest_facts(query, wanted, 10)) == indexed.nearest(expected, query, 10)
+    assert list(await indexed.store.search.nearest_facts(query, wanted, 10)) == indexed.nearest(expected, query, 10)
 
 
 async def test_after_many_deletions_all_that_is_left_is_found_and_the_index_renewed(indexed: VectorWorld) -> None:
@@ -183,13 +183,13 @@ async def test_after_many_deletions_all_that_is_left_is_found_and_the_index_rene
     kept = set(indexed.nearest(indexed.large(indexed.entities), query, SIZE)[SIZE - 100 :])
     gone = [one for one in indexed.large(indexed.entities) if one.uuid not in kept]
     text = "UNWIND $uuids AS u MATCH (n:Entity {uuid: u}) SET n.name_embedding = null"
-    database = await indexed.store._db()
+    database = await indexed.store.database()
     await database.write(Query("test", text, {"uuids": [one.uuid for one in gone]}))
     left = [one for one in indexed.entities if one.uuid in kept]
-    assert list(await indexed.store.nearest_entities(query, entities(), 10)) == indexed.nearest(left, query, 10)
+    assert list(await indexed.store.search.nearest_entities(query, entities(), 10)) == indexed.nearest(left, query, 10)
     assert indexed.watched._worn == {ENTITIES}
     indexed.watched._threshold = 60  # still a large group
-    await indexed.store.tend_vector_indexes()
+    await indexed.store.vectors.tend_vector_indexes()
     await until_built(indexed.store, all_built)
     (counted,) = await database.read(queries_vectors.alive(ENTITIES, query, 50))
     assert counted[0]["alive"] > 40
@@ -197,15 +197,15 @@ async def test_after_many_deletions_all_that_is_left_is_found_and_the_index_rene
 
 
 async def test_an_index_that_another_process_dropped_is_not_missed(indexed: VectorWorld) -> None:
-    database = await indexed.store._db()
+    database = await indexed.store.database()
     await database.write(Query("drop", FACTS.drop, {}))
-    while "facts" in {index.name for index in await indexed.store.vector_indexes()}:
+    while "facts" in {index.name for index in await indexed.store.vectors.vector_indexes()}:
         pass
     query = indexed.vector()
     expected = indexed.nearest(indexed.large(indexed.facts), query, 10)
-    assert list(await indexed.store.nearest_facts(query, facts(), 10)) == expected
+    assert list(await indexed.store.search.nearest_facts(query, facts(), 10)) == expected
     assert indexed.watched.answered == []
-    await indexed.store.tend_vector_indexes()
+    await indexed.store.vectors.tend_vector_indexes()
     await until_built(indexed.store, all_built)
 
 
@@ -216,47 +216,49 @@ async def test_processes_that_tend_together_build_each_index_once(
     stores = [world.store, *(another_store(world.store) for _ in range(3))]
     for store in stores[1:]:
         watch(store)
-    await asyncio.gather(*(store.tend_vector_indexes() for store in stores))
+    await asyncio.gather(*(store.vectors.tend_vector_indexes() for store in stores))
     await until_built(world.store, all_built)
     assert sum("building a vector index" in record.message for record in caplog.records) == len(ALL)
     for store in stores[1:]:
-        await store.detect_vector_indexes()
-        assert len(await store.nearest_facts(world.vector(), facts(), 10)) == 10
+        await store.vectors.detect_vector_indexes()
+        assert len(await store.search.nearest_facts(world.vector(), facts(), 10)) == 10
         await store.close()
 
 
 async def test_clearing_the_graph_forgets_its_indexes(each: VectorWorld) -> None:
     await each.store.clear()
-    assert await each.store.vector_indexes() == ()
-    assert await each.store.nearest_facts(each.vector(), facts(), 10) == {}
+    assert await each.store.vectors.vector_indexes() == ()
+    assert await each.store.search.nearest_facts(each.vector(), facts(), 10) == {}
     assert each.watched.answered == []
 
 
 @requirement("C51", "T42")
 async def test_another_dimension_gets_an_index_of_its_own(indexed: VectorWorld) -> None:
     store = indexed.store
-    await store.change_embedding("another model", 3)
-    while await store.vector_indexes():
+    await store.embeddings.change_embedding("another model", 3)
+    while await store.vectors.vector_indexes():
         pass
-    while await store.remove_vectors(5_000):
+    while await store.embeddings.remove_vectors(5_000):
         pass
     uuids = [one.uuid for one in indexed.entities]
     angles = {uuid: 3.0 * place / len(uuids) for place, uuid in enumerate(uuids)}
     vectors = {uuid: array("f", [math.cos(angle), math.sin(angle), 0]) for uuid, angle in angles.items()}
     for start in range(0, len(uuids), 500):
         batch = uuids[start : start + 500]
-        await store.apply(a_write(new_vectors=NewVectors(entities=tuple(batch))), {one: vectors[one] for one in batch})
-    await store.tend_vector_indexes()
+        await store.writer.apply(
+            a_write(new_vectors=NewVectors(entities=tuple(batch))), {one: vectors[one] for one in batch}
+        )
+    await store.vectors.tend_vector_indexes()
     await until_built(store, lambda percents: percents == {"entities": 100})
-    found = await store.nearest_entities(array("f", [1, 0, 0]), entities(), 5)
+    found = await store.search.nearest_entities(array("f", [1, 0, 0]), entities(), 5)
     assert list(found) == uuids[:5]
     assert indexed.watched.answered == ["entities"]
 
 
 async def test_the_keeper_builds_by_itself_and_ends_when_told(world: VectorWorld) -> None:
     stop = asyncio.Event()
-    world.store.settle_seconds = 0.01
-    keeping = asyncio.create_task(world.store.maintain_vector_indexes(stop))
+    world.store.vectors.settle_seconds = 0.01
+    keeping = asyncio.create_task(world.store.vectors.maintain_vector_indexes(stop))
     await until_built(world.store, all_built)
     stop.set()
     await keeping

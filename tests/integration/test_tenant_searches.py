@@ -75,7 +75,7 @@ async def test_what_others_write_changes_no_answer(store: GraphStore) -> None:
         before = await answers(client, person)
         assert await answers(client, person) == before
         write = a_write(*their_records(draw), group_id=OTHERS)
-        await store.apply(write, await embeddings(write, world.embedder))
+        await store.writer.apply(write, await embeddings(write, world.embedder))
         after = await answers(client, person)
     assert after == before
     assert sum("harbour" in answer for answer in before) >= 8

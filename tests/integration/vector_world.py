@@ -75,7 +75,7 @@ class VectorWorld:
         self.entities += entities
         self.facts += facts
         self.passages += passages
-        await self.store.record_embedding("test", DIMENSION)
+        await self.store.embeddings.record_embedding("test", DIMENSION)
         await self._create(_ENTITIES, [(one.uuid, mapping.entity_properties(one)) for one in entities])
         told = [(one.uuid, mapping.fact_properties(one, scope(group, "fact"))) for one in facts]
         ends = [{"source": one.source_uuid, "target": one.target_uuid} for one in facts]
@@ -95,7 +95,7 @@ class VectorWorld:
             {"p": properties, "v": self.vectors[uuid], **(more[i] if more else {})}
             for i, (uuid, properties) in enumerate(records)
         ]
-        await (await self.store._db()).write(Query("fill", text, {"rows": rows}))
+        await (await self.store.database()).write(Query("fill", text, {"rows": rows}))
 
     def nearest(self, records: Sequence[Entity | Fact], query: Vector, limit: int) -> list[str]:
         """Computed here, over all of them."""
@@ -110,7 +110,7 @@ class VectorWorld:
 def watch(store: GraphStore) -> Watched:
     """Give a store indexes that tell, with the threshold."""
     watched = Watched()
-    store._vectors = watched
+    store._opened.vectors = watched
     return watched
 
 
@@ -128,9 +128,9 @@ def episodes(group: str = LARGE) -> EpisodeFilter:
 
 async def until_built(store: GraphStore, is_so: Callable[[dict[str, int]], bool]) -> None:
     """Wait for what the database does in the background, then look at it; the test's own time limit ends it."""
-    while not is_so({index.name: index.percent for index in await store.vector_indexes()}):
+    while not is_so({index.name: index.percent for index in await store.vectors.vector_indexes()}):
         pass
-    await store.detect_vector_indexes()
+    await store.vectors.detect_vector_indexes()
 
 
 def all_built(percents: dict[str, int]) -> bool:

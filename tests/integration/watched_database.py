@@ -66,7 +66,7 @@ class WatchedDatabase:
 async def watched(store: GraphStore) -> WatchedDatabase:
     """The database of a store, watched from now on."""
     found = WatchedDatabase(await store.database())
-    store._database = found
+    store._opened._database = found
     return found
 
 

@@ -124,6 +124,7 @@ class World:
         services = build_services(
             Kernel(
                 context=context,
+                parts=self.graph,
                 groups=groups,
                 committer=committer,
                 erasing=Erasing(context),

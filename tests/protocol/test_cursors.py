@@ -26,7 +26,7 @@ async def calls_in(world: World) -> dict[str, dict[str, Any]]:
     others = [an_entity(f"Heron {i}", group_id=group) for i in range(ROWS)]
     notes = [an_episode(f"Anna met Heron {i}.", group_id=group, valid_at=at(2025, 1, i + 1)) for i in range(ROWS)]
     facts = [a_fact(anna, one, "MET", episodes=tuple(note.uuid for note in notes), valid_at=at(2025)) for one in others]
-    await world.graph.apply(
+    await world.graph.writer.apply(
         a_write(
             *(anna, *others, *notes, *facts, a_name(anna), *map(a_name, others)),
             *(a_mention(note, one) for note in notes for one in (anna, *others)),

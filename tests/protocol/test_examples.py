@@ -30,7 +30,7 @@ async def remembered(world: World) -> None:
     note = an_episode("MySQL stays the database of the user service.", valid_at=at(2026, 1, 5), **group)
     writes.append(a_write(note, a_mention(note, known["MySQL"])))
     for write in writes:
-        await world.graph.apply(write, {})
+        await world.graph.writer.apply(write, {})
 
 
 async def run(client: Client, example: Example) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:

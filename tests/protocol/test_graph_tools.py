@@ -19,7 +19,7 @@ def world() -> World:
 @pytest.fixture(autouse=True)
 async def stored(world: World) -> None:
     records = (MARIA, ACME, TOM, *map(a_name, (MARIA, ACME, TOM)), EPISODE, a_passage(EPISODE, 0, 20))
-    await world.graph.apply(a_write(*records, FACT, a_fact(TOM, ACME, "WORKS_AT", valid_at=at(2025))), {})
+    await world.graph.writer.apply(a_write(*records, FACT, a_fact(TOM, ACME, "WORKS_AT", valid_at=at(2025))), {})
 
 
 @requirement("G-79")
@@ -84,7 +84,7 @@ async def test_a_call_of_the_upstream_servers_add_triplet_works_unchanged(client
 async def test_calls_of_the_upstream_servers_summaries_are_taken_and_say_that_there_is_no_model(
     client: Client, world: World
 ) -> None:
-    await world.graph.apply(a_write(a_saga("Trip")), {})
+    await world.graph.writer.apply(a_write(a_saga("Trip")), {})
     for tool, arguments in (
         ("summarize_saga", {"saga_name": "Trip", "group_id": GROUP}),
         ("summarize_saga", {"saga_name": "Trip", "group_id": None}),

@@ -10,6 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from tests.fakes import FakeGraph
+from tests.fakes.reads import FakeRecords
 from tests.protocol.access import ACCEPT, Doors, a_world
 from tests.protocol.serving import served
 from tests.protocol.support import World
@@ -168,14 +169,16 @@ async def test_a_name_that_is_no_text_and_an_argument_that_a_prompt_does_not_hav
             assert error["message"] == "journal_session has no argument nope. Its arguments: topic."
 
 
-class BrokenGraph(FakeGraph):
+class BrokenRecords(FakeRecords):
     async def find_uuids(self, *_: Any, **__: Any) -> list[str]:
         raise KeyError("words of somebody")
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_our_own_fault_is_an_internal_error_without_its_text(mode: Any) -> None:
-    async with World(graph=BrokenGraph()).connect(mode) as client:
+    graph = FakeGraph()
+    graph.records = BrokenRecords(graph)
+    async with World(graph=graph).connect(mode) as client:
         with pytest.raises(MCPError) as failed:
             await client.read_resource("pkm://entity/11111111")
         assert failed.value.error.code == INTERNAL_ERROR

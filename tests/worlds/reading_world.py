@@ -26,6 +26,9 @@ from graphiti_pkm.core.model.answers import Answer, Page
 from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
+from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
+from graphiti_pkm.storage.graph.parts.walks import Walks
 from graphiti_pkm.storage.jobs import Jobs
 
 A_PAGE = TypeVar("A_PAGE", bound=Page)
@@ -47,11 +50,13 @@ class World:
         context = Context(self.graph, self.journal, self.embedder, self.locks, self.settings, self.clock)
         self.groups = Groups(self.graph, self.settings)
         self.exploring = Exploring(context, self.groups)
-        self.searching = Searching(context, self.groups)
-        self.episode_search = EpisodeSearch(context, self.groups)
-        self.sources = Sources(context, self.groups)
-        self.paths = Paths(context, self.groups)
-        self.changes = Changes(context, self.groups)
+        neighbours = self.graph.part(cypher=Neighbours)
+        walks, lists = self.graph.part(cypher=Walks), self.graph.part(cypher=ChangeLists)
+        self.searching = Searching(context, self.groups, neighbours)
+        self.episode_search = EpisodeSearch(context, self.groups, neighbours)
+        self.sources = Sources(context, self.groups, walks)
+        self.paths = Paths(context, self.groups, walks)
+        self.changes = Changes(context, self.groups, lists)
         self.retiring = Retiring(context, self.groups, Committer(context))
         self.deleting = Deleting(context, self.groups, Committer(context))
         self.forgetting = Forgetting(context, self.groups, Committer(context))
@@ -62,7 +67,7 @@ class World:
     async def given(self, *writes: WriteIntent) -> None:
         """What the store holds, with embeddings."""
         for write in writes:
-            await self.graph.apply(write, await embeddings(write, self.embedder))
+            await self.graph.writer.apply(write, await embeddings(write, self.embedder))
 
 
 async def all_pages(

@@ -46,7 +46,7 @@ class World:
         kept = [row.intent for row in await self.journal.rows(0, 100_000) if row.intent not in writes]
         await self.graph.clear()
         for write in kept:
-            await self.graph.apply(write, {})
+            await self.graph.writer.apply(write, {})
         self.graph.attempts.clear()
 
     def show(self, done: int, total: int) -> None:

@@ -8,6 +8,8 @@ from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, Scrat
 from graphiti_pkm.capabilities.scratch.service import Reasoning
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
+from graphiti_pkm.storage.graph.parts.walks import Walks
 
 
 class ScratchWorld(WritingWorld):
@@ -16,7 +18,8 @@ class ScratchWorld(WritingWorld):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         groups = Groups(self.graph, self.context.settings)
-        self.reasoning = Reasoning(self.context, groups, self.writing, self.journal.saved_graphs)
+        walks, neighbours = self.graph.part(cypher=Walks), self.graph.part(cypher=Neighbours)
+        self.reasoning = Reasoning(self.context, groups, self.writing, self.journal.saved_graphs, walks, neighbours)
 
     async def draw(self, *things: ScratchNode | ScratchEdge, graph: str = "default", caller: Caller = LOCAL) -> None:
         nodes = tuple(one for one in things if isinstance(one, ScratchNode))

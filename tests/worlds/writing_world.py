@@ -19,6 +19,7 @@ from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 
 
 class WritingWorld:
@@ -38,7 +39,7 @@ class WritingWorld:
         self.group = "default"
         groups = Groups(self.graph, self.context.settings)
         self.writing = Writing(self.context, groups, Committer(self.context))
-        self.changes = Changes(self.context, groups)
+        self.changes = Changes(self.context, groups, self.graph.part(cypher=ChangeLists))
         self.retiring = Retiring(self.context, groups, Committer(self.context))
 
     async def tell(

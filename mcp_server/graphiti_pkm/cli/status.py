@@ -10,7 +10,7 @@ from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.core.identity.groups import is_local
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.queries import GroupSize
-from graphiti_pkm.core.ports.ports import Graph
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.reading.views import size_in_words
 from graphiti_pkm.errors import NotFound
 from graphiti_pkm.settings.loader import Settings
@@ -48,10 +48,10 @@ async def _ask(settings: Settings) -> tuple[StatusResponse, str | None, int | No
 
 
 async def _others(graph: Graph) -> str | None:
-    stored = [group for group in await graph.groups() if not is_local(group)]
+    stored = [group for group in await graph.records.groups() if not is_local(group)]
     if not stored:
         return None
-    sizes = (await graph.group_sizes(stored)).values()
+    sizes = (await graph.records.group_sizes(stored)).values()
     whole = GroupSize(**{kind: sum(getattr(size, kind) for size in sizes) for kind in GroupSize.model_fields})
     count = "1 group" if len(stored) == 1 else f"{len(stored)} groups"
     return f"{count} of people with tokens: {size_in_words(whole)}"

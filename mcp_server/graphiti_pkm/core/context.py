@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.group_locks import GroupLocks
-from graphiti_pkm.core.ports.ports import Embedder, Graph, Journal
+from graphiti_pkm.core.ports.ports import Embedder, Journal
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.settings.loader import Settings
 

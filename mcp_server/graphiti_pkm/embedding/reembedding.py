@@ -58,7 +58,7 @@ class Reembedding:
 
     async def agree_on_graph(self) -> None:
         """After what was lost has been replayed. Raises EmbeddingMismatch if the graph holds other vectors."""
-        recorded, in_graph = await self._recorded(), await self._graph.embedding()
+        recorded, in_graph = await self._recorded(), await self._graph.embeddings.embedding()
         if recorded is not None and in_graph not in (None, (recorded.model, recorded.dimension)):
             raise EmbeddingMismatch(
                 f"The journal tells of vectors of {recorded.describe()}, the graph of {in_graph[0]} "
@@ -67,7 +67,7 @@ class Reembedding:
 
     async def is_other(self) -> RecordedEmbedding | None:
         """What the memory's vectors are, if not those of the configured embedder."""
-        recorded, in_graph = await self._recorded(), await self._graph.embedding()
+        recorded, in_graph = await self._recorded(), await self._graph.embeddings.embedding()
         if mismatch(recorded, self._embedder) is not None:
             return recorded
         if in_graph is None or in_graph == self._own:
@@ -76,7 +76,7 @@ class Reembedding:
 
     async def size(self) -> EmbeddingSize:
         """What there is to embed."""
-        return await self._graph.embedding_size(only_missing=await self.is_other() is None)
+        return await self._graph.embeddings.embedding_size(only_missing=await self.is_other() is None)
 
     async def change(self) -> bool:
         """Take away the vectors of another model; False if there are none. Other processes then write by words only.
@@ -122,9 +122,9 @@ class Reembedding:
             ModelUnavailable: the model does not answer (any more); what is done stays done.
             Unavailable: likewise the database.
         """
-        total = (await self._graph.embedding_size(only_missing=True)).texts
+        total = (await self._graph.embeddings.embedding_size(only_missing=True)).texts
         done = 0
-        for group_id in await self._graph.groups():
+        for group_id in await self._graph.records.groups():
             idle = 0
             while (embedded := await self._missing.embed_some(group_id)) is not None:
                 idle = 0 if embedded else idle + 1
@@ -147,17 +147,17 @@ class Reembedding:
     async def _remove(self, model: str, dimension: int) -> None:
         """Take all vectors away and record another model; with every writer excluded."""
         await self._journal.begin_change(model, dimension)
-        await self._graph.change_embedding(model, dimension)
-        while await self._graph.remove_vectors(_VECTORS):
+        await self._graph.embeddings.change_embedding(model, dimension)
+        while await self._graph.embeddings.remove_vectors(_VECTORS):
             pass
         # Once more, for an index that another process built of the dimension it had seen before.
-        await self._graph.change_embedding(model, dimension)
+        await self._graph.embeddings.change_embedding(model, dimension)
         await self._wait_durable()
         after: int | None = 0
         while after is not None:
             after = await self._journal.remove_vectors(after, _ROWS)
         # Whoever is there goes on with it if this process ends before it is done.
-        for group_id in await self._graph.groups():
+        for group_id in await self._graph.records.groups():
             await self._committer.commit(await self._to_embed(group_id), {})
         await self._journal.end_change()
         _log.info("the vectors of this memory are now those of %s", model)
@@ -178,24 +178,24 @@ class Reembedding:
     async def _wait_durable(self) -> None:
         """Else a crash could bring older vectors back."""
         for _ in range(_TRIES):
-            if await self._graph.wait_durable():
+            if await self._graph.writer.wait_durable():
                 return
         raise Unavailable("The database does not get its file to the disk. Run `graphiti-pkm reembed` again.")
 
     async def _is_empty(self) -> bool:
-        return not await self._graph.groups() and not await self._journal.rows(0, 1)
+        return not await self._graph.records.groups() and not await self._journal.rows(0, 1)
 
     async def _known_to_both(self) -> RecordedEmbedding | None:
         """What is recorded; afterwards in the journal and in the graph, if there is a model at all."""
-        recorded, in_graph = await self._recorded(), await self._graph.embedding()
+        recorded, in_graph = await self._recorded(), await self._graph.embeddings.embedding()
         if recorded is None and in_graph is not None:
             recorded = RecordedEmbedding(model=in_graph[0], dimension=in_graph[1])
             await self._record(*in_graph)
         elif recorded is None and await self._embedder.available():
             await self._record(*self._own)
-            await self._graph.record_embedding(*self._own)
+            await self._graph.embeddings.record_embedding(*self._own)
         elif recorded is not None and in_graph is None:
-            await self._graph.record_embedding(recorded.model, recorded.dimension)
+            await self._graph.embeddings.record_embedding(recorded.model, recorded.dimension)
         return await self._recorded() or recorded
 
     async def _recorded(self) -> RecordedEmbedding | None:

@@ -91,7 +91,7 @@ class _SagaReads(GraphOperationsInterface):
         since: datetime | None = None,
         limit: int = 200,
     ) -> list[tuple[str, datetime | None, datetime]]:
-        episodes = await self._store.episodes_of_saga(saga_uuid, since, limit)
+        episodes = await self._store.sagas.episodes_of_saga(saga_uuid, since, limit)
         return [(one.content, one.valid_at, one.created_at) for one in episodes]
 
     async def saga_node_save(self, node: SagaNode, driver: Any) -> None:  # noqa: ARG002 as above

@@ -80,7 +80,7 @@ class GraphitiExtractor:
         return extraction_of(captured, run.seen, excluded)
 
     async def _episode(self, task: ExtractionTask) -> Episode:
-        found = await self._store.get_episodes([task.episode_uuid], [task.group_id])
+        found = await self._store.records.get_episodes([task.episode_uuid], [task.group_id])
         if not found:
             raise NotFound("The episode is not there any more; nothing was asked of the model.")
         return found[0]
@@ -92,12 +92,12 @@ class GraphitiExtractor:
         """
         group = episode.group_id
         if chosen is not None:
-            found = await self._store.get_episodes(list(chosen)[:_PREVIOUS_EPISODES], [group])
+            found = await self._store.records.get_episodes(list(chosen)[:_PREVIOUS_EPISODES], [group])
             latest = sorted(found, key=lambda one: (one.valid_at, one.created_at, one.uuid), reverse=True)
         else:
             wanted = EpisodeFilter(group_ids=(group,), recorded_until=episode.created_at)
             after = (iso(episode.valid_at), iso(episode.created_at), episode.uuid)
-            page = await self._store.recent_episodes(wanted, Window(limit=_PREVIOUS_EPISODES, after=after))
+            page = await self._store.episodes.recent_episodes(wanted, Window(limit=_PREVIOUS_EPISODES, after=after))
             latest = [one for one in page.episodes if one.source == episode.source]
         kept: list[Episode] = []
         left = _CONTEXT_CHARACTERS

@@ -203,8 +203,8 @@ class ModelReads(GraphOperationsInterface):
     async def _named(self, names: Sequence[str]) -> list[EntityNode]:
         group = self._episode.group_id
         keys = {name: name_key(group, name) for name in names}
-        held = await self._store.get_names(list(dict.fromkeys(keys.values())))
-        entities = await self._store.get_entities([name.entity_uuid for name in held.values()], [group])
+        held = await self._store.records.get_names(list(dict.fromkeys(keys.values())))
+        entities = await self._store.records.get_entities([name.entity_uuid for name in held.values()], [group])
         by_uuid = {entity.uuid: _shown(node_of(entity), self._seen) for entity in entities}
         by_uuid = {**by_uuid, **self._seen.found}
         uuids = {key: one.entity_uuid for key, one in held.items()} | self._seen.named
@@ -222,7 +222,7 @@ class ModelReads(GraphOperationsInterface):
         uuids: list[str],
         group_id: str | None = None,  # noqa: ARG002 that of the episode
     ) -> list[EntityNode]:
-        entities = await self._store.get_entities(uuids, [self._episode.group_id])
+        entities = await self._store.records.get_entities(uuids, [self._episode.group_id])
         return [_shown(node_of(entity), self._seen) for entity in entities]
 
 

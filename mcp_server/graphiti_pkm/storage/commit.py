@@ -57,7 +57,7 @@ class Committer:
         So the order of the record is that in which it was written, and its intervals never end before they begin.
         Raises Unavailable.
         """
-        now, newest = now or self._context.now(), await self._graph.newest_record([group_id])
+        now, newest = now or self._context.now(), await self._graph.facts.newest_record([group_id])
         return now if newest is None or newest <= now else newest + timedelta(microseconds=1)
 
     async def commit(
@@ -100,7 +100,7 @@ class Committer:
 
     async def apply_again(self, row: JournalRow) -> None:
         """Apply a journalled write once more. Raises as ``Graph.apply``."""
-        await _to_the_end(self._graph.apply(row.intent, row.vectors))
+        await _to_the_end(self._graph.writer.apply(row.intent, row.vectors))
 
     async def _commit(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
@@ -109,7 +109,7 @@ class Committer:
         await self._journal.append(intent, vectors, request_hash, answer)
         call_time.journalled(_subject(intent))
         try:
-            await self._graph.apply(intent, vectors)
+            await self._graph.writer.apply(intent, vectors)
         except WriteFailed as refusal:
             if intent.forgets is not None:  # its earlier rows are redacted already: it has to be done
                 raise self._pending(intent, refusal.message) from refusal
@@ -165,7 +165,7 @@ class Committer:
             return 0
         if rebuild := await self._journal.rebuild_in_progress():
             raise Unavailable(rebuild.describe())  # which takes them in their turn
-        there = await self._graph.applied([row.intent.uuid for row in rows])
+        there = await self._graph.writer.applied([row.intent.uuid for row in rows])
         for row in rows:
             if row.intent.uuid in there or await self._was_applied(row):
                 await self._mark_written(row.intent.uuid)
@@ -179,7 +179,7 @@ class Committer:
             await self._journal.fail(uuid, f"{MAX_UNENDED} attempts to apply it never ended")
             return False
         try:
-            await self._graph.apply(row.intent, row.vectors)
+            await self._graph.writer.apply(row.intent, row.vectors)
         except Unavailable:
             await self._journal.end_attempt(uuid)
             raise

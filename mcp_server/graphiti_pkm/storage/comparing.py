@@ -22,7 +22,7 @@ class Comparing:
         if self._is_shared:
             return False
         counts = await self._journal.counts()  # first: what is written meanwhile is in the graph already
-        return await self._graph.write_count() < counts["written"] + counts["applied"]
+        return await self._graph.comparison.write_count() < counts["written"] + counts["applied"]
 
     async def counts_differ(self) -> str:
         """A sentence if the number of markers does not fit the journal; cheap, and looked at twice if need be."""
@@ -33,7 +33,7 @@ class Comparing:
 
     async def _count(self) -> Differences:
         before = await self._journal.counts()
-        held = await self._graph.write_count()
+        held = await self._graph.comparison.write_count()
         after = await self._journal.counts()
         least = before["written"] + before["applied"]
         most = sum(after[state] for state in ("intent", "written", "applied", "failed"))
@@ -46,7 +46,7 @@ class Comparing:
         has_gap = False
         after = 0
         while page := await self._journal.written_rows(after, _PAGE):
-            there = await self._graph.applied([row.uuid for row in page])
+            there = await self._graph.writer.applied([row.uuid for row in page])
             for row in page:
                 if row.uuid in there:
                     has_gap = has_gap or row.group_id in lacking
@@ -62,7 +62,7 @@ class Comparing:
         lost = await self.lost()
         lost_episodes = await self._lost_episodes()
         if not self._is_shared:
-            unknown_writes = await _unknown(self._graph.writes_after, self._journal.known_writes)
+            unknown_writes = await _unknown(self._graph.comparison.writes_after, self._journal.known_writes)
             unknown_episodes = await self.unknown_episodes()
         return Differences(
             lost_writes=len(lost.uuids),
@@ -73,12 +73,12 @@ class Comparing:
 
     async def unknown_episodes(self) -> int:
         """How many episodes of the graph the journal never added."""
-        return await _unknown(self._graph.episodes_after, self._journal.known_episodes)
+        return await _unknown(self._graph.comparison.episodes_after, self._journal.known_episodes)
 
     async def _lost_episodes(self) -> int:
         count, after = 0, ""
         while page := await self._journal.written_episodes(after, _PAGE):
-            if lacking := set(page) - await self._graph.existing_episodes(page):
+            if lacking := set(page) - await self._graph.comparison.existing_episodes(page):
                 lacking &= set(await self._journal.written_episodes(after, _PAGE))  # else deleted in between
             count += len(lacking)
             after = page[-1]

@@ -125,7 +125,7 @@ class Jobs:
     async def _link(self, group_id: str, job: BackLinkJob) -> BackLinkJob | None:
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
-            if not await self._graph.get_entities([job.entity_uuid], [group_id]):
+            if not await self._graph.records.get_entities([job.entity_uuid], [group_id]):
                 return None  # deleted meanwhile, or its write was withdrawn
             links = await find_back_links(
                 self._graph,
@@ -151,8 +151,8 @@ class Jobs:
             raise Unavailable("The files cannot be made anew now.")
 
     async def _embed(self, job_id: int, group_id: str, job: EmbedPassagesJob) -> EmbedPassagesJob | None:
-        passages = await self._graph.passages(job.episode_uuid, without_vector=True, limit=_PASSAGES)
-        episodes = await self._graph.get_episodes([job.episode_uuid], [group_id])
+        passages = await self._graph.episodes.passages(job.episode_uuid, without_vector=True, limit=_PASSAGES)
+        episodes = await self._graph.records.get_episodes([job.episode_uuid], [group_id])
         if not passages or not episodes:
             return None
         if self._began_at.get(job_id) == passages[0].uuid:
@@ -161,7 +161,7 @@ class Jobs:
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
             # Some may have been deleted, or forgotten, while they were embedded.
-            left = await self._graph.passages(job.episode_uuid, without_vector=True, limit=_PASSAGES)
+            left = await self._graph.episodes.passages(job.episode_uuid, without_vector=True, limit=_PASSAGES)
             embedded = tuple(passage for passage in left if passage.uuid in vectors)
             if not embedded:
                 return job if left else None
@@ -200,7 +200,7 @@ class Jobs:
     async def _is_named(self, group_id: str, entity_uuid: str) -> Callable[[str], bool]:
         """By the mention rules among all names of the group: the longest name at a place wins."""
         known = self._finder if self._finder and self._finder[0] == group_id else None
-        book = await self._graph.name_book(group_id, known[1] if known else None)
+        book = await self._graph.records.name_book(group_id, known[1] if known else None)
         if book is not None:
             known = (group_id, book.version, MentionFinder(book.names))
             self._finder = known

@@ -31,7 +31,7 @@ class MissingVectors:
             ModelUnavailable: there are no vectors to be had now.
             Unavailable: the database is away.
         """
-        texts = await self._graph.without_vector(group_id, TEXTS)
+        texts = await self._graph.embeddings.without_vector(group_id, TEXTS)
         if not texts:
             return None
         try:
@@ -42,7 +42,7 @@ class MissingVectors:
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
             # Some may have got their vector, lost words or been deleted while they were embedded.
-            left = await self._graph.without_vector(group_id, TEXTS)
+            left = await self._graph.embeddings.without_vector(group_id, TEXTS)
             same = [one for one in left if (one.uuid, one.text) in embedded]
             if same:
                 intent = WriteIntent(

@@ -154,12 +154,12 @@ class Rebuilding:
             is_cleared = False  # the database stopped meanwhile: rows may be lost in the middle
 
     async def _clear(self) -> None:
-        in_graph, recorded = await self._graph.embedding(), await self._journal.embedding()
+        in_graph, recorded = await self._graph.embeddings.embedding(), await self._journal.embedding()
         await self._graph.clear()
         if recorded is not None:  # what the rows hold decides: a backup may be of another model
-            await self._graph.record_embedding(recorded.model, recorded.dimension)
+            await self._graph.embeddings.record_embedding(recorded.model, recorded.dimension)
         elif in_graph is not None:
-            await self._graph.record_embedding(*in_graph)
+            await self._graph.embeddings.record_embedding(*in_graph)
         await self._wait_durable()  # else a crash could bring the former graph back behind the mark
 
     async def _fill(self, rebuild: RebuildInProgress, progress: Progress) -> int:
@@ -167,7 +167,7 @@ class Rebuilding:
         total = sum(counts[state] for state in ("intent", "written", "applied"))
         done = count = after = 0
         while rows := await self._journal.rows(after, _ROWS):
-            there = await self._graph.applied([row.intent.uuid for row in rows])
+            there = await self._graph.writer.applied([row.intent.uuid for row in rows])
             for row in rows:
                 if row.intent.uuid not in there:
                     await self._apply(row, rebuild, done)
@@ -235,11 +235,11 @@ class Rebuilding:
     async def _wait_durable(self) -> None:
         """As far as this database keeps anything; what it loses at its end nevertheless is replayed as ever."""
         for _ in range(_TRIES):
-            if await self._graph.wait_durable():
+            if await self._graph.writer.wait_durable():
                 return
 
     async def _holds_something(self) -> bool:
-        if await self._graph.groups():
+        if await self._graph.records.groups():
             return True
         try:
             return bool(await self._journal.rows(0, 1))

@@ -235,7 +235,7 @@ class Recovery:
     async def _absent(self, write_uuids: Sequence[str]) -> list[str]:
         absent: list[str] = []
         for chunk in _chunks(write_uuids, _MARKERS):
-            there = await self._graph.applied(chunk)
+            there = await self._graph.writer.applied(chunk)
             absent += [uuid for uuid in chunk if uuid not in there]
         return absent
 
@@ -289,7 +289,7 @@ class Recovery:
 
     async def _mark_durable(self) -> None:
         written = await self._journal.written_until_now()
-        if not written or not await self._graph.wait_durable():
+        if not written or not await self._graph.writer.wait_durable():
             return
         absent = set(await self._absent(written))
         await self._journal.applied([uuid for uuid in written if uuid not in absent])

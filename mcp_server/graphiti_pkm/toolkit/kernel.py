@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
@@ -11,8 +12,17 @@ from graphiti_pkm.core.ports.saved_graphs import SavedGraphs
 from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
+from graphiti_pkm.storage.graph.parts.part import P, PartOfGraph
 from graphiti_pkm.storage.recovery import Recovery
 from graphiti_pkm.toolkit.services import Services
+
+
+class Parts(Protocol):
+    """A store that gives further parts over its database: what one capability alone asks of the storage."""
+
+    def part(self, *, cypher: PartOfGraph[P]) -> P:
+        """``cypher`` is the class of the part for the databases that speak Cypher."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -20,6 +30,7 @@ class Kernel:
     """The shared parts of one process, put together in ``bootstrap``."""
 
     context: Context
+    parts: Parts
     groups: Groups
     committer: Committer
     erasing: Erasing

@@ -131,7 +131,7 @@ async def test_the_first_model_is_recorded_in_journal_and_graph_and_agrees_with_
     await server.reembedding.agree()
     await server.reembedding.agree_on_graph()
     own = (server.embedder.model, server.embedder.dimension)
-    assert await server.graph.embedding() == own
+    assert await server.graph.embeddings.embedding() == own
     assert await server.journal.embedding() == RecordedEmbedding(model=own[0], dimension=own[1])
 
 
@@ -160,7 +160,7 @@ async def test_what_one_of_journal_and_graph_lost_is_told_by_the_other(old: Serv
     assert old.journal.recorded is not None
     old.graph.tables.embedding = None
     await old.reembedding.agree()
-    assert await old.graph.embedding() == (old.embedder.model, old.embedder.dimension)
+    assert await old.graph.embeddings.embedding() == (old.embedder.model, old.embedder.dimension)
 
 
 async def test_a_graph_of_other_vectors_than_the_journals_is_noticed_and_made_anew(old: Server) -> None:
@@ -333,5 +333,5 @@ async def test_a_memory_that_never_had_a_model_gets_one_and_says_so() -> None:
     assert await server.reembed() == 4
     own = (server.embedder.model, server.embedder.dimension)
     assert await server.journal.embedding() == RecordedEmbedding(model=own[0], dimension=own[1])
-    assert await server.graph.embedding() == own
+    assert await server.graph.embeddings.embedding() == own
     assert await server.vectors_fit()

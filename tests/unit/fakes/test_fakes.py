@@ -8,8 +8,9 @@ from tests.builders import an_entity, an_episode, an_intent
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
 from graphiti_pkm.core.model.records import WriteIntent
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.group_locks import GroupLocks
-from graphiti_pkm.core.ports.ports import Embedder, Graph, Journal
+from graphiti_pkm.core.ports.ports import Embedder, Journal
 from graphiti_pkm.errors import Unavailable, WriteFailed
 
 
@@ -33,10 +34,10 @@ async def test_a_fault_before_applying_leaves_nothing_and_happens_once() -> None
     graph, intent = FakeGraph(), one_write()
     graph.fail_next_apply()
     with pytest.raises(Unavailable):
-        await graph.apply(intent, {})
-    assert await graph.groups() == []
-    await graph.apply(intent, {})
-    assert await graph.applied([intent.uuid]) == {intent.uuid}
+        await graph.writer.apply(intent, {})
+    assert await graph.records.groups() == []
+    await graph.writer.apply(intent, {})
+    assert await graph.writer.applied([intent.uuid]) == {intent.uuid}
     assert graph.attempts == [intent.uuid, intent.uuid]
 
 
@@ -44,17 +45,17 @@ async def test_a_fault_halfway_leaves_part_of_the_write_without_its_marker() -> 
     graph, intent = FakeGraph(), one_write()
     graph.fail_next_apply(when="halfway")
     with pytest.raises(Unavailable):
-        await graph.apply(intent, {})
-    assert await graph.groups() == ["t1"]
-    assert await graph.applied([intent.uuid]) == set()
+        await graph.writer.apply(intent, {})
+    assert await graph.records.groups() == ["t1"]
+    assert await graph.writer.applied([intent.uuid]) == set()
 
 
 async def test_a_fault_after_applying_leaves_the_whole_write() -> None:
     graph, intent = FakeGraph(), one_write()
     graph.fail_next_apply(when="after")
     with pytest.raises(Unavailable):
-        await graph.apply(intent, {})
-    assert await graph.applied([intent.uuid]) == {intent.uuid}
+        await graph.writer.apply(intent, {})
+    assert await graph.writer.applied([intent.uuid]) == {intent.uuid}
 
 
 async def test_a_refused_write_is_refused_every_time() -> None:
@@ -62,17 +63,17 @@ async def test_a_refused_write_is_refused_every_time() -> None:
     graph.refused.add(intent.uuid)
     for _ in range(2):
         with pytest.raises(WriteFailed):
-            await graph.apply(intent, {})
-    assert await graph.groups() == []
+            await graph.writer.apply(intent, {})
+    assert await graph.records.groups() == []
 
 
 async def test_a_graph_that_is_down_answers_nothing() -> None:
     graph = FakeGraph()
     graph.is_down = True
     with pytest.raises(Unavailable):
-        await graph.groups()
+        await graph.records.groups()
     with pytest.raises(Unavailable):
-        await graph.apply(one_write(), {})
+        await graph.writer.apply(one_write(), {})
     assert not await graph.ready()
 
 

@@ -265,7 +265,7 @@ async def test_a_cancelled_write_is_finished_before_the_lock_can_be_released(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await states(journal) == {"written": 1}
-    assert await graph.applied([write.uuid]) == {write.uuid}
+    assert await graph.writer.applied([write.uuid]) == {write.uuid}
 
 
 async def test_a_cancelled_write_that_fails_leaves_its_row_for_the_next_one(journal: FakeJournal) -> None:
@@ -287,7 +287,7 @@ async def run_until_killed(writes: Sequence[WriteIntent], steps: int) -> tuple[F
     for write in writes:
         for step in (
             lambda write=write: journal.append(write, {}, "", {}),
-            lambda write=write: graph.apply(write, {}),
+            lambda write=write: graph.writer.apply(write, {}),
             lambda write=write: journal.written(write.uuid),
         ):
             if done == steps:

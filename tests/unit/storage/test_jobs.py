@@ -22,6 +22,7 @@ from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.graph import FakeGraph
 from tests.fakes.journal import FakeJournal
 from tests.fakes.locks import FakeLocks
+from tests.fakes.search import FakeSearch
 
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.queries import EpisodeFilter, Window
@@ -81,7 +82,7 @@ class World:
 
     async def mentions(self, entity: Entity) -> int:
         wanted = EpisodeFilter(group_ids=(GROUP,))
-        return (await self.graph.timeline(entity.uuid, wanted, Window(limit=1))).total
+        return (await self.graph.episodes.timeline(entity.uuid, wanted, Window(limit=1))).total
 
     async def drain(self, most: int = 50) -> int:
         """Batches until nothing is left; fails when it never ends."""
@@ -103,8 +104,8 @@ class NoVectorsKept(FakeGraph):
         await super().apply(intent, {uuid: vector for uuid, vector in vectors.items() if uuid not in parts})
 
 
-class BrokenNames(FakeGraph):
-    """A graph with a mistake in its code."""
+class BrokenSearch(FakeSearch):
+    """A part with a mistake in its code."""
 
     async def episodes_naming(self, *args: Any, **kwargs: Any) -> list[Episode]:
         raise KeyError("a planted secret", len(args), len(kwargs))
@@ -189,7 +190,9 @@ async def test_a_batch_that_is_refused_is_tried_again_later(world: World) -> Non
 
 
 async def test_a_broken_job_is_given_up_after_some_attempts_without_its_content() -> None:
-    world = World(graph=BrokenNames())
+    graph = FakeGraph()
+    graph.search = BrokenSearch(graph)
+    world = World(graph=graph)
     await world.sarah(episodes=1)
     for _ in range(8):
         assert await world.jobs.run_once()
@@ -226,7 +229,7 @@ async def test_a_process_killed_between_a_batch_and_its_progress_does_no_harm(wo
 async def test_the_passages_of_a_long_text_get_their_vectors_outside_the_lock(world: World) -> None:
     episode = await world.long_text(passages=300)
     assert await world.drain() == 4
-    assert await world.graph.passages(episode.uuid, without_vector=True, limit=1) == []
+    assert await world.graph.episodes.passages(episode.uuid, without_vector=True, limit=1) == []
     assert [len(call) for call in world.embedder.calls] == [128, 128, 44]
     assert world.embedder.calls[0][:2] == ["0000", "0001"]
     rebuilt = FakeGraph()
@@ -253,7 +256,7 @@ async def test_without_a_model_links_go_on(world: World) -> None:
     world.embedder.is_available = True
     world.clock.advance(seconds=300)
     await world.drain()
-    assert await world.graph.passages(episode.uuid, without_vector=True, limit=1) == []
+    assert await world.graph.episodes.passages(episode.uuid, without_vector=True, limit=1) == []
 
 
 async def test_vectors_that_are_never_kept_do_not_fill_the_journal_for_ever() -> None:

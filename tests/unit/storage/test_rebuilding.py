@@ -26,7 +26,7 @@ async def stopped(world: World, after: int) -> list[str]:
     await world.graph.clear()
     await world.journal.rebuild_cleared()
     for write in writes[:after]:
-        await world.graph.apply(write, {})
+        await world.graph.writer.apply(write, {})
     world.graph.attempts.clear()
     return [write.episodes[0].uuid for write in writes]
 
@@ -55,7 +55,7 @@ async def test_what_has_a_gap_is_cleared_again(world: World) -> None:
     """The database may stop with the process, and come back without the end of what it had."""
     episodes = await stopped(world, 0)
     later = [row.intent for row in await world.journal.rows(0, 10)][3]
-    await world.graph.apply(later, {})
+    await world.graph.writer.apply(later, {})
     world.graph.attempts.clear()
     assert await world.recovery.replay() == 5
     assert set(world.graph.tables.episodes) == set(episodes)
@@ -164,7 +164,7 @@ async def test_all_rows_are_compared_in_both_directions(world: World) -> None:
     assert (await world.recovery.compare()).describe() == ""
     foreign = some_writes(2)
     for write in foreign:
-        await world.graph.apply(write, {})
+        await world.graph.writer.apply(write, {})
     del world.graph.tables.episodes[writes[5].episodes[0].uuid]
     found = await world.recovery.compare()
     assert (found.unknown_writes, found.unknown_episodes, found.lost_episodes) == (2, 2, 1)

@@ -206,7 +206,7 @@ async def test_the_loop_ends_when_told(world: World) -> None:
 
 async def test_a_rebuild_gives_the_same_graph_by_content_and_uuid(world: World) -> None:
     writes = [*a_story(), *some_writes(2, OTHER_GROUP)]
-    await world.graph.record_embedding("m", 384)
+    await world.graph.embeddings.record_embedding("m", 384)
     await world.write(*writes[:-1])
     await world.journal.append(writes[-1], {}, "", {})
     await world.committer.catch_up(OTHER_GROUP)
@@ -230,7 +230,7 @@ async def test_a_rebuild_that_would_lose_episodes_is_refused_unless_forced(world
     await world.write(*some_writes(2))
     foreign = some_writes(3)
     for write in foreign:
-        await world.graph.apply(write, {})
+        await world.graph.writer.apply(write, {})
     with pytest.raises(InvalidInput, match="3 episodes"):
         await world.recovery.rebuilding.rebuild(world.show)
     assert len(world.graph.tables.episodes) == 5
@@ -347,16 +347,16 @@ async def test_after_a_repair_the_graph_is_made_anew_even_if_every_marker_is_the
 
     assert replayed == 2
     assert damage.whole
-    assert await world.graph.get_episodes([lost.uuid], [GROUP]) == [lost]
+    assert await world.graph.records.get_episodes([lost.uuid], [GROUP]) == [lost]
 
 
 async def test_after_a_repair_nothing_is_thrown_away_that_the_journal_does_not_know(tmp_path: Path) -> None:
     world = World(tmp_path)
     foreign = an_episode()
-    await world.graph.apply(a_write(episodes=(foreign,)), {})
+    await world.graph.writer.apply(a_write(episodes=(foreign,)), {})
     damage = RepairedFile()
 
     await Recovery(world.recovery._context, world.committer, damage).replay()
 
     assert damage.whole
-    assert await world.graph.get_episodes([foreign.uuid], [GROUP]) == [foreign]
+    assert await world.graph.records.get_episodes([foreign.uuid], [GROUP]) == [foreign]

@@ -7,14 +7,16 @@ from graphiti_pkm.capabilities.explore.paths import Paths
 from graphiti_pkm.capabilities.explore.service import Exploring
 from graphiti_pkm.capabilities.explore.sources import Sources
 from graphiti_pkm.capabilities.explore.tools import EXPLORING, WALKS, WORDS
+from graphiti_pkm.storage.graph.parts.walks import Walks
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import ServiceKey
 
 
 def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
     """By the keys that the tools ask with."""
+    walks = kernel.parts.part(cypher=Walks)
     return {
         EXPLORING: Exploring(kernel.context, kernel.groups),
-        WORDS: Sources(kernel.context, kernel.groups),
-        WALKS: Paths(kernel.context, kernel.groups),
+        WORDS: Sources(kernel.context, kernel.groups, walks),
+        WALKS: Paths(kernel.context, kernel.groups, walks),
     }

@@ -58,7 +58,7 @@ class Connections(FactLists):
             relations=relations,
         )
         listed_facts, neighbours = await asyncio.gather(
-            self._listed(partial(self._graph.connections, anchor.uuid), wanted, limit, start),
+            self._listed(partial(self._graph.facts.connections, anchor.uuid), wanted, limit, start),
             self._neighbours(anchor, wanted, start),
         )
         page = listed_facts.page
@@ -105,7 +105,7 @@ class Connections(FactLists):
         """Counts per neighbour for page one, one more than are ever listed."""
         if start.after is not None:
             return None
-        counts = await self._graph.neighbour_counts(anchor.uuid, wanted, _NEIGHBOURS + 1)
+        counts = await self._graph.facts.neighbour_counts(anchor.uuid, wanted, _NEIGHBOURS + 1)
         if not counts:
             return None
         return [NeighbourView(uuid=item.entity_uuid, name=clipped(item.name, 200), facts=item.facts) for item in counts]
@@ -118,7 +118,7 @@ class Connections(FactLists):
         none = f"No connections found for entity {anchor.asked}"
         if anchor.entity is None:
             return f"{none}: there is no such entity. search_nodes finds entity uuids."
-        mentions, facts = (await self._graph.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
+        mentions, facts = (await self._graph.records.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
         name = clipped(anchor.entity.name, 200)
         if facts:
             first = await self._evidence(anchor.entity, anchor.group_ids, relations)

@@ -72,9 +72,9 @@ class Lookups(Reader):
         visible = await self._groups.visible(caller)
         asked = await self._resolved(visible, request.episode_uuids)
         start = self._start(caller, request, request.cursor, episode_uuids=asked)
-        known = await self._graph.get_episodes(asked, visible)
+        known = await self._graph.records.get_episodes(asked, visible)
         window = Window(limit=limit + 1, after=start.after)
-        found, total = await self._graph.episode_entities([item.uuid for item in known], visible, window)
+        found, total = await self._graph.episodes.episode_entities([item.uuid for item in known], visible, window)
         views = [self._views.node(entity) for entity in found[:limit]]
         kept = fit(item_sizes(views, visible), budget((ENTITIES, limit)))
         more = kept < len(found)
@@ -95,11 +95,11 @@ class Lookups(Reader):
         """One fact. Raises NotFound."""
         visible = await self._groups.visible(caller)
         whole = await resolve_within(self._graph, visible, "fact", request.uuid)
-        found = await self._graph.get_facts([whole], visible)
+        found = await self._graph.records.get_facts([whole], visible)
         if not found:
             raise unknown("fact", whole)
         by = (await self._replacements(found, visible)).get(whole)
-        replacing = await self._graph.get_facts([by], visible) if by else ()
+        replacing = await self._graph.records.get_facts([by], visible) if by else ()
         return FactResponse(
             message=self._views.sentence(found[0]),
             fact=self._views.fact(found[0], self._context.now(), replaced_by=by),
@@ -110,10 +110,10 @@ class Lookups(Reader):
         """One entity with its aliases and newest current facts. Raises NotFound."""
         visible = await self._groups.visible(caller)
         whole = await resolve_within(self._graph, visible, "entity", uuid)
-        found = await self._graph.get_entities([whole], visible)
+        found = await self._graph.records.get_entities([whole], visible)
         if not found:
             raise unknown("entity", whole)
-        aliases = await self._graph.aliases([whole], NODE_ALIASES)
+        aliases = await self._graph.records.aliases([whole], NODE_ALIASES)
         facts = await self._newest([whole], visible, self._context.now(), NODE_FACTS)
         return self._views.node(
             found[0], aliases=aliases.get(whole, ()), facts=facts.get(whole, ()), max_summary=_WHOLE_SUMMARY
@@ -123,7 +123,7 @@ class Lookups(Reader):
         """One episode with up to 20,000 characters of its content. Raises NotFound."""
         visible = await self._groups.visible(caller)
         whole = await resolve_within(self._graph, visible, "episode", uuid)
-        found = await self._graph.get_episodes([whole], visible)
+        found = await self._graph.records.get_episodes([whole], visible)
         if not found:
             raise unknown("episode", whole)
         return self._views.episode_start(found[0], CONTENT.maximum, budget((CONTENT, CONTENT.maximum)))
@@ -135,11 +135,11 @@ class Lookups(Reader):
 
     async def _recent(self, group_ids: tuple[str, ...], limit: int, start: Start) -> EpisodePage:
         wanted = EpisodeFilter(group_ids=group_ids, recorded_until=start.recorded_until)
-        return await self._graph.recent_episodes(wanted, Window(limit=limit + 1, after=start.after))
+        return await self._graph.episodes.recent_episodes(wanted, Window(limit=limit + 1, after=start.after))
 
     async def _asked(self, group_ids: Sequence[str], uuids: Sequence[str], start: Start) -> EpisodePage:
         """The episodes asked for in the order asked, from after the last one seen."""
-        found = await self._graph.get_episodes(uuids, group_ids)
+        found = await self._graph.records.get_episodes(uuids, group_ids)
         seen = uuids.index(str(start.after[0])) if start.after and start.after[0] in uuids else -1
         rest = [item for item in found if uuids.index(item.uuid) > seen]
         return EpisodePage(episodes=tuple(rest), keys=tuple((item.uuid,) for item in rest), total=len(found))

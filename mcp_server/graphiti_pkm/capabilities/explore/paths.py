@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 
+from graphiti_pkm.capabilities.explore.ports import GraphWalks
 from graphiti_pkm.capabilities.explore.requests import FindEntityPath, GetEntitySubgraph
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactView, PathResponse, PathView, SubgraphNode, SubgraphResponse
 from graphiti_pkm.core.model.queries import FactFilter
@@ -31,6 +34,10 @@ _NODES_SHARE = 3
 class Paths(Reader):
     """``find_entity_path`` and ``get_entity_subgraph``."""
 
+    def __init__(self, context: Context, groups: Groups, walks: GraphWalks) -> None:
+        super().__init__(context, groups)
+        self._walks = walks
+
     async def find_entity_path(self, caller: Caller, request: FindEntityPath) -> PathResponse:
         """The shortest ways from one entity to another over facts; an empty answer says why there is none.
 
@@ -42,7 +49,7 @@ class Paths(Reader):
         groups = tuple(dict.fromkeys((*source.group_ids, *target.group_ids)))
         now, instant = self._context.now(), self._instant("as_of", request.as_of)
         wanted = self._wanted(request, groups, now, instant)
-        found = await self._graph.shortest_paths(source.uuid, target.uuid, wanted, hops, limit + 1)
+        found = await self._walks.shortest_paths(source.uuid, target.uuid, wanted, hops, limit + 1)
         shown = found[:limit]
         kept = fit(
             (sum(item_sizes(self._lean(path, now, instant), groups)) + _NAME * (len(path) + 1) for path in shown),
@@ -67,7 +74,7 @@ class Paths(Reader):
         anchor = await self._anchor(caller, request.entity_uuid, request.group_ids)
         now, instant = self._context.now(), self._instant("as_of", request.as_of)
         wanted = self._wanted(request, anchor.group_ids, now, instant)
-        found = await self._graph.neighbourhood([anchor.uuid], wanted, hops, most_nodes - 1, most_facts)
+        found = await self._walks.neighbourhood([anchor.uuid], wanted, hops, most_nodes - 1, most_facts)
         around = [(anchor.entity, 0), *found.entities] if anchor.entity else []
         nodes = [_node(entity, distance) for entity, distance in around]
         facts = self._lean(found.facts, now, instant)

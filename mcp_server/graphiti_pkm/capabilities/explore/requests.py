@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphiti_pkm.core.model.queries import Direction
 from graphiti_pkm.core.model.requests import PER_PAGE, Request
-from graphiti_pkm.core.ports.walks import SourceMode
+from graphiti_pkm.core.model.walks import SourceMode
 from graphiti_pkm.core.reading import paging
 from graphiti_pkm.core.reading.paging import HOPS, PATHS, SOURCES, SUBGRAPH_FACTS, SUBGRAPH_HOPS, SUBGRAPH_NODES
 from graphiti_pkm.toolkit.parameters import (

@@ -4,7 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graphiti_pkm.capabilities.explore.ports import GraphWalks
 from graphiti_pkm.capabilities.explore.requests import GetFactSources
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactSourcesResponse, SourceView
@@ -14,7 +17,7 @@ from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Episode, Fact
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.times import iso
-from graphiti_pkm.core.ports.walks import FactSource, SourceMode, SourcePage
+from graphiti_pkm.core.model.walks import FactSource, SourceMode, SourcePage
 from graphiti_pkm.core.reading.excerpts import matching_sentence
 from graphiti_pkm.core.reading.paging import SOURCES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader
@@ -38,6 +41,10 @@ class _Place:
 class Sources(Reader):
     """``get_fact_sources``."""
 
+    def __init__(self, context: Context, groups: Groups, walks: GraphWalks) -> None:
+        super().__init__(context, groups)
+        self._walks = walks
+
     async def get_fact_sources(self, caller: Caller, request: GetFactSources) -> FactSourcesResponse:
         """The kept quote first, then what is nearest in meaning; one part for an episode without passages.
 
@@ -48,13 +55,15 @@ class Sources(Reader):
         visible = await self._groups.visible(caller)
         whole = await resolve_within(self._graph, visible, "fact", request.fact_uuid)
         start = self._start(caller, request, request.cursor, fact_uuid=whole)
-        found = await self._graph.get_facts([whole], visible)
+        found = await self._graph.records.get_facts([whole], visible)
         if not found:
             raise unknown("fact", whole)
         fact = found[0]
-        page = await self._graph.fact_sources(fact, visible, request.mode, Window(limit=limit + 1, after=start.after))
+        page = await self._walks.fact_sources(fact, visible, request.mode, Window(limit=limit + 1, after=start.after))
         shown = page.sources[:limit]
-        episodes = await self._graph.get_episodes(list(dict.fromkeys(one.episode_uuid for one in shown)), visible)
+        episodes = await self._graph.records.get_episodes(
+            list(dict.fromkeys(one.episode_uuid for one in shown)), visible
+        )
         views = await asyncio.to_thread(_views, fact, shown, {one.uuid: one for one in episodes}, request.mode)
         kept = fit(item_sizes(views, (fact.group_id,)), budget((SOURCES, limit)))
         more = kept < len(page.sources)

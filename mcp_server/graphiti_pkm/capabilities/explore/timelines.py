@@ -48,8 +48,10 @@ class Timelines(Reader):
         )
         newest = request.order == "newest_window"
         page, summary, linking = await asyncio.gather(
-            self._graph.timeline(anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest)),
-            self._graph.timeline_summary(anchor.uuid, wanted, self._context.settings.zone),
+            self._graph.episodes.timeline(
+                anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest)
+            ),
+            self._graph.episodes.timeline_summary(anchor.uuid, wanted, self._context.settings.zone),
             self._linking(anchor),
         )
         months = mentions_per_month(summary, self._context.settings.zone) if start.after is None else None
@@ -84,7 +86,7 @@ class Timelines(Reader):
         none = f"No episodes found mentioning entity {anchor.asked}"
         if anchor.entity is None:
             return f"{none}: there is no such entity. search_nodes finds entity uuids."
-        mentions, facts = (await self._graph.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
+        mentions, facts = (await self._graph.records.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
         name = clipped(anchor.entity.name, 200)
         if mentions:
             return f"{none}: {name} exists and has {mentions} mention(s), none of them under these filters and groups."

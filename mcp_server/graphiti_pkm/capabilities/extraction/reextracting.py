@@ -73,7 +73,7 @@ class Reextracting:
         """One episode, by its uuid or the start of it. Raises NotFound, InvalidInput, AmbiguousUuid."""
         visible = await self._groups.visible(caller)
         whole = await resolve_within(self._graph, visible, "episode", uuid)
-        found = await self._graph.get_episodes([whole], visible)
+        found = await self._graph.records.get_episodes([whole], visible)
         if not found:
             raise unknown("episode", whole)
         return await self._without_queued([_chosen(found[0])])
@@ -87,7 +87,7 @@ class Reextracting:
         chosen: list[ChosenEpisode] = []
         after = None
         while wanted:
-            page = await self._graph.recent_episodes(
+            page = await self._graph.episodes.recent_episodes(
                 EpisodeFilter(group_ids=wanted, valid_after=start), Window(limit=_PAGE, after=after)
             )
             chosen += map(_chosen, page.episodes)

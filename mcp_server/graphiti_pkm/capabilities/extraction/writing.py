@@ -61,7 +61,7 @@ class ExtractionWriting:
         """What a model is asked, with the facts that the caller told already."""
         receipt = await self._context.journal.receipt(job.episode_uuid)
         told = [str(one["uuid"]) for one in _recorded_facts(receipt[1] if receipt else {})]
-        facts = await self._graph.get_facts(told[:_MOST_SUPPLIED], [group_id]) if told else []
+        facts = await self._graph.records.get_facts(told[:_MOST_SUPPLIED], [group_id]) if told else []
         return ExtractionTask(
             group_id=group_id,
             episode_uuid=job.episode_uuid,
@@ -76,13 +76,13 @@ class ExtractionWriting:
         """Uuids of episodes of which a caller may have sent the start; one that fits none, or several, is left out."""
         if given is None:
             return None
-        read = self._graph.find_uuids
+        read = self._graph.records.find_uuids
         found = await asyncio.gather(*(read("episode", text, [group_id], 2) for text in given[:_MOST_PREVIOUS]))
         return tuple(uuids[0] for uuids in found if len(uuids) == 1)
 
     async def episode(self, group_id: str, episode_uuid: str) -> Episode | None:
         """The episode as it is now; None if it has gone."""
-        found = await self._graph.get_episodes([episode_uuid], [group_id])
+        found = await self._graph.records.get_episodes([episode_uuid], [group_id])
         return found[0] if found else None
 
     async def is_written(self, job: ExtractJob) -> bool:
@@ -154,7 +154,7 @@ class ExtractionWriting:
 
     async def _known(self, given: FoundInEpisode) -> dict[str, Entity]:
         uuids = [one.uuid for one in given.found.entities if one.is_known]
-        found = await self._graph.get_entities(uuids, [given.episode.group_id]) if uuids else []
+        found = await self._graph.records.get_entities(uuids, [given.episode.group_id]) if uuids else []
         return {entity.uuid: entity for entity in found}
 
     def _read(self, given: FoundInEpisode, known: Mapping[str, Entity], person: Person) -> ReadExtraction:
@@ -167,10 +167,10 @@ class ExtractionWriting:
         causes = (one.by_uuid for one in given.found.endings)
         named = sorted({*ended, *causes, *(one.uuid for one in given.found.facts if one.is_known)})
         told, facts, events, mentioned = await asyncio.gather(
-            self._graph.episode_facts(episode_uuid, groups, _MOST_OF_EPISODE),
-            self._graph.get_facts(named, groups),
-            self._graph.fact_changes(ended, groups, _MOST_EVENTS),
-            self._graph.episode_entities([episode_uuid], groups, Window(limit=_MOST_OF_EPISODE)),
+            self._graph.facts.episode_facts(episode_uuid, groups, _MOST_OF_EPISODE),
+            self._graph.records.get_facts(named, groups),
+            self._graph.changes.fact_changes(ended, groups, _MOST_EVENTS),
+            self._graph.episodes.episode_entities([episode_uuid], groups, Window(limit=_MOST_OF_EPISODE)),
         )
         settled = {
             uuid
@@ -186,7 +186,7 @@ class ExtractionWriting:
 
     async def _former(self, given: FoundInEpisode) -> dict[str, Fact]:
         uuids = [fact.uuid for fact in given.former.facts] if given.former else []
-        facts = await self._graph.get_facts(uuids, [given.episode.group_id]) if uuids else []
+        facts = await self._graph.records.get_facts(uuids, [given.episode.group_id]) if uuids else []
         return {fact.uuid: fact for fact in facts}
 
 

@@ -70,7 +70,7 @@ class Afterwards:
             await in_thread(found.look_at_rows, rows)
             after = rows[-1].seq
         await in_thread(found.look_at_graphs, await self._context.journal.saved_graph_contents(caller.principal))
-        await in_thread(found.look_at_relations, await self._graph.relations(target.group_id, _RELATIONS))
+        await in_thread(found.look_at_relations, await self._graph.facts.relations(target.group_id, _RELATIONS))
         return found.listed()
 
     async def _in_journal(self, plan: ForgetPlan) -> list[str]:
@@ -85,13 +85,13 @@ class Afterwards:
     async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan, covered: Collection[str]) -> list[str]:
         """Lines on what a search gives; not again on what may speak of it and is ``covered``."""
         now = self._context.now()
-        texts = await self._graph.search_episodes(terms, EpisodeFilter(group_ids=(group,)), _SHOWN)
-        facts = await self._graph.search_facts(terms, FactFilter(group_ids=(group,), now=now), _SHOWN)
-        nodes = await self._graph.search_entities(terms, EntityFilter(group_ids=(group,)), _SHOWN)
-        aliases = await self._graph.aliases(list(nodes), _NAMES) if plan.material.target.entity else {}
-        episodes = await self._graph.get_episodes(list(texts), [group])
-        held = await self._graph.get_facts(list(facts), [group])
-        entities = await self._graph.get_entities(list(nodes), [group])
+        texts = await self._graph.search.search_episodes(terms, EpisodeFilter(group_ids=(group,)), _SHOWN)
+        facts = await self._graph.search.search_facts(terms, FactFilter(group_ids=(group,), now=now), _SHOWN)
+        nodes = await self._graph.search.search_entities(terms, EntityFilter(group_ids=(group,)), _SHOWN)
+        aliases = await self._graph.records.aliases(list(nodes), _NAMES) if plan.material.target.entity else {}
+        episodes = await self._graph.records.get_episodes(list(texts), [group])
+        held = await self._graph.records.get_facts(list(facts), [group])
+        entities = await self._graph.records.get_entities(list(nodes), [group])
 
         def look() -> list[str]:
             found = [

@@ -79,13 +79,14 @@ class Clearing:
         return wanted
 
     async def _sizes(self, group_ids: Sequence[str]) -> dict[str, GroupSize]:
-        found = await self._graph.group_sizes(group_ids)
+        found = await self._graph.records.group_sizes(group_ids)
         return {group: found.get(group, _NOTHING) for group in group_ids}
 
     async def _token(self, caller: Caller, sizes: dict[str, GroupSize]) -> str:
         """Of the groups, how much they hold and the newest episode of each."""
         newest = [
-            await self._graph.recent_episodes(EpisodeFilter(group_ids=(group,)), Window(limit=1)) for group in sizes
+            await self._graph.episodes.recent_episodes(EpisodeFilter(group_ids=(group,)), Window(limit=1))
+            for group in sizes
         ]
         held = {group: size.model_dump() for group, size in sizes.items()}
         return confirmation(

@@ -110,12 +110,12 @@ class Deleting:
             await self._committer.catch_up(group)
             now = await self._committer.time(group)
             episode = await self._episode(whole, visible)  # another caller may have deleted it meanwhile
-            facts = await self._graph.episode_facts(whole, visible, _MOST)
+            facts = await self._graph.facts.episode_facts(whole, visible, _MOST)
             lost = [fact for fact in facts if set(fact.episodes) <= {whole}]
             shared = [fact for fact in facts if not set(fact.episodes) <= {whole}]
-            mentioned, mentions = await self._graph.episode_entities([whole], visible, Window(limit=_MOST))
+            mentioned, mentions = await self._graph.episodes.episode_entities([whole], visible, Window(limit=_MOST))
             left = await self._introduced(whole, await self._left(group, mentioned, lost, mentions=1))
-            passages = await self._graph.passages(whole, without_vector=False, limit=_MOST_PASSAGES)
+            passages = await self._graph.episodes.passages(whole, without_vector=False, limit=_MOST_PASSAGES)
             removed = [item.entity for item in left if item.is_unsupported]
             kept = [item for item in left if not item.is_unsupported]
             retired = await self._retired(whole, lost, visible)
@@ -185,7 +185,7 @@ class Deleting:
         trace = await self._traces.read(group, gone, touched, touched, is_own=frozenset(names).__contains__)
         near = {entity.uuid: entity for entity in kept}
         more = trace.entities.difference(near, (entity.uuid for entity in removed))
-        entities = near | {one.uuid: one for one in await self._graph.get_entities(sorted(more), [group])}
+        entities = near | {one.uuid: one for one in await self._graph.records.get_entities(sorted(more), [group])}
         texts = map(texts_of, entities.values())
         around = await self._traces.around(group, gone, trace, texts, touched, entities.keys())
         lost = {entity.uuid for entity in removed}
@@ -213,13 +213,15 @@ class Deleting:
         """What the episode, or a fact that goes with it, ended or corrected, whichever episode had told that fact."""
         most = _MOST_LISTED + len(lost)
         found = await asyncio.gather(
-            self._graph.retired_by_episode(episode_uuid, group_ids, most),
-            *(self._graph.retired_by_fact(fact.uuid, group_ids, most) for fact in lost[:_CAUSES]),
+            self._graph.facts.retired_by_episode(episode_uuid, group_ids, most),
+            *(self._graph.facts.retired_by_fact(fact.uuid, group_ids, most) for fact in lost[:_CAUSES]),
         )
         retired = {fact.uuid: fact for facts in found for fact in facts}
-        replaced = await self._graph.replacements(list(retired), group_ids) if retired else {}
+        replaced = await self._graph.changes.replacements(list(retired), group_ids) if retired else {}
         gone = {fact.uuid for fact in lost}
-        staying = {one.uuid: one for one in await self._graph.get_facts(sorted({*replaced.values()} - gone), group_ids)}
+        staying = {
+            one.uuid: one for one in await self._graph.records.get_facts(sorted({*replaced.values()} - gone), group_ids)
+        }
         by = {uuid: staying[other] for uuid, other in replaced.items() if other in staying}
         return _still_retired(list(retired.values()), lost, by)
 
@@ -239,8 +241,8 @@ class Deleting:
             now = await self._committer.time(group)
             fact = await self._fact(whole, visible)  # another caller may have deleted it meanwhile
             ends = list(dict.fromkeys((fact.source_uuid, fact.target_uuid)))
-            retired = await self._graph.retired_by_fact(whole, visible, _MOST_LISTED + 1)
-            left = await self._left(group, await self._graph.get_entities(ends, visible), [fact], mentions=0)
+            retired = await self._graph.facts.retired_by_fact(whole, visible, _MOST_LISTED + 1)
+            left = await self._left(group, await self._graph.records.get_entities(ends, visible), [fact], mentions=0)
             intent = WriteIntent(
                 uuid=str(uuid4()),
                 group_id=group,
@@ -278,13 +280,13 @@ class Deleting:
         return await self._groups.visible(caller)
 
     async def _episode(self, uuid: str, group_ids: Sequence[str]) -> Episode:
-        found = await self._graph.get_episodes([uuid], group_ids)
+        found = await self._graph.records.get_episodes([uuid], group_ids)
         if not found:
             raise unknown("episode", uuid)
         return found[0]
 
     async def _fact(self, uuid: str, group_ids: Sequence[str]) -> Fact:
-        found = await self._graph.get_facts([uuid], group_ids)
+        found = await self._graph.records.get_facts([uuid], group_ids)
         if not found:
             raise unknown("fact", uuid)
         return found[0]
@@ -293,7 +295,7 @@ class Deleting:
         self, group_id: str, entities: Sequence[Entity], lost: Sequence[Fact], *, mentions: int
     ) -> list[_Support]:
         """What supports each entity once these facts and as many mentions of it are gone."""
-        support = await self._graph.entity_support([entity.uuid for entity in entities])
+        support = await self._graph.records.entity_support([entity.uuid for entity in entities])
         gone = Counter(uuid for fact in lost for uuid in {fact.source_uuid, fact.target_uuid})
         person = await self._persons.uuids(group_id)
         return [_left_of(entity, support, gone[entity.uuid], mentions, person) for entity in entities]
@@ -301,12 +303,12 @@ class Deleting:
     async def _introduced(self, episode_uuid: str, left: Sequence[_Support]) -> list[_Support]:
         """Marks what no other episode tells of by itself."""
         asked = [one.entity.uuid for one in left if one.mentions and not (one.facts or one.is_person)]
-        own = await self._graph.own_mentions(asked, 2)
+        own = await self._graph.episodes.own_mentions(asked, 2)
         return [replace(one, is_only_linked=own.get(one.entity.uuid) == [episode_uuid]) for one in left]
 
     async def _why_kept(self, kept: Sequence[_Support], derived: DerivedData, left_as: Sequence[Entity]) -> list[str]:
         uuids = [item.entity.uuid for item in kept if not item.is_person]
-        aliases = await self._graph.aliases(uuids, 1) if uuids else {}
+        aliases = await self._graph.records.aliases(uuids, 1) if uuids else {}
         aliases |= {left.entity_uuid: [name.text for name in left.names[1:]] for left in derived.names}
         left = {entity.uuid: entity for entity in left_as}
         items = [replace(item, entity=left.get(item.entity.uuid, item.entity)) for item in kept]
@@ -314,7 +316,7 @@ class Deleting:
 
     async def _requoted(self, episode_uuid: str, group_ids: Sequence[str]) -> Vectors:
         """Embeddings of shared facts that lose their quote with the episode, made before any lock is held."""
-        facts = await self._graph.episode_facts(episode_uuid, group_ids, _MOST)
+        facts = await self._graph.facts.episode_facts(episode_uuid, group_ids, _MOST)
         texts = {
             fact.uuid: fact.text
             for fact in facts

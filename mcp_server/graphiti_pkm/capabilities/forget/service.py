@@ -26,7 +26,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Episode, Fact, Name, Passage
 from graphiti_pkm.core.model.times import show_time
-from graphiti_pkm.core.ports.ports import RecordKind
+from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
 from graphiti_pkm.core.reading.views import Views, clipped
 from graphiti_pkm.core.waiting import in_thread
@@ -140,11 +140,11 @@ class Forgetting:
         found: RecordKind = "entity" if kind == "entity" else "fact" if kind == "fact" else "episode"
         whole = await resolve_within(self._graph, visible, found, text)
         if kind == "entity":
-            groups = [one.group_id for one in await self._graph.get_entities([whole], visible)]
+            groups = [one.group_id for one in await self._graph.records.get_entities([whole], visible)]
         elif kind == "fact":
-            groups = [one.group_id for one in await self._graph.get_facts([whole], visible)]
+            groups = [one.group_id for one in await self._graph.records.get_facts([whole], visible)]
         else:
-            groups = [one.group_id for one in await self._graph.get_episodes([whole], visible)]
+            groups = [one.group_id for one in await self._graph.records.get_episodes([whole], visible)]
         if not groups:
             raise unknown(found, whole)
         return kind, whole, groups[0]
@@ -185,7 +185,7 @@ class Forgetting:
             return found - {one.episode.uuid for one in read}
 
         found = await in_thread(look)
-        episodes = await self._graph.get_episodes(sorted(found)[:MOST_EPISODES], [target.group_id])
+        episodes = await self._graph.records.get_episodes(sorted(found)[:MOST_EPISODES], [target.group_id])
         titled = []
         for episode in episodes:
             sentences = await in_thread(sentences_of, episode, await self._passages(episode))
@@ -218,21 +218,21 @@ class Forgetting:
     ) -> ForgetTarget:
         """Raises NotFound if it went meanwhile."""
         if kind == "entity":
-            for entity in await self._graph.get_entities([text], [group]):
+            for entity in await self._graph.records.get_entities([text], [group]):
                 return await self._targets.of_entity(entity, names, finder)
             raise unknown("entity", text)
         if kind == "fact":
-            for fact in await self._graph.get_facts([text], [group]):
+            for fact in await self._graph.records.get_facts([text], [group]):
                 return await self._targets.of_fact(fact)
             raise unknown("fact", text)
         if kind == "episode":
-            for episode in await self._graph.get_episodes([text], [group]):
+            for episode in await self._graph.records.get_episodes([text], [group]):
                 return await self._targets.of_episode(episode)
             raise unknown("episode", text)
         return await self._targets.of_query(group, text)
 
     async def _passages(self, episode: Episode) -> list[Passage]:
-        return await self._graph.passages(episode.uuid, without_vector=False, limit=_MOST_PASSAGES)
+        return await self._graph.episodes.passages(episode.uuid, without_vector=False, limit=_MOST_PASSAGES)
 
     async def _redaction(
         self, target: ForgetTarget, episode: Episode, finder: MentionFinder, mode: EpisodesMode
@@ -265,7 +265,7 @@ class Forgetting:
         mentioned: dict[str, frozenset[str]] = {}
         for one in redactions:
             uuid = one.episode.uuid
-            found, _ = await self._graph.episode_entities([uuid], groups, Window(limit=_MOST_ENTITIES))
+            found, _ = await self._graph.episodes.episode_entities([uuid], groups, Window(limit=_MOST_ENTITIES))
             entities |= {entity.uuid: entity for entity in found}
             mentioned[uuid] = frozenset(entity.uuid for entity in found)
         others = {uuid for fact in facts.values() for uuid in (fact.source_uuid, fact.target_uuid)} - entities.keys()
@@ -273,8 +273,10 @@ class Forgetting:
         others |= trace.entities | target.beside.typed
         if target.words:
             wanted = EntityFilter(group_ids=(target.group_id,))
-            others |= set(await self._graph.search_entities(target.words[:_TERMS], wanted, _MOST_ENTITIES // 10))
-        entities |= {one.uuid: one for one in await self._graph.get_entities(sorted(others - entities.keys()), groups)}
+            others |= set(await self._graph.search.search_entities(target.words[:_TERMS], wanted, _MOST_ENTITIES // 10))
+        entities |= {
+            one.uuid: one for one in await self._graph.records.get_entities(sorted(others - entities.keys()), groups)
+        }
         return Material(
             target=target,
             redactions=redactions,
@@ -282,11 +284,11 @@ class Forgetting:
             facts=facts,
             mentioned=mentioned,
             entities=dict(sorted(entities.items())),
-            support=await self._graph.entity_support(sorted(entities)),
-            own=await self._graph.own_mentions(sorted(set().union(*mentioned.values())), len(redactions) + 1),
+            support=await self._graph.records.entity_support(sorted(entities)),
+            own=await self._graph.episodes.own_mentions(sorted(set().union(*mentioned.values())), len(redactions) + 1),
             times=await episode_times(self._graph, facts.values(), [one.episode for one in redactions], groups),
             person=await self._persons.uuids(target.group_id),
-            reasons=await self._graph.reasons(target.group_id, _MOST_REASONS),
+            reasons=await self._graph.changes.reasons(target.group_id, _MOST_REASONS),
             mode=mode,
         )
 
@@ -295,9 +297,11 @@ class Forgetting:
         found: dict[str, Fact] = {}
         for first in range(0, len(episodes), _AT_ONCE):
             some = episodes[first : first + _AT_ONCE]
-            facts = await self._graph.facts_of_episodes(some, groups, MOST_FACTS)
+            facts = await self._graph.facts.facts_of_episodes(some, groups, MOST_FACTS)
             if len(facts) == MOST_FACTS:  # rather slowly than not all of them
-                facts = [fact for one in some for fact in await self._graph.episode_facts(one, groups, MOST_FACTS)]
+                facts = [
+                    fact for one in some for fact in await self._graph.facts.episode_facts(one, groups, MOST_FACTS)
+                ]
             found |= {fact.uuid: fact for fact in facts}
         return found
 
@@ -370,7 +374,7 @@ class Forgetting:
         gone = {fact.uuid for fact in plan.gone}
         found = {}
         for fact in plan.gone[:_SHOWN]:
-            for ended in await self._graph.retired_by_fact(fact.uuid, [fact.group_id], _MOST_LISTED):
+            for ended in await self._graph.facts.retired_by_fact(fact.uuid, [fact.group_id], _MOST_LISTED):
                 if ended.uuid not in gone and (ended.voided or ended.invalid_at or ended.expired_at):
                     found[ended.uuid] = ended
         return [f"{uuid[:_UUID]} {clipped(self._views.sentence(one), _TEXT)}" for uuid, one in found.items()][

@@ -16,7 +16,7 @@ from graphiti_pkm.core.model.names import fold, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
 from graphiti_pkm.core.ports.erasing import RowContent
-from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 
@@ -101,13 +101,13 @@ class ForgetTargets:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._graph: GraphReader = context.graph
+        self._graph: Graph = context.graph
         self._journal = context.journal
         self._persons = Persons(context.graph, context.settings)
 
     async def names(self, group_id: str) -> Sequence[Name]:
         """All linkable names of a group."""
-        book = await self._graph.name_book(group_id, None)
+        book = await self._graph.records.name_book(group_id, None)
         return book.names if book else ()
 
     async def of_entity(self, entity: Entity, known: Sequence[Name], finder: MentionFinder) -> ForgetTarget:
@@ -117,7 +117,7 @@ class ForgetTargets:
         """
         group = entity.group_id
         await self._refuse_person(entity)
-        aliases = (await self._graph.aliases([entity.uuid], _NAMES)).get(entity.uuid, [])
+        aliases = (await self._graph.records.aliases([entity.uuid], _NAMES)).get(entity.uuid, [])
         names = [entity.name, *aliases]
         others = [*known, *await self._called(group, search_terms(" ".join(names)))]
         parts = name_parts(entity, names, others)
@@ -142,16 +142,16 @@ class ForgetTargets:
         mentioning = await self._mentioning(entity)
         found = {episode.uuid: episode for episode in mentioning}
         for name in (*names, *parts.own):
-            listed = await self._graph.episodes_naming(group, name, _EVER, None, MOST_EPISODES)
+            listed = await self._graph.search.episodes_naming(group, name, _EVER, None, MOST_EPISODES)
             found |= {episode.uuid: episode for episode in await _that(says, listed, _content)}
-        titled = await self._graph.search_episodes(
+        titled = await self._graph.search.search_episodes(
             search_terms(" ".join((*names, *parts.own))), EpisodeFilter(group_ids=(group,)), _FOUND
         )
-        listed = await self._graph.get_episodes([uuid for uuid in titled if uuid not in found], [group])
+        listed = await self._graph.records.get_episodes([uuid for uuid in titled if uuid not in found], [group])
         found |= {episode.uuid: episode for episode in await _that(says, listed, _title)}
         _bounded(len(found))
         for name in (*names, *parts.doubtful):
-            listed = await self._graph.episodes_naming(group, name, _EVER, None, _ASKED_EACH)
+            listed = await self._graph.search.episodes_naming(group, name, _EVER, None, _ASKED_EACH)
             found |= {episode.uuid: episode for episode in await _that(hints, listed, _content)}
         beside = await self._beside(group, says, forms, forms.without, found.keys())
         found |= beside.episodes
@@ -209,7 +209,7 @@ class ForgetTargets:
             return [place for place, names in enumerate(named) if most and len(ends & names) == most]
 
         _bounded(len(uuids))
-        own = await self._graph.get_episodes(uuids, [fact.group_id])
+        own = await self._graph.records.get_episodes(uuids, [fact.group_id])
         return ForgetTarget(
             group_id=fact.group_id,
             picks=picks,
@@ -226,9 +226,9 @@ class ForgetTargets:
         found: dict[str, float] = {}
         for form in sorted(forms):
             terms = search_terms(form)
-            found |= await self._graph.search_episodes(terms, EpisodeFilter(group_ids=(group_id,)), _ASKED_EACH)
+            found |= await self._graph.search.search_episodes(terms, EpisodeFilter(group_ids=(group_id,)), _ASKED_EACH)
         others = [uuid for uuid in found if uuid not in known]
-        return await _that(repeats, await self._graph.get_episodes(others, [group_id]), _content)
+        return await _that(repeats, await self._graph.records.get_episodes(others, [group_id]), _content)
 
     async def of_episode(self, episode: Episode) -> ForgetTarget:
         """All of it."""
@@ -251,9 +251,11 @@ class ForgetTargets:
 
         now = self._context.now()
         wanted = EpisodeFilter(group_ids=(group_id,))
-        found = await self._graph.search_episodes(sorted(telling), wanted, _FOUND)
-        facts = await self._graph.search_facts(sorted(telling), FactFilter(group_ids=(group_id,), now=now), _FOUND)
-        held = await self._graph.get_facts(list(facts), [group_id])
+        found = await self._graph.search.search_episodes(sorted(telling), wanted, _FOUND)
+        facts = await self._graph.search.search_facts(
+            sorted(telling), FactFilter(group_ids=(group_id,), now=now), _FOUND
+        )
+        held = await self._graph.records.get_facts(list(facts), [group_id])
         of_named = await self._facts_of_named(group_id, sorted(telling), says)
 
         def left(identifier: str) -> str:
@@ -275,7 +277,7 @@ class ForgetTargets:
             forms=forms,
             without=left,
             beside=beside,
-            episodes=[*await self._graph.get_episodes(list(found), [group_id]), *beside.episodes.values()],
+            episodes=[*await self._graph.records.get_episodes(list(found), [group_id]), *beside.episodes.values()],
             facts=[*await _that(says, held, words_of_claim), *of_named, *beside.claims],
         )
 
@@ -312,9 +314,9 @@ class ForgetTargets:
             after = rows[-1].seq
         if len(claims) + len(related) > MOST_FACTS or len(typed) > MOST_FACTS:
             raise _too_much(f"{len(claims) + len(related):,} facts and {len(typed):,} entities")
-        held = await self._graph.get_facts([*claims, *related], [group_id])
+        held = await self._graph.records.get_facts([*claims, *related], [group_id])
         return Beside(
-            episodes={one.uuid: one for one in await self._graph.get_episodes(list(episodes), [group_id])},
+            episodes={one.uuid: one for one in await self._graph.records.get_episodes(list(episodes), [group_id])},
             claims=[one for one in held if one.uuid in claims],
             related=[one for one in held if one.uuid in related],
             typed=frozenset(typed),
@@ -323,15 +325,15 @@ class ForgetTargets:
 
     async def _facts_of_named(self, group_id: str, terms: Sequence[str], says: TextPredicate) -> list[Fact]:
         """Facts of the entities whose name says it: with a fact the name would stay. Not of the person."""
-        found = await self._graph.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
-        named = await _that(says, await self._graph.get_entities(list(found), [group_id]), lambda one: one.name)
+        found = await self._graph.search.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
+        named = await _that(says, await self._graph.records.get_entities(list(found), [group_id]), lambda one: one.name)
         person = await self._persons.uuids(group_id)
         return [fact for one in named if one.uuid not in person for fact in await self._facts(one)]
 
     async def _called(self, group_id: str, terms: Sequence[str]) -> list[Name]:
         """Names of entities that have none of ours, with one of these words: of the person, or Graphiti's own."""
-        found = await self._graph.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
-        entities = await self._graph.get_entities(list(found), [group_id])
+        found = await self._graph.search.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
+        entities = await self._graph.records.get_entities(list(found), [group_id])
         return [_meaning(entity, entity.name) for entity in entities]
 
     async def _mentioning(self, entity: Entity) -> list[Episode]:
@@ -339,7 +341,7 @@ class ForgetTargets:
         found: list[Episode] = []
         after: tuple[str | int, ...] | None = None
         while True:
-            page = await self._graph.timeline(
+            page = await self._graph.episodes.timeline(
                 entity.uuid, EpisodeFilter(group_ids=(entity.group_id,)), Window(limit=_PAGE, after=after)
             )
             _bounded(page.total)
@@ -349,7 +351,7 @@ class ForgetTargets:
             after = page.keys[-1]
 
     async def _facts(self, entity: Entity) -> list[Fact]:
-        page = await self._graph.connections(
+        page = await self._graph.facts.connections(
             entity.uuid,
             FactFilter(group_ids=(entity.group_id,), now=self._context.now()),
             Window(limit=MOST_FACTS),
@@ -363,18 +365,18 @@ class ForgetTargets:
         wanted = FactFilter(group_ids=(group_id,), now=self._context.now())
         found: dict[str, float] = {}
         for name in names:
-            found |= await self._graph.search_facts(search_terms(name), wanted, _FOUND)
-        return await _that(says, await self._graph.get_facts(list(found), [group_id]), words_of_fact)
+            found |= await self._graph.search.search_facts(search_terms(name), wanted, _FOUND)
+        return await _that(says, await self._graph.records.get_facts(list(found), [group_id]), words_of_fact)
 
     async def _same(self, fact: Fact) -> list[Fact]:
         """Other facts of the same ends that say the same in the same words, for instance one that was ended before."""
         pair = (fact.source_uuid, fact.target_uuid)
-        found = await self._graph.search_facts(
+        found = await self._graph.search.search_facts(
             search_terms(fact.text), FactFilter(group_ids=(fact.group_id,), now=self._context.now()), _FOUND
         )
         others = [
             one
-            for one in await self._graph.get_facts(list(found), [fact.group_id])
+            for one in await self._graph.records.get_facts(list(found), [fact.group_id])
             if one.uuid != fact.uuid and (one.source_uuid, one.target_uuid) == pair
         ]
         own = fold(words_of_fact(fact))

@@ -108,7 +108,7 @@ class Traces:
         entity_uuids: Collection[str],
     ) -> RemovalContext:
         """``texts``: of the graph, made from others; ``entity_uuids``: of those that are there."""
-        facts = await self._graph.get_facts(sorted({held.uuid for held in trace.of("fact")}), [group_id])
+        facts = await self._graph.records.get_facts(sorted({held.uuid for held in trace.of("fact")}), [group_id])
         return RemovalContext(
             trace=trace,
             vanished=await self.vanished(group_id, gone, trace, texts, touched),
@@ -120,7 +120,7 @@ class Traces:
         """All names that the graph has of these entities, of which the rows tell the keys."""
         keys = sorted({key for uuid in entity_uuids for key in trace.keys.get(uuid, ())})
         found: dict[str, list[Name]] = {}
-        for name in (await self._graph.get_names(keys)).values():
+        for name in (await self._graph.records.get_names(keys)).values():
             if name.entity_uuid in entity_uuids and name.group_id == group_id:
                 found.setdefault(name.entity_uuid, []).append(name)
         return found
@@ -137,9 +137,11 @@ class Traces:
         return VanishedWords(left.without(told), trace.remaining)
 
     async def _is_in_graph(self, group_id: str, word: str, touched: Collection[str]) -> bool:
-        found = await self._graph.search_episodes([word], EpisodeFilter(group_ids=(group_id,)), len(touched) + _MORE)
+        found = await self._graph.search.search_episodes(
+            [word], EpisodeFilter(group_ids=(group_id,)), len(touched) + _MORE
+        )
         others = [uuid for uuid in found if uuid not in touched][:_MORE]
-        episodes = await self._graph.get_episodes(others, [group_id])
+        episodes = await self._graph.records.get_episodes(others, [group_id])
         return await in_thread(lambda: any(word in words_in(one.content) for one in episodes))
 
 

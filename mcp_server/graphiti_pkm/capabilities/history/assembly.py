@@ -6,6 +6,7 @@ from typing import Any
 from graphiti_pkm.capabilities.history.changes import Changes
 from graphiti_pkm.capabilities.history.retiring import Retiring
 from graphiti_pkm.capabilities.history.tools import CHANGES, RETIRING
+from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import ServiceKey
 
@@ -13,6 +14,6 @@ from graphiti_pkm.toolkit.services import ServiceKey
 def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
     """By the keys that the tools ask with."""
     return {
-        CHANGES: Changes(kernel.context, kernel.groups),
+        CHANGES: Changes(kernel.context, kernel.groups, kernel.parts.part(cypher=ChangeLists)),
         RETIRING: Retiring(kernel.context, kernel.groups, kernel.committer),
     }

@@ -5,13 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from graphiti_pkm.capabilities.history.models import ChangesResponse, ChangeView
+from graphiti_pkm.capabilities.history.ports import GraphChangeLists
 from graphiti_pkm.capabilities.history.requests import WhatChanged
+from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import MOST_EVENTS, open_proposals
+from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Fact, RecordedChange
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time
-from graphiti_pkm.core.ports.changes import ChangeFilter
 from graphiti_pkm.core.reading.excerpts import supporting_sentence
 from graphiti_pkm.core.reading.paging import CHANGES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader
@@ -29,6 +32,10 @@ _BY_RECORD = (
 
 class Changes(Reader):
     """``what_changed``."""
+
+    def __init__(self, context: Context, groups: Groups, lists: GraphChangeLists) -> None:
+        super().__init__(context, groups)
+        self._lists = lists
 
     async def what_changed(self, caller: Caller, request: WhatChanged) -> ChangesResponse:
         """Changes recorded in ``[since, until)``, newest first, each with the words that caused it.
@@ -51,7 +58,7 @@ class Changes(Reader):
             group_ids=groups,
             kinds=sorted(request.kinds or ()),
         )
-        newest = None if start.recorded_until else await self._graph.newest_record(groups)
+        newest = None if start.recorded_until else await self._graph.facts.newest_record(groups)
         wanted = ChangeFilter(
             group_ids=groups,
             recorded_until=start.recorded_until or max(start.now, newest or start.now),
@@ -60,7 +67,7 @@ class Changes(Reader):
             entity_uuid=anchor and anchor.uuid,
             kinds=tuple(dict.fromkeys(request.kinds or ())),
         )
-        page = await self._graph.changes(wanted, Window(limit=request.limit + 1, after=start.after))
+        page = await self._lists.changes(wanted, Window(limit=request.limit + 1, after=start.after))
         views = await self._seen(page.changes[: request.limit], groups, caller)
         kept = fit(item_sizes(views, groups), budget((CHANGES, request.limit)))
         more = kept < len(page.changes)
@@ -80,7 +87,7 @@ class Changes(Reader):
 
     async def _by_record(self, group_ids: Sequence[str], since: datetime, total: int) -> str | None:
         """For who may mean the world's time: nothing was found, or the period begins before the record does."""
-        began = await self._graph.record_start(group_ids)
+        began = await self._graph.facts.record_start(group_ids)
         if began is None or (total and since >= day_bounds(began, self._context.settings.zone)[0]):
             return None
         return _BY_RECORD
@@ -93,14 +100,14 @@ class Changes(Reader):
         proposed = [change.fact_uuid for change in changes if change.kind == "proposed"]
         told, events = await asyncio.gather(
             self._facts([*(change.fact_uuid for change in changes), *replacing], group_ids),
-            self._graph.fact_changes(list(dict.fromkeys(proposed)), group_ids, MOST_EVENTS),
+            self._graph.changes.fact_changes(list(dict.fromkeys(proposed)), group_ids, MOST_EVENTS),
         )
         waiting = {event.uuid for listed in events.values() for event in open_proposals(listed)}
         words = await self._words(changes, told, group_ids)
         return [self._view(change, told, words.get(change.uuid), waiting, caller) for change in changes]
 
     async def _facts(self, uuids: Iterable[str], group_ids: Sequence[str]) -> dict[str, Fact]:
-        found = await self._graph.get_facts(list(dict.fromkeys(uuids)), group_ids)
+        found = await self._graph.records.get_facts(list(dict.fromkeys(uuids)), group_ids)
         return {fact.uuid: fact for fact in found}
 
     async def _words(
@@ -115,8 +122,8 @@ class Changes(Reader):
         }
         pairs = list(dict.fromkeys((fact.uuid, episode_uuid) for fact, episode_uuid in causes.values()))
         openings, nearest = await asyncio.gather(
-            self._graph.openings(sorted({uuid for _, uuid in pairs}), group_ids, _OPENING),
-            self._graph.nearest_sentences(pairs, group_ids, _OPENING),
+            self._lists.openings(sorted({uuid for _, uuid in pairs}), group_ids, _OPENING),
+            self._lists.nearest_sentences(pairs, group_ids, _OPENING),
         )
 
         def sentences() -> dict[str, str | None]:

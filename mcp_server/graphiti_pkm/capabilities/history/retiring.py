@@ -125,7 +125,7 @@ class Retiring:
             change = change_of(str(uuid4()), fact, "restored", recorded_at, **said, replaced_by=ending.replaced_by)
             unmarked = await self._only_corrected_by(fact, visible) if ending.kind == "voided" else ()
             await self._commit(WriteKind.RESTORE_FACT, group, back, change, unmarked)
-            by = await self._graph.get_facts([ending.replaced_by], visible) if ending.replaced_by else []
+            by = await self._graph.records.get_facts([ending.replaced_by], visible) if ending.replaced_by else []
             left = to_undo([RecordedChange(**dict(change), group_id=group), *events])
             earlier = " It had been ended before that as well: restore_fact again undoes that too." if left else ""
         return ChangedFactResponse(
@@ -145,13 +145,13 @@ class Retiring:
         return said, await self._groups.visible(caller)
 
     async def _fact(self, uuid: str, group_ids: Sequence[str]) -> Fact:
-        found = await self._graph.get_facts([uuid], group_ids)
+        found = await self._graph.records.get_facts([uuid], group_ids)
         if not found:
             raise unknown("fact", uuid)
         return found[0]
 
     async def _events(self, uuid: str, group_ids: Sequence[str]) -> list[RecordedChange]:
-        return (await self._graph.fact_changes([uuid], group_ids, MOST_EVENTS))[uuid]
+        return (await self._graph.changes.fact_changes([uuid], group_ids, MOST_EVENTS))[uuid]
 
     async def _replacement(
         self, uuid: str | None, fact: Fact, group_ids: Sequence[str], *, is_given: bool
@@ -161,7 +161,7 @@ class Retiring:
             return None
         if uuid == fact.uuid:
             raise InvalidInput("replaced_by is the fact itself; name the one that took its place, or leave it out.")
-        found = await self._graph.get_facts([uuid], group_ids)
+        found = await self._graph.records.get_facts([uuid], group_ids)
         if is_given and not found:
             raise unknown("fact", uuid)
         if is_given and found[0].group_id != fact.group_id:
@@ -186,7 +186,7 @@ class Retiring:
         """Episodes of a fact in which nothing else turned out wrong."""
         clean = []
         for episode in fact.episodes:
-            told = await self._graph.episode_facts(episode, group_ids, _MOST_FACTS)
+            told = await self._graph.facts.episode_facts(episode, group_ids, _MOST_FACTS)
             if not any(other.voided for other in told if other.uuid != fact.uuid):
                 clean.append(episode)
         return clean

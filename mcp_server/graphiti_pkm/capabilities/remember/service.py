@@ -30,10 +30,10 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.passages import Span, split_passages
+from graphiti_pkm.core.model.places import Stretch
 from graphiti_pkm.core.model.records import Name, Vector
 from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.model.times import shifted
-from graphiti_pkm.core.ports.neighbours import Stretch
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.receipts import Receipts, in_words
 from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader
@@ -237,7 +237,7 @@ class Writing:
             return None
         start = parsed.reference_time if parsed.is_dated else shifted(parsed.reference_time, -_A_MOMENT)
         end = shifted(parsed.reference_time, timedelta(microseconds=1))
-        return await self._graph.same_text(Stretch(group_id=group_id, start=start, end=end), parsed.body)
+        return await self._graph.episodes.same_text(Stretch(group_id=group_id, start=start, end=end), parsed.body)
 
     async def _with_own_uuid(self, parsed: ParsedRequest, group_id: str, caller: Caller) -> ParsedRequest:
         """A uuid that one of many callers chose means an episode of theirs, or one that its group derives from it.
@@ -247,7 +247,7 @@ class Writing:
         """
         if parsed.uuid is None or (caller.is_local and caller.token is None):
             return parsed
-        if await self._graph.find_uuids("episode", parsed.uuid, await self._groups.visible(caller), 1):
+        if await self._graph.records.find_uuids("episode", parsed.uuid, await self._groups.visible(caller), 1):
             return parsed
         derived = hashlib.sha256(f"{group_id}\0{parsed.uuid}".encode()).digest()[:_UUID_BYTES]
         return replace(parsed, uuid=str(UUID(bytes=derived, version=5)))
@@ -256,7 +256,7 @@ class Writing:
         """An episode that did not come through the journal must not be overwritten, in whichever group it is."""
         if parsed.uuid is None:
             return
-        if await self._graph.find_uuids("episode", parsed.uuid, await self._graph.groups(), 1):
+        if await self._graph.records.find_uuids("episode", parsed.uuid, await self._graph.records.groups(), 1):
             raise ConflictingContent(
                 f"Episode {parsed.uuid} is there already and stays as it is. Nothing was stored now; leave uuid out to "
                 "store this as a new episode."

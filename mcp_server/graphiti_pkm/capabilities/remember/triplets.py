@@ -64,7 +64,7 @@ class Triplets(Reader):
             return None
         visible = await self._groups.visible(caller)
         whole = await resolve_within(self._graph, visible, "entity", uuid)
-        found = await self._graph.get_entities([whole], visible)
+        found = await self._graph.records.get_entities([whole], visible)
         if not found:
             raise unknown("entity", whole)
         return found[0]
@@ -80,7 +80,7 @@ class Triplets(Reader):
     async def _check_name_owner(self, entity: Entity) -> None:
         """Identity goes by name: one whose name belongs to another entity cannot be meant by it."""
         key = name_key(entity.group_id, entity.name)
-        held = (await self._graph.get_names([key])).get(key)
+        held = (await self._graph.records.get_names([key])).get(key)
         if held is not None and held.entity_uuid != entity.uuid:
             raise InvalidInput(
                 f"The name of entity {entity.uuid} belongs to entity {held.entity_uuid} of the same group; use that "
@@ -91,9 +91,9 @@ class Triplets(Reader):
         outcome = stored.facts[0]
         again = " It was known already and now has one more episode." if outcome.outcome == "duplicate" else ""
         try:
-            facts = await self._graph.get_facts([outcome.uuid], [group_id])
+            facts = await self._graph.records.get_facts([outcome.uuid], [group_id])
             ends = [uuid for fact in facts for uuid in (fact.source_uuid, fact.target_uuid)]
-            nodes = await self._graph.get_entities(list(dict.fromkeys(ends)), [group_id])
+            nodes = await self._graph.records.get_entities(list(dict.fromkeys(ends)), [group_id])
         except Unavailable:
             facts, nodes = [], []
             again += " It is stored, but could not be read back; do not send it again."

@@ -5,6 +5,8 @@ from typing import Any
 
 from graphiti_pkm.capabilities.sagas.service import Digests
 from graphiti_pkm.capabilities.sagas.tools import DIGESTS
+from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
+from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import ServiceKey
 
@@ -13,4 +15,5 @@ def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
     """By the keys that the tools ask with."""
     receipts = kernel.receipts if kernel.reads_with_model else None
     queue, notify = kernel.extractions, kernel.committer.on_extractions
-    return {DIGESTS: Digests(kernel.context, kernel.groups, queue, receipts, notify)}
+    communities, changes = kernel.parts.part(cypher=Communities), kernel.parts.part(cypher=ChangeLists)
+    return {DIGESTS: Digests(kernel.context, kernel.groups, queue, receipts, notify, communities, changes)}

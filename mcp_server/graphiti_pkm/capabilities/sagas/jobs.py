@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from graphiti_pkm.capabilities.extraction.writing import OutdatedError
 from graphiti_pkm.capabilities.sagas.label_propagation import MOST_PAIRS, MOST_SUMMARIES, clusters
+from graphiti_pkm.capabilities.sagas.ports import GraphCommunities
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.records import Entity, ExtractJob, Vectors, WriteIntent, WriteKind
@@ -32,12 +33,15 @@ MayWrite = Callable[[], Awaitable[bool]]
 class Digesting:
     """Reads with a model and writes what came of it."""
 
-    def __init__(self, context: Context, committer: Committer, digester: Digester) -> None:
+    def __init__(
+        self, context: Context, committer: Committer, digester: Digester, communities: GraphCommunities
+    ) -> None:
         self._context = context
         self._graph = context.graph
         self._persons = Persons(context.graph, context.settings)
         self._committer = committer
         self._digester = digester
+        self._communities = communities
 
     async def work(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
         """One job, whose write is not in the journal yet.
@@ -54,7 +58,7 @@ class Digesting:
 
     async def _summarize(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
         saga = await self._saga(group_id, job.episode_uuid)
-        newest = await self._graph.newest_record([group_id])
+        newest = await self._graph.facts.newest_record([group_id])
         for _ in range(MOST_ROUNDS):
             further = await self._digester.summarize(saga, ledger)
             if further is None:
@@ -71,14 +75,14 @@ class Digesting:
             await self._write(await self._intent(group_id, job, sagas=(now.model_copy(update=told),)), {}, may_write)
 
     async def _saga(self, group_id: str, uuid: str) -> Saga:
-        found = await self._graph.find_sagas(group_id, uuid, "")
+        found = await self._graph.sagas.find_sagas(group_id, uuid, "")
         for saga in found:
             if saga.uuid == uuid:
                 return saga
         raise NotFound("The saga has gone.")
 
     async def _build(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
-        pairs = await self._graph.joined_entities(group_id, MOST_PAIRS)
+        pairs = await self._communities.joined_entities(group_id, MOST_PAIRS)
         # The person is joined to everything.
         found = clusters(pairs, left_out=await self._persons.uuids(group_id))
         communities = [await self._community(group_id, members, ledger) for members in found]
@@ -104,10 +108,10 @@ class Digesting:
 
     async def _members(self, group_id: str, uuids: Sequence[str]) -> list[Member]:
         """Whose summary nobody wrote is read by its newest facts."""
-        entities = await self._graph.get_entities(uuids, [group_id])
+        entities = await self._graph.records.get_entities(uuids, [group_id])
         plain = [one.uuid for one in entities if not one.summary]
         now = self._context.now()
-        facts = await self._graph.newest_facts(plain, [group_id], now, _FACTS) if plain else {}
+        facts = await self._graph.facts.newest_facts(plain, [group_id], now, _FACTS) if plain else {}
         return [
             Member(uuid=one.uuid, name=one.name, text=_text(one, [fact.text for fact in facts.get(one.uuid, ())]))
             for one in entities

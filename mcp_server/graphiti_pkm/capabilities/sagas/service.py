@@ -6,19 +6,21 @@ from datetime import timedelta
 from typing import Literal
 from uuid import uuid4
 
+from graphiti_pkm.capabilities.history.ports import GraphChangeLists
 from graphiti_pkm.capabilities.sagas.label_propagation import MOST_COMMUNITIES, communities_uuid
 from graphiti_pkm.capabilities.sagas.models import BuildCommunitiesResponse, CommunityView, SagaSummaryResponse
+from graphiti_pkm.capabilities.sagas.ports import GraphCommunities
 from graphiti_pkm.core.call_time import allow_requested_wait
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.saga_plan import find_saga
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ExtractionReceipt
+from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.names import display_name
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.model.request_checks import check_text
-from graphiti_pkm.core.ports.changes import ChangeFilter
 from graphiti_pkm.core.ports.extraction import ExtractionQueue
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.reader import GroupIds
@@ -45,6 +47,8 @@ class Digests:
         queue: ExtractionQueue,
         receipts: Receipts | None,
         notify: Callable[[], None],
+        communities: GraphCommunities,
+        changes: GraphChangeLists,
     ) -> None:
         """``receipts`` None: no model is configured. ``notify`` tells the worker of this process about a job."""
         self._context = context
@@ -53,6 +57,8 @@ class Digests:
         self._queue = queue
         self._receipts = receipts
         self._notify = notify
+        self._communities = communities
+        self._changes = changes
 
     async def summarize_saga(
         self, caller: Caller, saga_name: str, group_id: str | None = None, progress: Progress = no_progress
@@ -104,7 +110,7 @@ class Digests:
         jobs = [self._done(group, "communities", communities_uuid(group), LONGEST_WAIT, progress) for group in stale]
         receipts = await asyncio.gather(*jobs)
         waiting = [receipt for receipt in receipts if receipt.state != "done"]
-        found = await self._graph.communities(wanted, MOST_COMMUNITIES * len(wanted))
+        found = await self._communities.communities(wanted, MOST_COMMUNITIES * len(wanted))
         return BuildCommunitiesResponse(
             message=_later(waiting[0]) if waiting else f"{'Built' if stale else _UNCHANGED} {len(found)} communities.",
             status="queued" if waiting else "done",
@@ -130,11 +136,11 @@ class Digests:
             return False
         if not timedelta() <= now - latest.finished_at <= _FRESH:  # less than nothing: the clock was set back
             return False
-        if not await self._graph.communities([group_id], 1):
+        if not await self._communities.communities([group_id], 1):
             return False
-        until = max(now, await self._graph.newest_record([group_id]) or now)
+        until = max(now, await self._graph.facts.newest_record([group_id]) or now)
         since = ChangeFilter(group_ids=(group_id,), recorded_until=until, since=latest.queued_at)
-        return not (await self._graph.changes(since, Window(limit=1))).changes
+        return not (await self._changes.changes(since, Window(limit=1))).changes
 
     def _must_write(self, caller: Caller) -> None:
         if caller.read_only:

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from graphiti_pkm.capabilities.explore.ports import GraphWalks
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.capabilities.scratch.analysis import ScratchAnalysis
 from graphiti_pkm.capabilities.scratch.comparing import ScratchComparing
@@ -14,6 +15,7 @@ from graphiti_pkm.capabilities.scratch.nodes import ScratchNodes
 from graphiti_pkm.capabilities.scratch.saving import ScratchSaving
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.capabilities.scratch.views import ScratchLooking
+from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.ports.saved_graphs import SavedGraphs
@@ -22,7 +24,15 @@ from graphiti_pkm.core.ports.saved_graphs import SavedGraphs
 class Reasoning:
     """One service for each group of tools, all over the same graphs."""
 
-    def __init__(self, context: Context, groups: Groups, writing: Writing, saved: SavedGraphs) -> None:
+    def __init__(
+        self,
+        context: Context,
+        groups: Groups,
+        writing: Writing,
+        saved: SavedGraphs,
+        walks: GraphWalks,
+        neighbours: GraphNeighbours,
+    ) -> None:
         settings = context.settings
         idle = timedelta(hours=settings.scratch_idle_hours)
         self.graphs = ScratchGraphs(settings.scratch_limits, idle, context.now, context.signer, context.elapsed)
@@ -33,7 +43,7 @@ class Reasoning:
         self.comparing = ScratchComparing(self.graphs)
         self.analysis = ScratchAnalysis(self.graphs, self.matcher, settings.scratch_seconds)
         self.exchange = ScratchExchange(self.graphs, self.matcher, self.analysis.pictures)
-        self.bridge = ScratchBridge(context, groups, self.graphs)
+        self.bridge = ScratchBridge(context, groups, self.graphs, walks, neighbours)
         self.committing = ScratchCommit(context, groups, writing, self.graphs)
         self.saving = ScratchSaving(context, groups, self.graphs, saved)
 

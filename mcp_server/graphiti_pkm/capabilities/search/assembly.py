@@ -6,13 +6,15 @@ from typing import Any
 from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.capabilities.search.tools import EPISODE_SEARCH, SEARCHING
+from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import ServiceKey
 
 
 def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
     """By the keys that the tools ask with."""
+    neighbours = kernel.parts.part(cypher=Neighbours)
     return {
-        SEARCHING: Searching(kernel.context, kernel.groups),
-        EPISODE_SEARCH: EpisodeSearch(kernel.context, kernel.groups),
+        SEARCHING: Searching(kernel.context, kernel.groups, neighbours),
+        EPISODE_SEARCH: EpisodeSearch(kernel.context, kernel.groups, neighbours),
     }

@@ -21,12 +21,13 @@ from graphiti_pkm.capabilities.search.episode_ranking import (
     word_shares,
 )
 from graphiti_pkm.capabilities.search.periods import Period, in_years_before, nearness, periods_in
+from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.names import part_terms, words_of
+from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, Window
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.model.times import day_bounds
-from graphiti_pkm.core.ports.neighbours import Place, Stretch
 from graphiti_pkm.core.reading.candidates import POOL, Candidates, Query
 from graphiti_pkm.core.reading.ranking import MIN_COSINE
 
@@ -75,8 +76,9 @@ class Found:
 class EpisodeCandidates:
     """Asks the graph, and scores what it finds."""
 
-    def __init__(self, context: Context, candidates: Candidates) -> None:
+    def __init__(self, context: Context, candidates: Candidates, neighbours: GraphNeighbours) -> None:
         self._graph = context.graph
+        self._neighbours = neighbours
         self._zone = context.settings.zone
         self._weights = context.settings.episode_weights
         self._candidates = candidates
@@ -85,7 +87,7 @@ class EpisodeCandidates:
         """Everything in the filter that has the words, is near in meaning, or is of a date that the query names."""
         periods = periods_in(text, reference, self._zone)
         worded, near, named = await asyncio.gather(
-            self._graph.search_episodes(without_stop_words(query.terms), wanted, POOL),
+            self._graph.search.search_episodes(without_stop_words(query.terms), wanted, POOL),
             self._near(query, wanted, POOL),
             self._named(text, wanted),
         )
@@ -96,13 +98,13 @@ class EpisodeCandidates:
         terms = without_stop_words(query.terms)
         counts, places = await self._words(list(worded), wanted)
         if unknown := [part for term in unknown_terms(terms, counts) for part in part_terms(term)][:_MOST_PARTS]:
-            held = list(await self._graph.search_episodes(unknown, wanted, _ASKED_FOR))
+            held = list(await self._graph.search.search_episodes(unknown, wanted, _ASKED_FOR))
             more, standing = await self._words(held, wanted)
             holding = holding_parts(unknown_terms(terms, counts), more)
             counts = {**counts, **holding}
             places.update({uuid: place for uuid, place in standing.items() if uuid in holding})
         others = [uuid for uuid, hit in hits.items() if uuid not in places and _counts(uuid, hit, dated)]
-        places.update(await self._graph.episode_places(others, wanted.group_ids))
+        places.update(await self._graph.episodes.episode_places(others, wanted.group_ids))
         signs = Signs(
             words=await asyncio.to_thread(word_shares, terms, counts),
             cosines=_cosines(places, hits, near),
@@ -120,12 +122,12 @@ class EpisodeCandidates:
 
     async def _words(self, uuids: Sequence[str], wanted: EpisodeFilter) -> tuple[WordCounts, dict[str, Place]]:
         """The words of episodes, and where they stand."""
-        episodes = await self._graph.get_episodes(uuids, wanted.group_ids)
+        episodes = await self._graph.records.get_episodes(uuids, wanted.group_ids)
         texts = {each.uuid: f"{each.name} {each.content}" for each in episodes}
         return await asyncio.to_thread(word_counts, texts), {each.uuid: _place(each) for each in episodes}
 
     async def _near(self, query: Query, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
-        return await self._graph.nearest_episodes(query.vector, wanted, limit) if query.vector else {}
+        return await self._graph.search.nearest_episodes(query.vector, wanted, limit) if query.vector else {}
 
     async def _of_periods(
         self, query: Query, wanted: EpisodeFilter, periods: Sequence[Period]
@@ -138,7 +140,7 @@ class EpisodeCandidates:
         for period in periods:
             inside = await self._inside(query, wanted, period)
             if not inside and period.is_yearly:
-                newest = (await self._graph.recent_episodes(wanted, Window(limit=1))).episodes
+                newest = (await self._graph.episodes.recent_episodes(wanted, Window(limit=1))).episodes
                 for earlier in in_years_before(period, newest[0].valid_at, self._zone, _YEARS) if newest else ():
                     if inside := await self._inside(query, wanted, earlier):
                         break
@@ -153,7 +155,9 @@ class EpisodeCandidates:
         inside = wanted.model_copy(update={"valid_after": start, "valid_before": end})
         if near := await self._near(query, inside, _ASKED_FOR):
             return near
-        page = await self._graph.recent_episodes(inside, Window(limit=_ASKED_FOR))  # without a model, or vectors
+        page = await self._graph.episodes.recent_episodes(
+            inside, Window(limit=_ASKED_FOR)
+        )  # without a model, or vectors
         return {each.uuid: EpisodeHit(cosine=0.0, start=0, end=0) for each in page.episodes}
 
     async def _named(self, text: str, wanted: EpisodeFilter) -> list[str]:
@@ -166,13 +170,13 @@ class EpisodeCandidates:
         """Episodes that mention an entity, perhaps by another name than the query."""
         found: dict[str, EpisodeHit] = {}
         if named and wanted.entity_uuid is None:
-            support = await self._graph.entity_support(named)
+            support = await self._graph.records.entity_support(named)
             for uuid in (one for one in named if support[one][0] <= _FEW_MENTIONS):
                 found.update(await self._near(query, wanted.model_copy(update={"entity_uuid": uuid}), _ASKED_FOR))
         return found
 
     async def _with_entities(self, own: Mapping[str, float], named: Sequence[str]) -> dict[str, float]:
-        counts = await self._graph.mentions_among(best_of(own, _COMPARED), named)
+        counts = await self._neighbours.mentions_among(best_of(own, _COMPARED), named)
         return {uuid: score + self._weights.entity * counts.get(uuid, 0) / len(named) for uuid, score in own.items()}
 
     def _dates(self, places: Mapping[str, Place], periods: Sequence[Period]) -> dict[str, float]:
@@ -190,7 +194,8 @@ class EpisodeCandidates:
         best = best_of(own, _SURROUNDED)
         stretches = list(dict.fromkeys(self._day(places[uuid]) for uuid in best))
         steps, orders = await asyncio.gather(
-            self._graph.saga_steps(best, wanted.group_ids), self._graph.places_in(stretches, wanted.recorded_until, DAY)
+            self._neighbours.saga_steps(best, wanted.group_ids),
+            self._neighbours.places_in(stretches, wanted.recorded_until, DAY),
         )
         found = {uuid: step for order in orders for uuid, step in steps_in([place.uuid for place in order]).items()}
         days = {place.uuid: day for day, order in zip(stretches, orders, strict=True) for place in order}

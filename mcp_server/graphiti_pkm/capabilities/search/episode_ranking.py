@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from graphiti_pkm.core.model.names import fold, joined_words
-from graphiti_pkm.core.ports.neighbours import Steps
+from graphiti_pkm.core.model.places import Steps
 from graphiti_pkm.core.reading.ranking import stem
 from graphiti_pkm.settings.weights import EpisodeWeights
 

@@ -7,15 +7,16 @@ from typing import TypeAlias
 
 from graphiti_pkm.capabilities.search.episode_candidates import DAY, EpisodeCandidates
 from graphiti_pkm.capabilities.search.episode_ranking import steps_in
+from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchEpisodes
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import EpisodeSearchResponse, EpisodeView, NearbyEpisode
+from graphiti_pkm.core.model.places import Steps, Stretch
 from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodeHit
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.model.times import iso, shifted
-from graphiti_pkm.core.ports.neighbours import Steps, Stretch
 from graphiti_pkm.core.reading.candidates import Candidates
 from graphiti_pkm.core.reading.excerpts import excerpt, matching_sentence, shown_match
 from graphiti_pkm.core.reading.paging import EPISODES, budget, fit
@@ -32,10 +33,11 @@ _REACH = timedelta(days=1)
 class EpisodeSearch(Reader):
     """``search_episodes``."""
 
-    def __init__(self, context: Context, groups: Groups) -> None:
+    def __init__(self, context: Context, groups: Groups, neighbours: GraphNeighbours) -> None:
         super().__init__(context, groups)
+        self._neighbours = neighbours
         self._candidates = Candidates(context.graph, context.embedder, self._persons)
-        self._episodes = EpisodeCandidates(context, self._candidates)
+        self._episodes = EpisodeCandidates(context, self._candidates, neighbours)
 
     async def search_episodes(self, caller: Caller, request: SearchEpisodes) -> EpisodeSearchResponse:
         """Episodes that fit the query best, each with its best sentence and the text around that.
@@ -72,7 +74,7 @@ class EpisodeSearch(Reader):
         )
         found = await self._episodes.find(request.query, words, wanted, reference or start.now)
         page = slice_of(found.by_uuid, start)
-        episodes = await self._graph.get_episodes(page.uuids(limit), groups)
+        episodes = await self._graph.records.get_episodes(page.uuids(limit), groups)
         room = budget((EPISODES, limit))
         nearby = await self._nearby(episodes, wanted) if request.neighbours else {}
         # In a thread: the sentences of a hundred long episodes take seconds to look through.
@@ -98,15 +100,17 @@ class EpisodeSearch(Reader):
             for one in episodes
         ]
         sagas, orders = await asyncio.gather(
-            self._graph.saga_steps([one.uuid for one in episodes], wanted.group_ids),
-            self._graph.places_in(stretches, wanted.recorded_until, DAY),
+            self._neighbours.saga_steps([one.uuid for one in episodes], wanted.group_ids),
+            self._neighbours.places_in(stretches, wanted.recorded_until, DAY),
         )
         steps = {
             one.uuid: sagas.get(one.uuid) or steps_in([place.uuid for place in order]).get(one.uuid, Steps())
             for one, order in zip(episodes, orders, strict=True)
         }
         asked = {uuid for step in steps.values() for uuid in (step.previous, step.next) if uuid}
-        shown = {one.uuid: _nearby(one) for one in await self._graph.get_episodes(sorted(asked), wanted.group_ids)}
+        shown = {
+            one.uuid: _nearby(one) for one in await self._graph.records.get_episodes(sorted(asked), wanted.group_ids)
+        }
         return {uuid: (shown.get(step.previous or ""), shown.get(step.next or "")) for uuid, step in steps.items()}
 
     def _shown(

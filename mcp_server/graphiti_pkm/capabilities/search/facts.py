@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
@@ -48,8 +49,9 @@ class _Asked:
 class FactSearch(FactLists):
     """``search_memory_facts``."""
 
-    def __init__(self, context: Context, groups: Groups) -> None:
+    def __init__(self, context: Context, groups: Groups, neighbours: GraphNeighbours) -> None:
         super().__init__(context, groups)
+        self._neighbours = neighbours
         self._candidates = Candidates(context.graph, context.embedder, self._persons)
 
     async def search_memory_facts(self, caller: Caller, request: SearchMemoryFacts) -> FactSearchResponse:
@@ -147,9 +149,9 @@ class FactSearch(FactLists):
 
         async def read(narrowed: FactFilter, window: Window) -> FactPage:
             if narrowed.neighbour_uuid is None:
-                return await self._graph.group_facts(narrowed, window)
+                return await self._graph.facts.group_facts(narrowed, window)
             own = narrowed.model_copy(update={"neighbour_uuid": None})
-            return await self._graph.connections(narrowed.neighbour_uuid, own, window)
+            return await self._graph.facts.connections(narrowed.neighbour_uuid, own, window)
 
         listed = await self._listed(read, wanted, limit, asked.start)
         page = listed.page
@@ -211,14 +213,14 @@ class FactSearch(FactLists):
     async def _facts(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
         """With the values that they have, or had at ``known_at``."""
         if wanted.known_at is None:
-            return await self._graph.get_facts(uuids, wanted.group_ids)
-        return await self._graph.facts_under(uuids, wanted)
+            return await self._graph.records.get_facts(uuids, wanted.group_ids)
+        return await self._graph.facts.facts_under(uuids, wanted)
 
     async def _without_wrong(self, scores: dict[str, float], wanted: FactFilter) -> dict[str, float]:
         """What turned out wrong counts half: its correction, in nearly the same words, comes before it."""
         if wanted.status is not None or wanted.known_at is not None or wanted.as_of is not None:
             return scores
-        wrong = await self._graph.voided(list(scores), wanted.group_ids)
+        wrong = await self._graph.facts.voided(list(scores), wanted.group_ids)
         return {uuid: score * _WRONG if uuid in wrong else score for uuid, score in scores.items()}
 
     async def _in_time(self, scores: dict[str, float], wanted: FactFilter) -> tuple[str | None, dict[str, float]]:
@@ -237,9 +239,9 @@ class FactSearch(FactLists):
         """Facts raised by how near their nearer end is to a centre."""
         if centre is None:
             return scores
-        facts = await self._graph.get_facts(list(scores), group_ids)
+        facts = await self._graph.records.get_facts(list(scores), group_ids)
         ends = list({uuid for fact in facts for uuid in (fact.source_uuid, fact.target_uuid)})
-        hops = await self._graph.fact_distances(centre, ends)
+        hops = await self._neighbours.fact_distances(centre, ends)
         distances = {
             fact.uuid: min(hops[uuid] for uuid in (fact.source_uuid, fact.target_uuid) if uuid in hops)
             for fact in facts

@@ -53,7 +53,7 @@ class Searching(FactSearch):
         scores.update({uuid: ASKED + len(first) - place for place, uuid in enumerate(first)})
         page = slice_of(scores, start)
         uuids = page.uuids(limit)
-        views = await self._node_views(await self._graph.get_entities(uuids, groups), wanted, page.scores())
+        views = await self._node_views(await self._graph.records.get_entities(uuids, groups), wanted, page.scores())
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
         next_key = page.next_key([view.uuid for view in views[:kept]], uuids)
         next_cursor = await self._next(start, next_key, groups)
@@ -71,7 +71,7 @@ class Searching(FactSearch):
         )
 
     async def _all_nodes(self, caller: Caller, wanted: EntityFilter, limit: int, start: Start) -> NodeSearchResponse:
-        found, total = await self._graph.entity_page(wanted, Window(limit=limit + 1, after=start.after))
+        found, total = await self._graph.records.entity_page(wanted, Window(limit=limit + 1, after=start.after))
         views = await self._node_views(found[:limit], wanted, {})
         kept = fit(item_sizes(views, wanted.group_ids), budget((NODES, limit)))
         last = found[kept - 1] if kept < len(found) else None
@@ -90,7 +90,7 @@ class Searching(FactSearch):
         self, entities: Sequence[Entity], wanted: EntityFilter, scores: Mapping[str, float]
     ) -> list[NodeView]:
         uuids = [item.uuid for item in entities]
-        aliases = await self._graph.aliases(uuids, NODE_ALIASES)
+        aliases = await self._graph.records.aliases(uuids, NODE_ALIASES)
         facts = await self._newest(uuids, wanted.group_ids, self._context.now(), NODE_FACTS)
         return [
             self._views.node(
@@ -118,7 +118,7 @@ class Searching(FactSearch):
             scores, is_cut, note = found.by_uuid, found.is_cut, words.note
             scores.update({uuid: scores.get(uuid, 0.0) + _EXACT for uuid in exact})
         if centre:
-            scores = lifted(scores, await self._graph.fact_distances(centre, list(scores)))
+            scores = lifted(scores, await self._neighbours.fact_distances(centre, list(scores)))
         return scores, is_cut, note
 
 

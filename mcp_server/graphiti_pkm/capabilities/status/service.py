@@ -83,7 +83,7 @@ class Status:
         """Why nothing can be written now, where anything may be."""
         if self._context.settings.read_only:
             return None
-        return await self._context.journal.refusal() or await self._context.graph.refusal()
+        return await self._context.journal.refusal() or await self._context.graph.writer.refusal()
 
     async def get_status(self, caller: Caller, receipt: str | None = None) -> StatusResponse:
         """State of database, search, writes and jobs, and the sizes of the caller's groups.
@@ -170,7 +170,7 @@ class Status:
                 failures.append("The database does not answer yet.")
                 return None
             visible = (await self._groups.visible(caller))[:_GROUPS]
-            sizes = await self._context.graph.group_sizes(visible)
+            sizes = await self._context.graph.records.group_sizes(visible)
         except Unavailable as error:
             failures.append(error.message)
             return None
@@ -180,9 +180,9 @@ class Status:
         """How searches work now; indexes that are complete go without saying."""
         waiting = 0
         try:
-            indexes = await self._context.graph.vector_indexes()
+            indexes = await self._context.graph.vectors.vector_indexes()
             if jobs:
-                waiting = (await self._context.graph.embedding_size(only_missing=True)).texts
+                waiting = (await self._context.graph.embeddings.embedding_size(only_missing=True)).texts
         except Unavailable:
             indexes = ()
         building = [f"{index.name} {index.percent}%" for index in indexes if index.percent < _COMPLETE]
@@ -213,7 +213,7 @@ class Status:
         # A deletion that waits is in the journal, not yet in the graph.
         if not self._is_shared and held > known and not waiting:
             with contextlib.suppress(Unavailable):  # or it was deleted between the two counts
-                held = min(held, _episodes(await self._context.graph.group_sizes(list(sizes))))
+                held = min(held, _episodes(await self._context.graph.records.group_sizes(list(sizes))))
                 if held > known:
                     failures.append(_UNKNOWN.format(known=known, held=held, lost=LOST_JOURNAL))
                     return
@@ -231,7 +231,7 @@ class Status:
     async def _compare_clocks(self, group_ids: Sequence[str], failures: list[str]) -> None:
         """Whether the record is ahead of the clock: it was set back, or was wrong when something was recorded."""
         with contextlib.suppress(Unavailable):
-            newest = await self._context.graph.newest_record(group_ids)
+            newest = await self._context.graph.facts.newest_record(group_ids)
             ahead = timedelta() if newest is None else newest - self._context.now()
             if ahead > _AHEAD:
                 failures.append(_CLOCK.format(_span(ahead)))

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
+from graphiti_pkm.core.facts.sagas import closing_links, saga_uuid
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.records import Episode, Forgetting, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaStep
-from graphiti_pkm.core.ports.ports import Graph
-from graphiti_pkm.core.ports.sagas import closing_links, saga_uuid
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import NotFound, PkmError
 
 
@@ -27,7 +27,7 @@ class SagaPlace:
 async def find_saga(graph: Graph, group_id: str, name: str) -> Saga | None:
     """The saga of this name: ours in any spelling, else the oldest that Graphiti created under exactly this name."""
     uuid = saga_uuid(group_id, name)
-    found = await graph.find_sagas(group_id, uuid, name)
+    found = await graph.sagas.find_sagas(group_id, uuid, name)
     return next((saga for saga in found if saga.uuid == uuid), found[0] if found else None)
 
 
@@ -41,13 +41,13 @@ async def place_in_saga(graph: Graph, group_id: str, parsed: ParsedRequest) -> S
     saga = await find_saga(graph, group_id, parsed.saga)
     if parsed.saga_previous is not None:
         return SagaPlace(parsed.saga, saga, await _previous(graph, group_id, parsed.saga_previous))
-    return SagaPlace(parsed.saga, saga, await graph.latest_of_saga(saga.uuid) if saga else None)
+    return SagaPlace(parsed.saga, saga, await graph.sagas.latest_of_saga(saga.uuid) if saga else None)
 
 
 async def _previous(graph: Graph, group_id: str, text: str) -> str:
     try:
         whole = await resolve_within(graph, [group_id], "episode", text)
-        if not await graph.episode_places([whole], [group_id]):
+        if not await graph.episodes.episode_places([whole], [group_id]):
             raise unknown("episode", whole)
     except PkmError as error:
         there = " in this group" if isinstance(error, NotFound) else ""
@@ -103,8 +103,8 @@ async def close_sagas(
     forgets = intent.forgets or Forgetting()
     gone = intent.deletions.episodes
     touched = list(dict.fromkeys((*gone, *(text.uuid for text in forgets.episodes))))
-    held = await graph.sagas_of_episodes(touched, [intent.group_id], gone)
-    links = closing_links(await graph.links_around(gone), gone)
+    held = await graph.sagas.sagas_of_episodes(touched, [intent.group_id], gone)
+    links = closing_links(await graph.sagas.links_around(gone), gone)
     stay = [
         one.saga.model_copy(
             update={

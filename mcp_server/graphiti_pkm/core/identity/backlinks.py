@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import NAMESPACE_URL, uuid5
 
 from graphiti_pkm.core.model.records import Episode, Mention
-from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.ports.graph import Graph
 
 AT_ONCE = 200
 """Episodes linked within one write; a job links the rest."""
@@ -26,7 +26,7 @@ class BackLinks:
 
 
 async def find_back_links(
-    graph: GraphReader,
+    graph: Graph,
     group_id: str,
     names: Sequence[str],
     before: datetime,
@@ -63,13 +63,13 @@ def back_link(entity_uuid: str, episode_uuid: str, now: datetime) -> Mention:
 
 
 async def _candidates(
-    graph: GraphReader, group_id: str, names: Sequence[str], before: datetime, after: str | None
+    graph: Graph, group_id: str, names: Sequence[str], before: datetime, after: str | None
 ) -> tuple[list[Episode], str | None]:
     """The next candidates for all names by uuid, and up to where they are complete (None: to the end)."""
     found: dict[str, Episode] = {}
     horizon: str | None = None
     for name in names:
-        episodes = await graph.episodes_naming(group_id, name, before, after, _EXAMINED_AT_ONCE)
+        episodes = await graph.search.episodes_naming(group_id, name, before, after, _EXAMINED_AT_ONCE)
         found.update((episode.uuid, episode) for episode in episodes)
         if len(episodes) == _EXAMINED_AT_ONCE:
             last = episodes[-1].uuid

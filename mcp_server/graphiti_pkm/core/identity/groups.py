@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 from graphiti_pkm.settings.loader import Settings
 
@@ -18,7 +18,7 @@ _SHOWN = 60
 class Groups:
     """Maps names to stored ids for one caller and back; a stored id never reaches an answer."""
 
-    def __init__(self, graph: GraphReader, settings: Settings) -> None:
+    def __init__(self, graph: Graph, settings: Settings) -> None:
         self._graph = graph
         self._default = settings.default_group
 
@@ -50,7 +50,7 @@ class Groups:
     async def visible(self, caller: Caller) -> tuple[str, ...]:
         """Stored ids of all groups that this caller may read and that are not empty."""
         prefix = _prefix(caller)
-        stored = await self._graph.groups()
+        stored = await self._graph.records.groups()
         own = tuple(group for group in stored if (group.startswith(prefix) if prefix else is_local(group)))
         return tuple(group for group in own if self.public(group) in caller.groups) if caller.groups else own
 

@@ -10,7 +10,7 @@ from graphiti_pkm.core.identity.name_parts import is_date_word, parts_of_names
 from graphiti_pkm.core.identity.spelling import MOST_EXTRA_WORDS, NameForm, close_spelling, deletions
 from graphiti_pkm.core.model.queries import NameBook
 from graphiti_pkm.core.model.records import Name
-from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
 
 Words: TypeAlias = tuple[str, ...]
@@ -168,14 +168,14 @@ def _edges(words: Words) -> set[Words]:
 class NameBooks:
     """Cached names of recently written groups; use it under the group's lock."""
 
-    def __init__(self, graph: GraphReader) -> None:
+    def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._groups: dict[str, KnownNames] = {}
 
     async def of(self, group_id: str) -> KnownNames:
         """The current names of a group."""
         known = self._groups.pop(group_id, None) or KnownNames()
-        book = await self._graph.name_book(group_id, known.version)
+        book = await self._graph.records.name_book(group_id, known.version)
         if book is not None:
             known = await in_thread(known.updated, book)
         self._groups[group_id] = known

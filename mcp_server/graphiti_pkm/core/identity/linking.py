@@ -9,7 +9,7 @@ from graphiti_pkm.core.identity.backlinks import BackLinks, back_link, find_back
 from graphiti_pkm.core.identity.known_names import KnownNames
 from graphiti_pkm.core.model.names import fold
 from graphiti_pkm.core.model.records import BackLinkJob, Mention, Name
-from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
 
 _VARIATION = "\ufe0e\ufe0f"
@@ -17,7 +17,7 @@ _VARIATION = "\ufe0e\ufe0f"
 
 
 async def first_back_links(
-    graph: GraphReader, group_id: str, new_names: Sequence[Name], known: KnownNames, now: datetime
+    graph: Graph, group_id: str, new_names: Sequence[Name], known: KnownNames, now: datetime
 ) -> tuple[list[Mention], list[BackLinkJob]]:
     """Links from earlier episodes to new names: the first ones at once, the rest by one job for each entity.
 

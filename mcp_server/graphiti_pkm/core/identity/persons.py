@@ -6,7 +6,7 @@ from graphiti_pkm.core.identity.groups import is_local
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.requests import ME
-from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.settings.loader import Settings
 
 
@@ -21,7 +21,7 @@ class Person:
 class Persons:
     """Names the person of a group. The setting ``person`` applies to the local user's groups only."""
 
-    def __init__(self, graph: GraphReader, settings: Settings) -> None:
+    def __init__(self, graph: Graph, settings: Settings) -> None:
         self._graph = graph
         self._local = settings.person
         self._user_names = settings.user_names
@@ -43,15 +43,15 @@ class Persons:
 
     async def uuids(self, group_id: str) -> frozenset[str]:
         """The entities of the group's person, which are never linked by mention."""
-        found = await self._graph.get_names([name_key(group_id, text) for text in self.names(group_id)])
+        found = await self._graph.records.get_names([name_key(group_id, text) for text in self.names(group_id)])
         return frozenset(name.entity_uuid for name in found.values() if not name.is_linkable)
 
     async def of(self, group_id: str, called: str | None) -> Person:
         """Who "I" is in a stored group; ``called``: the caller's account name, used until the person is known."""
         keys = [name_key(group_id, text) for text in self.names(group_id)]
-        names = await self._graph.get_names(keys)
+        names = await self._graph.records.get_names(keys)
         uuid = next((names[key].entity_uuid for key in keys if key in names), None)
         if is_local(group_id):
             return Person(self._local, uuid)
-        known = await self._graph.get_entities([uuid], [group_id]) if uuid else []
+        known = await self._graph.records.get_entities([uuid], [group_id]) if uuid else []
         return Person(known[0].name if known else (called if self._user_names else None) or ME, uuid)

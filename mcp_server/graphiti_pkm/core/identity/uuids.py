@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.ports.ports import GraphReader, RecordKind
+from graphiti_pkm.core.ports.graph import Graph, RecordKind
 from graphiti_pkm.errors import AmbiguousUuid, InvalidInput, NotFound
 
 PLACEHOLDERS = frozenset({"non-existent-uuid", "nonexistent-uuid"})
@@ -24,7 +24,7 @@ _CANDIDATES = 5
 _SHOWN = 60
 
 
-async def resolve_uuid(graph: GraphReader, groups: Groups, caller: Caller, kind: RecordKind, text: str) -> str:
+async def resolve_uuid(graph: Graph, groups: Groups, caller: Caller, kind: RecordKind, text: str) -> str:
     """The full uuid for ``text``; a full uuid is returned as it is, whether or not it exists.
 
     Raises:
@@ -35,7 +35,7 @@ async def resolve_uuid(graph: GraphReader, groups: Groups, caller: Caller, kind:
     return await resolve_within(graph, await groups.visible(caller), kind, text)
 
 
-async def resolve_within(graph: GraphReader, group_ids: Sequence[str], kind: RecordKind, text: str) -> str:
+async def resolve_within(graph: Graph, group_ids: Sequence[str], kind: RecordKind, text: str) -> str:
     """As ``resolve_uuid``, within stored groups that are already known."""
     wanted = text.strip().lower()
     if wanted in PLACEHOLDERS:
@@ -48,7 +48,7 @@ async def resolve_within(graph: GraphReader, group_ids: Sequence[str], kind: Rec
         )
     if len(digits) == _WHOLE:
         return hyphenated
-    found = await graph.find_uuids(kind, hyphenated, group_ids, _CANDIDATES + 1)
+    found = await graph.records.find_uuids(kind, hyphenated, group_ids, _CANDIDATES + 1)
     if not found:
         raise NotFound(f"No {kind} whose uuid starts with {wanted!a}; {SOURCES[kind]}.")
     if len(found) > 1:

@@ -51,7 +51,7 @@ class FactFilter(Record):
     """Only states that hold at ``now``: not plans, events or readings, not ended, not voided."""
     direction: Direction = "both"
     relations: tuple[str, ...] = ()
-    """Relation names as stored; a service maps a caller's spelling to them with ``GraphReader.relations``."""
+    """Relation names as stored; a service maps a caller's spelling to them with ``Graph.relations``."""
     neighbour_uuid: str | None = None
     """The entity at either end of the fact."""
     kinds: tuple[FactKind, ...] = ()

@@ -47,3 +47,12 @@ class Community(Record):
     summary: str
     created_at: datetime
     members: tuple[str, ...]
+
+
+class SagaMembers(Record):
+    """A saga that holds some episodes, with the first and last recorded of its others."""
+
+    saga: Saga
+    first_remaining: str | None = None
+    """None: it holds no others."""
+    last_remaining: str | None = None

@@ -58,7 +58,7 @@ class Differences(Record):
         return f"Journal and graph differ: {'; '.join(found)}. {remedy}"
 
 
-class GraphComparing(Protocol):
+class GraphComparison(Protocol):
     """The graph's side, of all groups."""
 
     async def write_count(self) -> int:

@@ -76,7 +76,7 @@ class EmbeddingSize(Record):
         return self.entities + self.facts + self.passages
 
 
-class GraphEmbedding(Protocol):
+class GraphEmbeddings(Protocol):
     """Vectors as such, whatever they mean."""
 
     async def embedding(self) -> tuple[str, int] | None:

@@ -9,7 +9,8 @@ from graphiti_pkm.core.identity.spelling import NameForm
 from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Vector
-from graphiti_pkm.core.ports.ports import Embedder, GraphReader
+from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.core.reading.ranking import MIN_COSINE, fuse, word_scores
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
@@ -57,7 +58,7 @@ class Scores:
 class Candidates:
     """Queries graph and embedder, and scores the results."""
 
-    def __init__(self, graph: GraphReader, embedder: Embedder, persons: Persons) -> None:
+    def __init__(self, graph: Graph, embedder: Embedder, persons: Persons) -> None:
         self._graph = graph
         self._embedder = embedder
         self._persons = persons
@@ -84,8 +85,10 @@ class Candidates:
                 for name in names
             }
         )
-        found = await self._graph.get_names(list(dict.fromkeys(key for each in keys.values() for key in each)))
-        records = await self._graph.get_entities(list({name.entity_uuid for name in found.values()}), wanted.group_ids)
+        found = await self._graph.records.get_names(list(dict.fromkeys(key for each in keys.values() for key in each)))
+        records = await self._graph.records.get_entities(
+            list({name.entity_uuid for name in found.values()}), wanted.group_ids
+        )
         fitting = {
             item.uuid
             for item in records
@@ -94,7 +97,7 @@ class Candidates:
         }
         if wanted.status is not None and fitting:
             narrowed = wanted.model_copy(update={"uuids": tuple(fitting)})
-            found_so, _ = await self._graph.entity_page(narrowed, Window(limit=len(fitting)))
+            found_so, _ = await self._graph.records.entity_page(narrowed, Window(limit=len(fitting)))
             fitting = {item.uuid for item in found_so}
         holders = {name: [found[key].entity_uuid for key in each if key in found] for name, each in keys.items()}
         return {name: [uuid for uuid in dict.fromkeys(each) if uuid in fitting] for name, each in holders.items()}
@@ -107,9 +110,9 @@ class Candidates:
     async def _similar(self, name: str, wanted: EntityFilter) -> list[str]:
         terms = search_terms(name, _MOST_NAME_TERMS)
         begun = [beginning_term(term) for term in terms if len(term) >= SHORTEST_PART]
-        hits = list(await self._graph.search_entities([*terms, *begun], wanted, _LOOKED_AT)) if terms else []
-        aliases = await self._graph.aliases(hits, _ALIASES)
-        records = await self._graph.get_entities(hits, wanted.group_ids)
+        hits = list(await self._graph.search.search_entities([*terms, *begun], wanted, _LOOKED_AT)) if terms else []
+        aliases = await self._graph.records.aliases(hits, _ALIASES)
+        records = await self._graph.records.get_entities(hits, wanted.group_ids)
 
         def compared() -> list[tuple[str, str]]:
             asked = NameForm.of(name)
@@ -124,25 +127,25 @@ class Candidates:
 
     async def entities(self, query: Query, wanted: EntityFilter) -> Scores:
         """Entities by names, aliases and summaries."""
-        hits = list(await self._graph.search_entities(query.terms, wanted, POOL))
-        records = await self._graph.get_entities(hits, wanted.group_ids)
-        aliases = await self._graph.aliases(hits, _ALIASES)
+        hits = list(await self._graph.search.search_entities(query.terms, wanted, POOL))
+        records = await self._graph.records.get_entities(hits, wanted.group_ids)
+        aliases = await self._graph.records.aliases(hits, _ALIASES)
         texts = {
             # the name counts twice: it says more about an entity than its facts do
             item.uuid: " ".join((item.name, item.name, *aliases.get(item.uuid, ()), item.summary))
             for item in records
         }
-        near = await self._graph.nearest_entities(query.vector, wanted, POOL) if query.vector else {}
+        near = await self._graph.search.nearest_entities(query.vector, wanted, POOL) if query.vector else {}
         return await in_thread(_fused, query, texts, near)
 
     async def facts(self, query: Query, wanted: FactFilter) -> Scores:
         """Facts by their sentence, relation and both entity names."""
-        hits = list(await self._graph.search_facts(query.terms, wanted, POOL))
+        hits = list(await self._graph.search.search_facts(query.terms, wanted, POOL))
         texts = {
             item.uuid: " ".join((item.text, item.relation.replace("_", " "), item.source_name, item.target_name))
-            for item in await self._graph.get_facts(hits, wanted.group_ids)
+            for item in await self._graph.records.get_facts(hits, wanted.group_ids)
         }
-        near = await self._graph.nearest_facts(query.vector, wanted, POOL) if query.vector else {}
+        near = await self._graph.search.nearest_facts(query.vector, wanted, POOL) if query.vector else {}
         return await in_thread(_fused, query, texts, near)
 
     def _of_person(self, name: str, group_ids: Sequence[str]) -> list[str]:

@@ -51,7 +51,7 @@ class FactLists(Reader):
         at = self._instant("known_at", known_at)
         if at is None or at >= now:
             return Known()
-        began = await self._graph.record_start(group_ids)
+        began = await self._graph.facts.record_start(group_ids)
         if began is not None and began <= at:
             return Known(at)
         begins = f"The record begins {show_time(began, self._context.settings.zone)}; " if began else ""
@@ -80,9 +80,9 @@ class FactLists(Reader):
         if relations and (existing := await self._existing(group_ids, relations)):
             return existing
         uuid = entity.uuid if entity else None
-        first = await self._graph.first_fact(uuid, group_ids, relations) if relations else None
+        first = await self._graph.facts.first_fact(uuid, group_ids, relations) if relations else None
         named = f"{relations[0]} " if first and len(relations) == 1 else ""
-        first = first or await self._graph.first_fact(uuid, group_ids, ())
+        first = first or await self._graph.facts.first_fact(uuid, group_ids, ())
         if first is None:
             return ""
         about = f"about {clipped(entity.name, _NAME)}" if entity else "here"
@@ -92,7 +92,7 @@ class FactLists(Reader):
         """If no relation given exists: the existing ones, similar ones first, then the most used."""
         uses: Counter[str] = Counter()
         for group in group_ids:
-            uses.update(await self._graph.relations(group, RELATIONS))
+            uses.update(await self._graph.facts.relations(group, RELATIONS))
         if not uses or any(name in uses for name in asked):
             return ""
         near = await in_thread(_near, asked, uses)

@@ -98,7 +98,7 @@ class Reader:
             return None
         until = start.recorded_until
         if until is None:
-            newest = await self._graph.newest_record(group_ids)
+            newest = await self._graph.facts.newest_record(group_ids)
             until = start.now if newest is None else max(start.now, newest)
         return encode_cursor(start.signer, key, start.filters, start.now, until)
 
@@ -133,7 +133,7 @@ class Reader:
         if normalise_name(entity_uuid) in PERSON_WORDS:
             entity_uuid = await self._person_uuid(wanted or (self._groups.one(caller, None),)) or entity_uuid
         uuid = await resolve_within(self._graph, visible, "entity", entity_uuid)
-        found = await self._graph.get_entities([uuid], visible)
+        found = await self._graph.records.get_entities([uuid], visible)
         entity = found[0] if found else None
         own = entity.group_id if entity else self._groups.one(caller, None)
         return Anchor(uuid, entity, wanted or (own,))
@@ -141,25 +141,25 @@ class Reader:
     async def _person_uuid(self, group_ids: Sequence[str]) -> str | None:
         """The person of the first of the groups that has one."""
         keys = [name_key(group, text) for group in group_ids for text in self._persons.names(group)]
-        found = await self._graph.get_names(keys)
+        found = await self._graph.records.get_names(keys)
         return next((found[key].entity_uuid for key in keys if key in found), None)
 
     async def _newest(
         self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int
     ) -> dict[str, list[Fact]]:
         """The newest current facts of each entity; of a measure, which has none, its newest readings."""
-        facts = await self._graph.newest_facts(entity_uuids, group_ids, now, limit_each)
+        facts = await self._graph.facts.newest_facts(entity_uuids, group_ids, now, limit_each)
         without = [uuid for uuid in entity_uuids if not facts.get(uuid)]
         if not without:
             return facts
-        return facts | await self._graph.newest_facts(without, group_ids, now, limit_each, readings=True)
+        return facts | await self._graph.facts.newest_facts(without, group_ids, now, limit_each, readings=True)
 
     async def _replacements(
         self, facts: Sequence[Fact], group_ids: Sequence[str], known_at: datetime | None = None
     ) -> dict[str, str]:
         """The replacement of each fact, in one query per page; not for a past state of the record."""
         ended = [fact.uuid for fact in facts if fact.voided or fact.expired_at is not None]
-        return await self._graph.replacements(ended, group_ids) if ended and known_at is None else {}
+        return await self._graph.changes.replacements(ended, group_ids) if ended and known_at is None else {}
 
     @staticmethod
     def _states_only(anchor: Anchor, as_of: datetime | None, total: int) -> str | None:
@@ -171,7 +171,7 @@ class Reader:
         names = [self._groups.public(group) for group in group_ids]
         if not empty:
             return Scope(group_ids=names, note=note)
-        sizes = await self._graph.group_sizes(group_ids[:_HELD_GROUPS])
+        sizes = await self._graph.records.group_sizes(group_ids[:_HELD_GROUPS])
         others = [group for group in await self._groups.visible(caller) if group not in group_ids]
         return Scope(
             group_ids=names,
@@ -187,7 +187,7 @@ class Reader:
         """Stored relations that match the caller's spellings; a spelling without a match is kept."""
         stored: list[str] = []
         for group in group_ids:
-            stored.extend(await self._graph.relations(group, RELATIONS))
+            stored.extend(await self._graph.facts.relations(group, RELATIONS))
         return await in_thread(_spelt, stored, wanted)
 
 

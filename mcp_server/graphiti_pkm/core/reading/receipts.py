@@ -138,7 +138,7 @@ class Receipts:
     async def _shown_from_graph(self, reading: SharedReading) -> ExtractionReceipt:
         """For a job in another server's queue: lists the facts that the episode supports."""
         episode_uuid, is_done = reading.job.episode_uuid, reading.state == "done"
-        read = self._context.graph.episode_facts
+        read = self._context.graph.facts.episode_facts
         facts = await read(episode_uuid, [reading.group_id], MOST_FACTS) if is_done else []
         return ExtractionReceipt(
             episode_uuid=episode_uuid,

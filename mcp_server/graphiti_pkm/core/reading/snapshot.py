@@ -18,7 +18,7 @@ from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Fact, Name, Vector
 from graphiti_pkm.core.model.requests import ME
-from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
 
 LONG_TEXT = 20_000
@@ -79,7 +79,7 @@ class Snapshot:
 class SnapshotReader:
     """Reads what one call needs."""
 
-    def __init__(self, graph: GraphReader, books: NameBooks) -> None:
+    def __init__(self, graph: Graph, books: NameBooks) -> None:
         self._graph = graph
         self._books = books
 
@@ -88,7 +88,9 @@ class SnapshotReader:
         named = names_in(parsed, person)
         if not named:
             return {}
-        return await self._graph.get_names(await in_thread(lambda: [name_key(group_id, one) for one in (*named, ME)]))
+        return await self._graph.records.get_names(
+            await in_thread(lambda: [name_key(group_id, one) for one in (*named, ME)])
+        )
 
     async def read(
         self, group_id: str, parsed: ParsedRequest, person: str, vectors: Mapping[str, Vector], now: datetime
@@ -107,11 +109,11 @@ class SnapshotReader:
         partly = list(dict.fromkeys(parts.values()))[:_MOST_PARTLY]
         around = [*matched, *sorted(mentioned.difference(matched))][:_MOST_RELATED]
         entities, facts, measures, nearest, newest = await asyncio.gather(
-            self._graph.get_entities([*sorted(matched), *partly], [group_id]),
+            self._graph.records.get_entities([*sorted(matched), *partly], [group_id]),
             reading.facts(relations, now),
             reading.measures(),
             reading.nearest(vectors),
-            self._graph.newest_facts(around, [group_id], now, _RELATED_EACH),
+            self._graph.facts.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
         likely = {one.uuid for one in entities if one.uuid in partly and may_stand_alone(one)}
         series, ended, unlike, alike = await asyncio.gather(
@@ -142,7 +144,9 @@ class SnapshotReader:
         )
 
     async def _relations(self, group_id: str, parsed: ParsedRequest) -> Relations:
-        return await in_thread(Relations, await self._graph.relations(group_id, _RELATIONS) if parsed.facts else {})
+        return await in_thread(
+            Relations, await self._graph.facts.relations(group_id, _RELATIONS) if parsed.facts else {}
+        )
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ class _Wanted:
 class _Reading:
     """Reads that depend on which names exist."""
 
-    graph: GraphReader
+    graph: Graph
     group_id: str
     parsed: ParsedRequest
     person: str
@@ -170,13 +174,13 @@ class _Reading:
         """Facts that the given ones may repeat, contradict or replace."""
         wanted = await in_thread(self._wanted, relations)
         found = await asyncio.gather(
-            self._lists(self.graph.facts_with_relation, wanted.replaceable, _REPLACEABLE_EACH),
+            self._lists(self.graph.facts.facts_with_relation, wanted.replaceable, _REPLACEABLE_EACH),
             self._lists(
-                self.graph.facts_with_relation,
+                self.graph.facts.facts_with_relation,
                 [pair for pair in wanted.conflicting if pair not in wanted.replaceable],
                 _CONFLICTING_EACH,
             ),
-            self._lists(self.graph.facts_between, wanted.between, _BETWEEN_EACH),
+            self._lists(self.graph.facts.facts_between, wanted.between, _BETWEEN_EACH),
             *(self._by_prefix(prefix) for prefix in wanted.prefixes),
             *(self._into(target, same, now) for target, same in wanted.rivals),
         )
@@ -213,13 +217,13 @@ class _Reading:
     async def measures(self) -> dict[str, dict[str, int]]:
         """Series of each source for which the call gives a reading."""
         sources = sorted({uuid for fact in self._readings() if (uuid := self._uuid(fact.source))})
-        found = await asyncio.gather(*(self.graph.measures(self.group_id, one, _MEASURES) for one in sources))
+        found = await asyncio.gather(*(self.graph.facts.measures(self.group_id, one, _MEASURES) for one in sources))
         return dict(zip(sources, found, strict=True))
 
     async def series(self, measures: Mapping[str, Mapping[str, int]]) -> list[Fact]:
         """The newest readings of the series that the call continues."""
         wanted = await in_thread(self._continued, measures)
-        found = await asyncio.gather(*(self.graph.readings(self.group_id, *one, _READINGS) for one in wanted))
+        found = await asyncio.gather(*(self.graph.facts.readings(self.group_id, *one, _READINGS) for one in wanted))
         return [fact for facts, _ in found for fact in facts]
 
     def _continued(self, measures: Mapping[str, Mapping[str, int]]) -> Iterable[tuple[str, str]]:
@@ -237,7 +241,9 @@ class _Reading:
         """Facts ended by those that the call may correct or precede; open ones before ended ones."""
         wanted = await in_thread(self._correctable, facts)
         groups = [self.group_id]
-        found = await asyncio.gather(*(self.graph.retired_by_fact(fact.uuid, groups, _ENDED_EACH) for fact in wanted))
+        found = await asyncio.gather(
+            *(self.graph.facts.retired_by_fact(fact.uuid, groups, _ENDED_EACH) for fact in wanted)
+        )
         return {fact.uuid: old for fact, old in zip(wanted, found, strict=True) if old}
 
     def _correctable(self, facts: Sequence[Fact]) -> list[Fact]:
@@ -283,9 +289,9 @@ class _Reading:
 
     async def _target_labels(self, relation: str, now: datetime) -> set[str]:
         wanted = FactFilter(group_ids=(self.group_id,), now=now, relations=(relation,))
-        page = await self.graph.group_facts(wanted, Window(limit=_LABELLED))
+        page = await self.graph.facts.group_facts(wanted, Window(limit=_LABELLED))
         targets = sorted({fact.target_uuid for fact in page.facts})
-        return {one.label for one in await self.graph.get_entities(targets, [self.group_id]) if one.label}
+        return {one.label for one in await self.graph.records.get_entities(targets, [self.group_id]) if one.label}
 
     def _followers(self, facts: Sequence[Fact]) -> list[Fact]:
         """States that follow one that the call may end earlier, because it is recorded late."""
@@ -311,7 +317,7 @@ class _Reading:
             if name != self.person and name in vectors and self._uuid(name) is None
         ][:_MOST_NEW_NAMES]
         found = await asyncio.gather(
-            *(self.graph.nearest_entities(vectors[name], wanted, _NEAREST_EACH) for name in new)
+            *(self.graph.search.nearest_entities(vectors[name], wanted, _NEAREST_EACH) for name in new)
         )
         return dict(zip(new, found, strict=True))
 
@@ -320,7 +326,7 @@ class _Reading:
         new = [name for name in names_given(self.parsed, self.person) if self._uuid(name) is None][:_MOST_NEW_NAMES]
         spelt = await in_thread(lambda: [uuid for name in new for uuid in known.lookalikes(name)[:_NEAREST_EACH]])
         wanted = list(dict.fromkeys((*spelt, *(uuid for found in nearest.values() for uuid in found))))
-        found = await self.graph.get_entities(wanted, [self.group_id]) if wanted else []
+        found = await self.graph.records.get_entities(wanted, [self.group_id]) if wanted else []
         return {entity.uuid: entity for entity in found}
 
     def _readings(self) -> list[ParsedFact]:
@@ -340,12 +346,12 @@ class _Reading:
 
     async def _into(self, target_uuid: str, relations: tuple[str, ...], now: datetime) -> list[Fact]:
         wanted = FactFilter(group_ids=(self.group_id,), now=now, direction="in", relations=relations)
-        page = await self.graph.connections(target_uuid, wanted, Window(limit=_RIVALS_EACH))
+        page = await self.graph.facts.connections(target_uuid, wanted, Window(limit=_RIVALS_EACH))
         return [fact for fact in page.facts if not fact.voided]
 
     async def _by_prefix(self, prefix: str) -> list[Fact]:
-        uuids = await self.graph.find_uuids("fact", prefix, [self.group_id], 2)
-        return await self.graph.get_facts(uuids, [self.group_id]) if uuids else []
+        uuids = await self.graph.records.find_uuids("fact", prefix, [self.group_id], 2)
+        return await self.graph.records.get_facts(uuids, [self.group_id]) if uuids else []
 
 
 def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) -> tuple[list[str], set[str]]:

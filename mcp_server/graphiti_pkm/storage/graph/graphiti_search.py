@@ -30,7 +30,7 @@ from graphiti_pkm.storage.graph.queries import search as queries_search
 from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
 from graphiti_pkm.storage.graph.queries.parts import Conditions
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.search import Searches
+from graphiti_pkm.storage.graph.store import GraphStore
 from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, Embedded
 
 _EPOCH = "1970-01-01T00:00:00+00:00"
@@ -54,9 +54,9 @@ _NOTHING: Row = {
 class GraphitiSearch(SearchInterface):
     """The searches that Graphiti asks its driver for; ``driver`` in them is the one this belongs to, and not used."""
 
-    _store: Searches = PrivateAttr()
+    _store: GraphStore = PrivateAttr()
 
-    def __init__(self, store: Searches) -> None:
+    def __init__(self, store: GraphStore) -> None:
         super().__init__()
         self._store = store
 
@@ -100,7 +100,7 @@ class GraphitiSearch(SearchInterface):
         matched = (f"{queries_search.WORDED_FACTS} {where}", values)
         ask = partial(queries_search.facts_worded, matched=matched, limit=limit)
         groups = await self._groups(group_ids)
-        return await self._facts(list(await self._store.worded(search_terms(query), groups, "fact", limit, ask)))
+        return await self._facts(list(await self._store.search.worded(search_terms(query), groups, "fact", limit, ask)))
 
     async def node_fulltext_search(
         self,
@@ -114,7 +114,9 @@ class GraphitiSearch(SearchInterface):
         matched = (f"{queries_search.WORDED_ENTITIES} {where}", values)
         ask = partial(queries_search.entities_worded, matched=matched, limit=limit)
         groups = await self._groups(group_ids)
-        return await self._entities(list(await self._store.worded(search_terms(query), groups, "entity", limit, ask)))
+        return await self._entities(
+            list(await self._store.search.worded(search_terms(query), groups, "entity", limit, ask))
+        )
 
     async def episode_fulltext_search(
         self,
@@ -125,7 +127,7 @@ class GraphitiSearch(SearchInterface):
         limit: int = 100,
     ) -> list[EpisodicNode]:
         wanted = EpisodeFilter(group_ids=tuple(await self._groups(group_ids)))
-        uuids = list(await self._store.search_episodes(search_terms(query), wanted, limit))
+        uuids = list(await self._store.search.search_episodes(search_terms(query), wanted, limit))
         found = await self._records(_EPISODES, uuids)
         return [episodic_node_from_record(_episode(row)) for row in found]
 
@@ -149,11 +151,11 @@ class GraphitiSearch(SearchInterface):
             return queries_vectors.best(kind, (f"{found} {where}", values), query, limit, k)
 
         groups = await self._groups(group_ids)
-        rows = await self._store.nearest(kind, query, groups, limit, ask)
+        rows = await self._store.search.nearest(kind, query, groups, limit, ask)
         return [row["uuid"] for row in rows if (1 + row["score"]) / 2 > min_score]
 
     async def _groups(self, group_ids: Sequence[str] | None) -> Sequence[str]:
-        return await self._store.groups() if group_ids is None else group_ids
+        return await self._store.records.groups() if group_ids is None else group_ids
 
     async def _facts(self, uuids: Sequence[str]) -> list[EntityEdge]:
         return [entity_edge_from_record(_record(row)) for row in await self._records(_FACTS, uuids)]
@@ -163,7 +165,7 @@ class GraphitiSearch(SearchInterface):
 
     async def _records(self, text: str, uuids: Sequence[str]) -> list[Row]:
         """In this order, each once."""
-        found = await self._store.rows_of(Query("records", text, {"uuids": uuids})) if uuids else []
+        found = await self._store.search.rows_of(Query("records", text, {"uuids": uuids})) if uuids else []
         by_uuid = {dict(row["properties"])["uuid"]: row for row in found}
         return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from types import ModuleType
 from typing import Any, get_args
 
+from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.records import (
     Entity,
     Episode,
@@ -24,6 +25,8 @@ from graphiti_pkm.storage.graph.queries.search import searchable
 from graphiti_pkm.storage.graph.queries.values import Row, day_number, storable
 from graphiti_pkm.storage.graph.values import Instant
 
+EPOCH = "1970-01-01T00:00:00+00:00"
+"""Stands for an instant that whoever wrote a record left out."""
 _KINDS = frozenset(get_args(FactKind))
 _TEXTS = ("measure", "value", "unit", "quote", "quote_episode_uuid")
 _OFFSETS = ("quote_start", "quote_end")
@@ -132,6 +135,16 @@ def passage(row: Row) -> Passage:
     return Passage(**{field: row[field] for field in Passage.model_fields})
 
 
+def place(row: Row) -> Place:
+    """From the columns ``uuid``, ``group_id``, ``va`` and ``ca``."""
+    return Place(
+        uuid=row["uuid"],
+        group_id=row["group_id"],
+        valid_at=instant(row["va"]),
+        created_at=instant(row["ca"]),
+    )
+
+
 def entity_properties(record: Entity) -> Row:
     """What Graphiti saves on an Entity; the embedding is set apart.
 
@@ -205,11 +218,12 @@ def change(row: Row) -> RecordedChange:
     """From the columns ``queries_changes.CHANGE_COLUMNS``, or those of an addition: what older versions left out."""
     known = {field: value for field, value in row.items() if value is not None}
     return RecordedChange(
-        **{field: _instant(value) if field.endswith("_at") else value for field, value in known.items()}
+        **{field: instant(value) if field.endswith("_at") else value for field, value in known.items()}
     )
 
 
-def _instant(text: str) -> datetime:
+def instant(text: str) -> datetime:
+    """As a query returns it; aware."""
     return as_utc(datetime.fromisoformat(text))
 
 

@@ -157,7 +157,7 @@ async def test_counts_of_very_many_neighbours_are_cut_and_the_rest_is_summed() -
 async def test_writes_between_two_pages_neither_repeat_nor_hide_older_facts() -> None:
     world = await a_hub()
     before = set(uuids([await connections(world, max_connections=200)]))
-    centre = (await world.graph.get_entities([HUB], [GROUP]))[0]
+    centre = (await world.graph.records.get_entities([HUB], [GROUP]))[0]
 
     async def something_is_written() -> None:
         world.clock.advance(seconds=60)

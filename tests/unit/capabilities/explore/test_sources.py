@@ -10,7 +10,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactSourcesResponse, SourceView
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.records import Episode, Fact, Passage
-from graphiti_pkm.core.ports.walks import SourceMode
+from graphiti_pkm.core.model.walks import SourceMode
 from graphiti_pkm.errors import InvalidCursor, NotFound
 
 MOVE = "🙂 It was late.\n\nSarah told me that she moved to Berlin in May. She likes it there.\n\nThen it rained a lot."
@@ -50,7 +50,7 @@ class Story:
         if is_embedded:
             await self.world.given(write)
         else:
-            await self.world.graph.apply(write, {})
+            await self.world.graph.writer.apply(write, {})
         return self
 
     async def ask(self, mode: SourceMode = "quote", limit: int = 5, cursor: str | None = None) -> FactSourcesResponse:

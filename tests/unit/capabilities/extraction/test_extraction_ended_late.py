@@ -41,7 +41,7 @@ async def test_a_fact_told_late_is_ended_by_the_one_after_it_and_can_be_restored
     answer, late, home = await told_late(world, "LIVES_IN")
     assert (late.valid_at, late.invalid_at) == (at(2020), at(2025))
     assert [(one.uuid, one.replaced_by) for one in answer.retired] == [(late.uuid, home.uuid)]
-    (change,) = (await world.graph.fact_changes([late.uuid], [world.group], 5))[late.uuid]
+    (change,) = (await world.graph.changes.fact_changes([late.uuid], [world.group], 5))[late.uuid]
     assert (change.kind, change.replaced_by) == ("retired", home.uuid)
     await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=late.uuid, reason="Both homes are hers."))
     assert fact_of(world, late.text).invalid_at is None

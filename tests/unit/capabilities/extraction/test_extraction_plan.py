@@ -70,7 +70,7 @@ async def test_a_recognised_entity_is_kept_however_it_is_spelt(world: Extraction
     assert [line(fact) for fact in world.facts] == ["Anna Schmidt LIKES Tea"]
     assert world.mentions("Anna Schmidt") == 2
     uuid = world.entity("Anna Schmidt").uuid
-    assert await world.graph.aliases([uuid], 10) == {uuid: []}
+    assert await world.graph.records.aliases([uuid], 10) == {uuid: []}
 
 
 @pytest.mark.parametrize("name", ["me", "I", "the user", "Robin"])
@@ -165,7 +165,7 @@ async def test_an_ending_is_done_only_where_it_can_be_trusted(
     assert old.invalid_at == (at(2026, 3) if is_done else None)
     assert [one.uuid for one in (answer.retired if is_done else answer.proposed)] == [old.uuid]
     assert "possible_conflict" not in answer.attention
-    changes = (await world.graph.fact_changes([old.uuid], [world.group], 5))[old.uuid]
+    changes = (await world.graph.changes.fact_changes([old.uuid], [world.group], 5))[old.uuid]
     assert [(one.kind, one.episode_uuid, one.caller) for one in changes] == [
         (outcome, episode, "extraction (scripted-1)")
     ]

@@ -26,7 +26,7 @@ class World(WritingWorld):
             one, two = an_entity("A", group_id=group), an_entity("B", group_id=group)
             write = a_write(one, two, an_episode(group_id=group), a_fact(one, two))
             await self.journal.append(write, {}, "hash", {})
-            await self.graph.apply(write, {})
+            await self.graph.writer.apply(write, {})
         return self
 
     async def clear(self, *group_ids: str, confirm: str | None = None) -> ClearResponse:

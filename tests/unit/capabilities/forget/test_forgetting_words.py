@@ -195,7 +195,7 @@ async def test_names_of_others_titles_descriptions_reasons_and_instructions_go_t
     assert HIDDEN not in notes.everything
     assert WHO not in notes.everything
     assert (tables.episodes[call.uuid].name, tables.episodes[call.uuid].content) == ("[forgotten]", "It snowed.")
-    assert (await notes.graph.aliases([ingrid.uuid], 5))[ingrid.uuid] == ["Inge"]
+    assert (await notes.graph.records.aliases([ingrid.uuid], 5))[ingrid.uuid] == ["Inge"]
     assert tables.changes[reason.uuid].reason == "[forgotten]"
     assert fact.uuid in tables.facts
 
@@ -286,7 +286,7 @@ async def test_what_only_a_whole_note_gave_goes_with_it(way: str) -> None:
         await notes.forget(episode_uuid=gone.uuid, episodes=way)
     assert HIDDEN not in notes.everything
     assert "Tobby" not in notes.everything
-    assert (await notes.graph.aliases([tobias.uuid], 5))[tobias.uuid] == ["Tobs"]
+    assert (await notes.graph.records.aliases([tobias.uuid], 5))[tobias.uuid] == ["Tobs"]
     assert notes.graph.tables.entities[tobias.uuid].summary == "A gardener."
     assert "Tobias" in {name.text for name in notes.graph.tables.names.values()}
 

@@ -173,7 +173,7 @@ async def test_events_are_in_order_whatever_the_clock_does(world: WritingWorld) 
         await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=fact.uuid, reason="Not so."))
         world.clock.advance(seconds=-3600)
         assert values(world.fact("me WORKS_AT Acme")) == (None, None, None, False)
-    found = await world.graph.fact_changes([fact.uuid], ["default"], 10)
+    found = await world.graph.changes.fact_changes([fact.uuid], ["default"], 10)
     assert [change.kind for change in found[fact.uuid]] == ["restored", "retired"] * 3
     instants = [change.recorded_at for change in found[fact.uuid]]
     assert sorted(set(instants), reverse=True) == instants
@@ -235,7 +235,7 @@ async def test_what_version_one_retired_is_restored(world: WritingWorld) -> None
     sarah, note = an_entity("Sarah", group_id="default"), an_episode(group_id="default")
     fact = a_fact(sarah, sarah, valid_at=at(2024), invalid_at=at(2025), expired_at=at(2026))
     event = a_change(fact, note, previous_valid_at=at(2024), recorded_at=at(2026))
-    await world.graph.apply(a_write(sarah, note, fact, event), {})
+    await world.graph.writer.apply(a_write(sarah, note, fact, event), {})
     await restore(world, "Sarah KNOWS Sarah")
     assert values(world.fact("Sarah KNOWS Sarah")) == (at(2024), None, None, False)
 

@@ -21,7 +21,7 @@ def graph() -> FakeGraph:
 async def episodes(graph: FakeGraph, *contents: str, **fields: object) -> list[Episode]:
     """Episodes with uuids in the order given."""
     made = [an_episode(content, uuid=f"{number:08d}", **fields) for number, content in enumerate(contents)]
-    await graph.apply(a_write(*made), {})
+    await graph.writer.apply(a_write(*made), {})
     return made
 
 

@@ -69,7 +69,7 @@ async def test_me_is_the_person() -> None:
 async def test_a_uuid_names_an_entity_whatever_name_comes_with_it_and_its_group() -> None:
     world = World()
     maria = an_entity("Maria Lopez", group_id=OTHER_GROUP)
-    await world.graph.apply(a_write(maria, a_name(maria)), {})
+    await world.graph.writer.apply(a_write(maria, a_name(maria)), {})
     answer = await world.add(source_node_uuid=maria.uuid[:13])
     assert answer.nodes[0].uuid == maria.uuid
     assert answer.nodes[1].group_id == OTHER_GROUP
@@ -79,7 +79,7 @@ async def test_a_uuid_names_an_entity_whatever_name_comes_with_it_and_its_group(
 async def test_uuids_of_other_groups_are_refused() -> None:
     world = World()
     here, there = an_entity("Here", group_id="default"), an_entity("There", group_id=OTHER_GROUP)
-    await world.graph.apply(a_write(here, there, a_name(here), a_name(there)), {})
+    await world.graph.writer.apply(a_write(here, there, a_name(here), a_name(there)), {})
     for fields in (
         {"source_node_uuid": here.uuid, "target_node_uuid": there.uuid},
         {"source_node_uuid": there.uuid, "group_id": "default"},
@@ -97,7 +97,7 @@ async def test_an_entity_whose_name_another_one_holds_is_refused_with_that_one()
     """Graphiti may have made two of one name; by its name the fact would go to the other."""
     world = World()
     holder, twin = an_entity("Maria", group_id="default"), an_entity("Maria", group_id="default")
-    await world.graph.apply(a_write(holder, twin, a_name(holder)), {})
+    await world.graph.writer.apply(a_write(holder, twin, a_name(holder)), {})
     with pytest.raises(InvalidInput, match=holder.uuid):
         await world.add(source_node_uuid=twin.uuid)
     assert world.nothing_is_stored()

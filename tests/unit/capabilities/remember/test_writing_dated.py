@@ -24,7 +24,7 @@ async def test_a_start_told_later_is_recorded_with_what_was_known_before() -> No
     await tell(world, ACME)
     await tell(world, {**ACME, "valid_at": "2019"})
     fact = world.fact("me WORKS_AT Acme")
-    (event,) = (await world.graph.fact_changes([fact.uuid], ["default"], 10))[fact.uuid]
+    (event,) = (await world.graph.changes.fact_changes([fact.uuid], ["default"], 10))[fact.uuid]
     assert (event.kind, event.previous_valid_at, fact.valid_at) == ("dated", None, at(2019))
     assert await kinds(world) == ["dated", "added"]
 
@@ -55,7 +55,7 @@ async def test_an_older_note_makes_a_fact_known_from_then_on() -> None:
     await world.tell("An older note.", ACME, reference_time="2026-01-05")
     world.clock.advance(seconds=1)
     fact = world.fact("me WORKS_AT Acme")
-    (event,) = (await world.graph.fact_changes([fact.uuid], ["default"], 10))[fact.uuid]
+    (event,) = (await world.graph.changes.fact_changes([fact.uuid], ["default"], 10))[fact.uuid]
     assert (event.kind, event.previous_told_at, fact.reference_time) == ("dated", at(2026, 5, 10), at(2026, 1, 5))
     assert (fact.valid_at, len(fact.episodes)) == (None, 2)
 

@@ -310,7 +310,7 @@ async def test_types_come_with_the_next_note_and_no_note_is_made_up_for_them(wor
 
 async def test_entities_without_a_name_record_are_found_by_name(world: WritingWorld) -> None:
     sarah = an_entity("Sarah", group_id="default", summary="From Graphiti.")
-    await world.graph.apply(a_write(sarah), {})
+    await world.graph.writer.apply(a_write(sarah), {})
     answer = await world.tell("x", entities=[{"name": "Sarah", "type": "Person"}])
     assert [(one.uuid, one.outcome) for one in answer.entities] == [(sarah.uuid, "matched")]
     assert world.entity("Sarah").summary == "From Graphiti."
@@ -319,7 +319,7 @@ async def test_entities_without_a_name_record_are_found_by_name(world: WritingWo
 async def test_names_learned_by_another_process_are_known_at_once(world: WritingWorld) -> None:
     await world.tell("x", entities=[{"name": "Sarah"}])
     tom = an_entity("Tom", group_id="default")
-    await world.graph.apply(a_write(tom, a_name(tom)), {})
+    await world.graph.writer.apply(a_write(tom, a_name(tom)), {})
     answer = await world.tell("Tom and Sarah")
     assert [one.name for one in answer.entities] == ["Sarah", "Tom"]
 
@@ -371,7 +371,7 @@ async def test_an_alias_that_is_only_another_spelling_is_matched_and_listed(
     assert (told.episode_uuid, uuid) in world.graph.tables.mentions
     later = await world.tell(earlier)
     assert (later.episode_uuid, uuid) in world.graph.tables.mentions
-    assert await world.graph.aliases([uuid], 10) == {uuid: [alias]}
+    assert await world.graph.records.aliases([uuid], 10) == {uuid: [alias]}
     assert answer.needs_attention == []
 
 
@@ -383,7 +383,7 @@ async def test_a_known_name_gains_spellings_one_by_one(world: WritingWorld) -> N
         answer = await world.tell("x", entities=[{"name": "userserviceapi", "aliases": [spelling]}])
         assert [(one.uuid, one.outcome) for one in answer.entities] == [(uuid, "matched")]
     assert {(one.episode_uuid, uuid) for one in told} <= world.graph.tables.mentions.keys()
-    assert (await world.graph.aliases([uuid], 10))[uuid] == ["User-ServiceAPI", "user service api"]
+    assert (await world.graph.records.aliases([uuid], 10))[uuid] == ["User-ServiceAPI", "user service api"]
     await world.tell("x", entities=[{"name": "userserviceapi", "aliases": ["user service api"]}])
     assert [row.intent.names for row in world.journal.table.values()][-1] == ()
 

@@ -48,7 +48,7 @@ async def test_the_same_uuid_sent_twice_at_once_is_stored_once(world: WritingWor
 
 
 async def test_an_episode_from_elsewhere_is_not_overwritten(world: WritingWorld) -> None:
-    await world.graph.apply(a_write(an_episode(uuid=UUID, group_id="elsewhere")), {})
+    await world.graph.writer.apply(a_write(an_episode(uuid=UUID, group_id="elsewhere")), {})
     with pytest.raises(ConflictingContent, match="is there already"):
         await world.tell("x", uuid=UUID)
 
@@ -105,7 +105,7 @@ async def test_a_name_deleted_while_it_was_not_embedded_is_embedded_after_all(wo
 
     async def embed_and_delete(texts: list[str], patience: float | None = None) -> object:
         vectors = await embed(texts, patience)
-        await world.graph.apply(deletion, {})
+        await world.graph.writer.apply(deletion, {})
         return vectors
 
     world.embedder.embed = embed_and_delete  # type: ignore[method-assign,assignment]

@@ -188,7 +188,7 @@ async def test_a_long_text_is_embedded_in_parts(world: WritingWorld) -> None:
     answer = await world.tell("\n\n".join(f"Sentence {i}." for i in range(300)))
     tables = world.graph.tables
     assert len(tables.passages) == 300
-    without = await world.graph.passages(answer.episode_uuid, without_vector=True, limit=300)
+    without = await world.graph.episodes.passages(answer.episode_uuid, without_vector=True, limit=300)
     assert len(without) == 44
     claimed = await world.journal.claim_job("test", 60)
     assert claimed is not None
@@ -206,7 +206,7 @@ async def test_a_long_text_of_names_is_embedded_in_part_and_the_rest_by_a_job(pa
 
     embedded = sum(len(text.encode()) for text in world.embedder.calls[-1])
     assert 20_000 < embedded <= 24_000
-    without = await world.graph.passages(answer.episode_uuid, without_vector=True, limit=1_000)
+    without = await world.graph.episodes.passages(answer.episode_uuid, without_vector=True, limit=1_000)
     assert len(without) == len(world.graph.tables.passages) - len(world.embedder.calls[-1]) - 1
     assert EmbedPassagesJob(episode_uuid=answer.episode_uuid) in [one.job for one in world.journal.jobs.values()]
 

@@ -73,7 +73,7 @@ async def test_one_call_accepts_a_proposal_with_its_end_and_its_replacement_and_
     assert world.lines() == ["me WORKS_AT Acme"]
     assert world.fact("me WORKS_WITH Tom").invalid_at == at(2026, 5, 10)
     assert [one.open for one in await proposals(world)] == [False]
-    events = (await world.graph.fact_changes([old.uuid], ["default"], 10))[old.uuid]
+    events = (await world.graph.changes.fact_changes([old.uuid], ["default"], 10))[old.uuid]
     assert [(event.kind, event.replaced_by) for event in events] == [("retired", new.uuid), ("proposed", new.uuid)]
     await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=old.uuid, reason="No, he is here."))
     assert world.fact("me WORKS_WITH Tom") == old

@@ -35,6 +35,8 @@ from graphiti_pkm.errors import (
     Unavailable,
 )
 from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
+from graphiti_pkm.storage.graph.parts.communities import Communities
 
 SPENT = BudgetSpent("the day's budget is spent", "It goes on tomorrow.", is_of_day=True)
 
@@ -50,17 +52,20 @@ class World(ExtractionWorld):
         self.queue._now = self.clock
         self.digester = FakeDigester(self.graph)
         self.groups, self.committer = Groups(self.graph, self.context.settings), Committer(self.context)
+        communities, changes = self.graph.part(cypher=Communities), self.graph.part(cypher=ChangeLists)
         self.extracting = Extracting(
             self.context,
             self.queue,
             FakeExtractor(),
             self.extractions,
             Pace(jitter=lambda: 0.5),
-            Digesting(self.context, self.committer, self.digester),
+            Digesting(self.context, self.committer, self.digester, communities),
         )
         receipts = Receipts(self.context, self.groups, self.queue, lambda: self.extracting.changed.next)
         self.status = Status(self.context, self.groups, receipts=receipts)
-        self.digests = Digests(self.context, self.groups, self.queue, receipts, self.extracting.notify)
+        self.digests = Digests(
+            self.context, self.groups, self.queue, receipts, self.extracting.notify, communities, changes
+        )
 
     async def into(self, saga: str, *bodies: str, **fields: Any) -> list[str]:
         uuids = []
@@ -345,7 +350,15 @@ async def test_a_database_that_is_away_costs_no_attempt(world: World) -> None:
 @requirement("G-65", "G-68")
 async def test_without_a_model_both_say_what_to_do(world: World) -> None:
     await world.into("Trip", "First.")
-    without = Digests(world.context, world.groups, world.queue, None, lambda: None)
+    without = Digests(
+        world.context,
+        world.groups,
+        world.queue,
+        None,
+        lambda: None,
+        world.graph.part(cypher=Communities),
+        world.graph.part(cypher=ChangeLists),
+    )
     with pytest.raises(ConfigurationError, match=r"llm_model.*get_episodes"):
         await without.summarize_saga(LOCAL, "Trip")
     with pytest.raises(ConfigurationError, match=r"llm_model.*get_entity_subgraph"):

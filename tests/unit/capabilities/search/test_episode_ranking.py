@@ -16,7 +16,7 @@ from graphiti_pkm.capabilities.search.episode_ranking import (
     word_counts,
     word_shares,
 )
-from graphiti_pkm.core.ports.neighbours import Steps
+from graphiti_pkm.core.model.places import Steps
 from graphiti_pkm.settings.weights import EpisodeWeights
 
 ONLY_OWN = EpisodeWeights(words=1, meaning=1, date=0.5, entity=0.5, neighbour=0, day=0)

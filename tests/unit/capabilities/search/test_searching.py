@@ -347,7 +347,7 @@ async def test_the_best_sentence_is_found_by_words_without_a_model() -> None:
     world = World()
     world.embedder.is_available = False
     records = told("It rained. Sarah cut the budget. It rained again.")
-    await world.graph.apply(a_write(*records), {})
+    await world.graph.writer.apply(a_write(*records), {})
     hit = (await episodes(world, "budget")).episodes[0]
     assert hit.match == "Sarah cut the budget."
     assert hit.content == "It rained. Sarah cut the budget. It rained again."
@@ -373,7 +373,7 @@ async def test_episodes_are_filtered_by_date_and_by_entity() -> None:
 async def test_small_words_of_a_question_do_not_choose_the_sentence() -> None:
     world = World()
     world.embedder.is_available = False
-    await world.graph.apply(a_write(*told("We did what we did at the sea. The invoice came in May.")), {})
+    await world.graph.writer.apply(a_write(*told("We did what we did at the sea. The invoice came in May.")), {})
     assert (await episodes(world, "what did we do about the invoice?")).episodes[0].match == "The invoice came in May."
 
 

@@ -129,7 +129,7 @@ async def test_what_still_gets_its_vector_is_counted_and_a_service_that_fails_is
     world = World()
     write = a_write(an_entity("Sarah"), jobs=(EmbedMissingJob(),))
     await world.journal.append(write, {}, "", {})
-    await world.graph.apply(write, {})
+    await world.graph.writer.apply(write, {})
     answer = await world.status.get_status(world.caller)
     assert (answer.status, answer.search[:24]) == ("ok", "full text and meaning; 1")
     world.embedder.trouble = "The embedding service does not answer."

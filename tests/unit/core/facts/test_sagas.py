@@ -6,7 +6,8 @@ from typing import NoReturn
 
 import pytest
 from tests.builders import RECORDED, a_community, a_mention, a_saga, a_step, a_write, an_entity, an_episode
-from tests.fakes import FakeGraph
+from tests.fakes.reads import FakeEpisodes
+from tests.fakes.sagas import FakeSagas
 from tests.requirements import requirement
 from tests.worlds.writing_world import WritingWorld
 
@@ -87,8 +88,9 @@ async def test_without_a_saga_nothing_is_asked_about_sagas(world: World, monkeyp
     async def refuse(*_: object) -> NoReturn:
         raise AssertionError
 
-    for name in ("find_sagas", "latest_of_saga", "episode_places", "sagas_of_episodes"):
-        monkeypatch.setattr(FakeGraph, name, refuse)
+    for name in ("find_sagas", "latest_of_saga", "sagas_of_episodes"):
+        monkeypatch.setattr(FakeSagas, name, refuse)
+    monkeypatch.setattr(FakeEpisodes, "episode_places", refuse)
     answer = await world.tell("x")
     assert (answer.status, world.sagas) == ("stored", [])
 
@@ -103,8 +105,8 @@ async def test_a_saga_is_one_however_its_name_is_spelt(world: World) -> None:
 async def test_a_saga_of_graphiti_goes_on_under_its_own_uuid(world: World) -> None:
     theirs, other = a_saga(group_id="default"), a_saga(group_id="elsewhere")
     past = an_episode("past", group_id="default")
-    await world.graph.apply(a_write(theirs, past, a_step(theirs, past)), {})
-    await world.graph.apply(a_write(other), {})
+    await world.graph.writer.apply(a_write(theirs, past, a_step(theirs, past)), {})
+    await world.graph.writer.apply(a_write(other), {})
     (uuid,) = await world.told("present")
     assert {saga.uuid for saga in world.sagas} == {theirs.uuid, other.uuid}
     assert world.links == {(past.uuid, uuid)}

@@ -59,11 +59,11 @@ def test_lookalikes_are_distinct_entities_close_ones_first() -> None:
 
 async def test_a_book_is_read_again_only_when_it_changed_or_was_forgotten() -> None:
     graph = FakeGraph()
-    await graph.apply(a_write(SARAH, a_name(SARAH)), {})
+    await graph.writer.apply(a_write(SARAH, a_name(SARAH)), {})
     books = NameBooks(graph)
     first = await books.of("t1")
     assert await books.of("t1") is first
-    await graph.apply(a_write(TOM, a_name(TOM)), {})
+    await graph.writer.apply(a_write(TOM, a_name(TOM)), {})
     assert (await books.of("t1")).mentioned("Tom") == {TOM.uuid}
     first.add(a_name(an_entity("Never stored")))
     books.forget("t1")
@@ -73,8 +73,8 @@ async def test_a_book_is_read_again_only_when_it_changed_or_was_forgotten() -> N
 async def test_books_of_groups_are_apart() -> None:
     graph = FakeGraph()
     there = an_entity("Tom", group_id="t2")
-    await graph.apply(a_write(SARAH, a_name(SARAH)), {})
-    await graph.apply(a_write(there, a_name(there), group_id="t2"), {})
+    await graph.writer.apply(a_write(SARAH, a_name(SARAH)), {})
+    await graph.writer.apply(a_write(there, a_name(there), group_id="t2"), {})
     books = NameBooks(graph)
     assert (await books.of("t1")).mentioned("Tom, Sarah Chen") == {SARAH.uuid}
     assert (await books.of("t2")).mentioned("Tom, Sarah Chen") == {there.uuid}

@@ -130,10 +130,10 @@ class ScratchCommit:
         self, call: Call, keys: Mapping[str, str], origins: Mapping[str, Entity]
     ) -> dict[str, str]:
         """By label, why a name cannot be written: it belongs to another entity, or to one of another type."""
-        names = await self._graph.get_names(sorted(set(keys.values()))) if keys else {}
+        names = await self._graph.records.get_names(sorted(set(keys.values()))) if keys else {}
         uuids = {label: names[key].entity_uuid for label, key in keys.items() if key in names}
         others = {label: uuid for label, uuid in uuids.items() if uuid != origins[label].uuid}
-        found = await self._graph.get_entities(sorted(set(others.values())), [call.group]) if others else []
+        found = await self._graph.records.get_entities(sorted(set(others.values())), [call.group]) if others else []
         types = {entity.uuid: entity.label for entity in found}
         reasons: dict[str, str] = {}
         for label, uuid in others.items():
@@ -164,7 +164,7 @@ class ScratchCommit:
     async def _mark(self, call: Call, outcome: Outcome, stored: AddMemoryResponse) -> None:
         """Mark the committed nodes and edges as known to memory, unless they were changed meanwhile."""
         keys = {label: name_key(call.group, one.name) for label, one in outcome.draft.entities.items()}
-        holders = await self._graph.get_names(sorted(set(keys.values())))
+        holders = await self._graph.records.get_names(sorted(set(keys.values())))
         written = iter(stored.facts)
         facts = [
             (fact, result, (result if result.outcome == "duplicate" else next(written)).uuid)

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
+from graphiti_pkm.capabilities.explore.ports import GraphWalks
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import content_of, labels_for
 from graphiti_pkm.capabilities.scratch.models.memory import LoadMemoryResponse
 from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs, checked_name
+from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
@@ -17,7 +19,7 @@ from graphiti_pkm.core.model.names import normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.times import show_time
-from graphiti_pkm.core.ports.walks import Neighbourhood
+from graphiti_pkm.core.model.walks import Neighbourhood
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS, POOL, checked_text
 from graphiti_pkm.core.reading.paging import LOADED_HOPS, LOADED_NODES
 from graphiti_pkm.core.reading.ranking import ranked
@@ -52,15 +54,15 @@ class SeedSearch(Searching):
         if search_terms(query, 1):
             fitting = await self._fitting(query, wanted)
             uuids = [uuid for uuid in uuids if uuid in fitting]
-        found = {one.uuid: one for one in await self._graph.get_entities(uuids[:most], groups)}
+        found = {one.uuid: one for one in await self._graph.records.get_entities(uuids[:most], groups)}
         return Seeds([found[uuid] for uuid in uuids[:most] if uuid in found], groups, note)
 
     async def _fitting(self, query: str, wanted: EntityFilter) -> set[str]:
         """Entities with the query as name, with a word of it, or with a similar meaning."""
         named = await self._candidates.named([query], wanted)
         words = await self._candidates.query(query)
-        hits = await self._graph.search_entities(words.terms, wanted, POOL)
-        near = await self._graph.nearest_entities(words.vector, wanted, POOL) if words.vector else {}
+        hits = await self._graph.search.search_entities(words.terms, wanted, POOL)
+        near = await self._graph.search.nearest_entities(words.vector, wanted, POOL) if words.vector else {}
         return {*named[query], *hits, *(uuid for uuid, cosine in near.items() if cosine >= MIN_COSINE)}
 
 
@@ -87,9 +89,12 @@ class _Loaded:
 class ScratchBridge(Reader):
     """``load_memory_graph``."""
 
-    def __init__(self, context: Context, groups: Groups, graphs: ScratchGraphs) -> None:
+    def __init__(
+        self, context: Context, groups: Groups, graphs: ScratchGraphs, walks: GraphWalks, neighbours: GraphNeighbours
+    ) -> None:
         super().__init__(context, groups)
-        self._searching = SeedSearch(context, groups)
+        self._walks = walks
+        self._searching = SeedSearch(context, groups, neighbours)
         self._graphs = graphs
 
     async def load_memory_graph(
@@ -124,7 +129,7 @@ class ScratchBridge(Reader):
             status=None if instant is None else "current",
             only_current=not include_invalidated,
         )
-        found = await self._graph.neighbourhood(
+        found = await self._walks.neighbourhood(
             [one.uuid for one in seeds.entities], wanted, hops, limit - len(seeds.entities), limit * _FACTS_A_NODE
         )
         if query is not None and instant is not None and hops:
@@ -171,7 +176,7 @@ class ScratchBridge(Reader):
         visible = await self._groups.visible(caller)
         searched = visible if wanted is None else tuple(group for group in wanted if group in visible)
         whole = [await self._whole(caller, uuid, wanted, visible) for uuid in uuids]
-        entities = await self._graph.get_entities(list(dict.fromkeys(whole)), searched)
+        entities = await self._graph.records.get_entities(list(dict.fromkeys(whole)), searched)
         known = {one.uuid for one in entities}
         for uuid in whole:
             if uuid not in known:

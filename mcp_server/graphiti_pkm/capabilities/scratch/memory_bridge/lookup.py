@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import first_facts, memory_uuid, with_current_text
 from graphiti_pkm.core.model.records import Entity, Fact
-from graphiti_pkm.core.ports.ports import GraphReader
+from graphiti_pkm.core.ports.graph import Graph
 
 _PAGE = 1_000
 _SUMMARY = "summary"
@@ -52,16 +52,16 @@ class MemoryRecords:
 
 
 async def look_up_records(
-    graph: GraphReader, visible: Sequence[str], nodes: Iterable[ScratchNode], edges: Iterable[ScratchEdge]
+    graph: Graph, visible: Sequence[str], nodes: Iterable[ScratchNode], edges: Iterable[ScratchEdge]
 ) -> MemoryRecords:
     """Look up everything that came from memory, in the groups that the caller may see."""
     found = MemoryRecords()
     uuids = {uuid for node in nodes if (uuid := memory_uuid(node)) is not None}
     told = {first for edge in edges for first in first_facts(edge.properties)[:1]}
     for page in _pages(sorted(uuids)):
-        found.entities.update({one.uuid: one for one in await graph.get_entities(page, visible)})
+        found.entities.update({one.uuid: one for one in await graph.records.get_entities(page, visible)})
     for page in _pages(sorted(told)):
-        found.facts.update({one.uuid: one for one in await graph.get_facts(page, visible)})
+        found.facts.update({one.uuid: one for one in await graph.records.get_facts(page, visible)})
     return found
 
 

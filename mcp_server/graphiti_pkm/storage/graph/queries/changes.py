@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
+from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.times import as_utc
-from graphiti_pkm.core.ports.changes import ChangeFilter
 from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, RECORDED, Conditions
 from graphiti_pkm.storage.graph.queries.values import Query, day_number
 from graphiti_pkm.storage.graph.values import Instant, keys_after

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from graphiti_pkm.core.ports.neighbours import Stretch
+from graphiti_pkm.core.model.places import Stretch
 from graphiti_pkm.storage.graph.queries.parts import RECORDED
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.values import Instant

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
-from graphiti_pkm.core.ports.walks import SourceMode
+from graphiti_pkm.core.model.walks import SourceMode
 from graphiti_pkm.storage.graph.queries.facts import fact_conditions
 from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, IS_CURRENT, RECORDED, STARTS
 from graphiti_pkm.storage.graph.queries.values import Query

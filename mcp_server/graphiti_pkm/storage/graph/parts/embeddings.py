@@ -1,22 +1,18 @@
-"""The part of the store that changes what its vectors are."""
+"""The part ``embeddings``: what the vectors are, and changing it."""
 
 from graphiti_pkm.core.model.records import EmbeddedFact
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph import schema
 from graphiti_pkm.storage.graph.database import Refused
+from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import embedding as queries_embedding
 from graphiti_pkm.storage.graph.queries.values import Query
-from graphiti_pkm.storage.graph.reading import Connected
 from graphiti_pkm.storage.graph.vector_indexes import ALL, ENTITIES, FACTS, PASSAGES
-from graphiti_pkm.storage.graph.vectors import VectorIndexes
 
 
-class Embeddings(Connected):
-    """The port ``GraphEmbedding``."""
-
-    _vectors: VectorIndexes
-    _known_dimension: int | None
+class Embeddings(Part):
+    """The port ``GraphEmbeddings``."""
 
     async def embedding(self) -> tuple[str, int] | None:
         model, dimension = await schema.embedding(await self._db())
@@ -32,8 +28,8 @@ class Embeddings(Connected):
         await db.write(Query("change embedding", queries_embedding.CHANGE, values))
         for kind in ALL:
             await db.drop_vector_index(kind)
-        self._vectors.forget()
-        self._known_dimension = dimension
+        self._opened.forget_vectors()
+        self._opened.known_dimension = dimension
 
     async def remove_vectors(self, limit: int) -> int:
         db = await self._db()
@@ -96,8 +92,3 @@ class Embeddings(Connected):
             )
             for row in found
         ]
-
-    async def _dimension(self, *, is_new: bool = False) -> int | None:
-        if self._known_dimension is None or is_new:
-            _, self._known_dimension = await schema.embedding(await self._db())
-        return self._known_dimension

@@ -1,7 +1,6 @@
-"""Full text and vectors: hits by uuid, best first."""
+"""The part ``search``: full text and vectors, hits by uuid, best first."""
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
@@ -10,12 +9,11 @@ from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, Episode
 from graphiti_pkm.core.model.records import Episode, Vector
 from graphiti_pkm.errors import EmbeddingMismatch
 from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import search as queries_search
 from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.reading import Connected
 from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
-from graphiti_pkm.storage.graph.vectors import VectorIndexes
 
 
 def scores(found: Iterable[Row]) -> dict[str, float]:
@@ -29,18 +27,8 @@ def is_direction(vector: Vector) -> bool:
     return math.isfinite(length) and length > 0
 
 
-class Searches(Connected):
-    """The part of ``GraphReader`` that ranks. Vectors are compared exactly, inside the groups asked for."""
-
-    _vectors: VectorIndexes
-
-    async def _dimension(self, *, is_new: bool = False) -> int | None:
-        """Of the vectors in the database, None while there are none; ``is_new``: as it is now, not as once seen."""
-        raise NotImplementedError
-
-    @abstractmethod
-    async def groups(self) -> list[str]:
-        """Stored ids of all groups that hold something, sorted."""
+class Searches(Part):
+    """The port ``GraphSearch``. Vectors are compared exactly, inside the groups asked for."""
 
     async def episodes_naming(
         self, group_id: str, name: str, before: datetime, after: str | None, limit: int
@@ -116,7 +104,7 @@ class Searches(Connected):
         """Best first; nothing if nothing can be near. Raises EmbeddingMismatch."""
         if not await self._is_comparable(vector):
             return []
-        return await self._vectors.nearest(await self._db(), kind, vector, group_ids, limit, ask)
+        return await self._opened.vectors.nearest(await self._db(), kind, vector, group_ids, limit, ask)
 
     async def scores_of(self, query: Query | None) -> dict[str, float]:
         """By uuid, best first; nothing for no query."""
@@ -129,9 +117,9 @@ class Searches(Connected):
 
     async def _is_comparable(self, vector: Vector) -> bool:
         """False when nothing can be near. Raises EmbeddingMismatch for another dimension than the database's."""
-        dimension = await self._dimension()
+        dimension = await self._opened.dimension()
         if dimension is not None and dimension != len(vector):
-            dimension = await self._dimension(is_new=True)
+            dimension = await self._opened.dimension(is_new=True)
         if dimension is not None and dimension != len(vector):
             raise EmbeddingMismatch(
                 f"The database holds vectors of {dimension} dimensions, the search has {len(vector)}: "

@@ -1,18 +1,18 @@
-"""Reads of what became of facts."""
+"""Changes of facts in lists, with the words around each: what the capability history asks."""
 
 from collections.abc import Sequence
 
+from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
 from graphiti_pkm.core.model.queries import EpisodeHit, Window
 from graphiti_pkm.core.model.records import RecordedChange
-from graphiti_pkm.core.ports.changes import ChangeFilter, ChangePage
 from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries.values import Row
-from graphiti_pkm.storage.graph.reading import Connected
 
 
-class ChangeReads(Connected):
-    """The part of ``GraphReader`` about changes."""
+class ChangeLists(Part):
+    """The port ``GraphChangeLists``."""
 
     async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
         db = await self._db()
@@ -28,21 +28,6 @@ class ChangeReads(Connected):
             keys=tuple((row["at"], row["rank"], row["id"]) for row in rows),
             total=sum(total[0]["total"] for total in totals),
         )
-
-    async def fact_changes(
-        self, fact_uuids: Sequence[str], group_ids: Sequence[str], limit_each: int
-    ) -> dict[str, list[RecordedChange]]:
-        wanted = [queries_changes.fact_changes(uuid, group_ids, limit_each) for uuid in fact_uuids]
-        found = await (await self._db()).read(*wanted)
-        return {uuid: list(map(mapping.change, rows)) for uuid, rows in zip(fact_uuids, found, strict=True)}
-
-    async def replacements(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
-        (found,) = await (await self._db()).read(queries_changes.replacements(fact_uuids, group_ids))
-        return {row["fact"]: row["by"] for row in found}
-
-    async def reasons(self, group_id: str, limit: int) -> dict[str, str]:
-        (found,) = await (await self._db()).read(queries_changes.reasons(group_id, limit))
-        return {row["uuid"]: row["reason"] for row in found}
 
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         (found,) = await (await self._db()).read(queries_changes.openings(episode_uuids, group_ids, chars))

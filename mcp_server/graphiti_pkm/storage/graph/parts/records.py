@@ -1,40 +1,26 @@
-"""Reads by uuid, name and group."""
+"""The part ``records``: by uuid, by name and by group."""
 
-from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from graphiti_pkm.core.model.names import measure_key as key_of_measure
 from graphiti_pkm.core.model.names import name_key
-from graphiti_pkm.core.model.queries import GroupSize, NameBook
-from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name, Passage
-from graphiti_pkm.core.ports.ports import RecordKind
+from graphiti_pkm.core.model.queries import EntityFilter, GroupSize, NameBook, Window
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
+from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.storage.graph import mapping
-from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
+from graphiti_pkm.storage.graph.database import Database
+from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import read as queries_read
-
-if TYPE_CHECKING:
-    from graphiti_pkm.storage.graph.database import Database
 
 WHOLE_UUID = 36
 _KEY_SEPARATOR = "\x1f"
-_MEASURES = 1_000
-"""Distinct spellings of measures looked through for one entity."""
 
 _Record = TypeVar("_Record", Entity, Episode, Fact)
 
 
-class Connected(ABC):
-    """Whatever talks to the database."""
-
-    @abstractmethod
-    async def _db(self) -> "Database":
-        """The connection, opened on first use. Raises Unavailable, NewerSchema."""
-
-
-class Lookups(Connected):
-    """The part of ``GraphReader`` that finds records by what they are called."""
+class Records(Part):
+    """The port ``GraphRecords``."""
 
     async def groups(self) -> list[str]:
         (found,) = await (await self._db()).read(queries_read.GROUPS)
@@ -77,7 +63,7 @@ class Lookups(Connected):
                 names.update(await self._unnamed(db, group, unknown))
         return {key: names[key] for key in keys if key in names}
 
-    async def _unnamed(self, db: "Database", group_id: str, keys: set[str]) -> Mapping[str, Name]:
+    async def _unnamed(self, db: Database, group_id: str, keys: set[str]) -> Mapping[str, Name]:
         """Entities that Graphiti made without a ``Name`` of ours; of namesakes the first uuid."""
         normalised = [key.partition(_KEY_SEPARATOR)[2] for key in keys]
         (found,) = await db.read(queries_read.unnamed(group_id, normalised))
@@ -103,37 +89,6 @@ class Lookups(Connected):
         names = tuple(mapping.name(row) for row in found if row["key"] is not None)
         return NameBook(version=found[0]["version"] if found else 0, names=names)
 
-    async def facts_with_relation(
-        self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
-    ) -> list[list[Fact]]:
-        wanted = [queries_read.facts_with_relation(group_id, *pair, limit_each) for pair in pairs]
-        return [list(map(mapping.fact, rows)) for rows in await (await self._db()).read(*wanted)]
-
-    async def facts_between(self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int) -> list[list[Fact]]:
-        wanted = [queries_read.facts_between(group_id, *pair, limit_each) for pair in pairs]
-        return [list(map(mapping.fact, rows)) for rows in await (await self._db()).read(*wanted)]
-
-    async def relations(self, group_id: str, limit: int) -> dict[str, int]:
-        (found,) = await (await self._db()).read(queries_read.relations(group_id, limit))
-        return {row["word"]: row["uses"] for row in found}
-
-    async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
-        (found,) = await (await self._db()).read(queries_read.measures(group_id, source_uuid, limit))
-        return {row["word"]: row["uses"] for row in found}
-
-    async def readings(self, group_id: str, source_uuid: str, measure_key: str, limit: int) -> tuple[list[Fact], int]:
-        known = await self.measures(group_id, source_uuid, _MEASURES)
-        spellings = [spelling for spelling in known if key_of_measure(spelling) == measure_key]
-        if not spellings:
-            return [], 0
-        page, total = await (await self._db()).read(*queries_read.readings(group_id, source_uuid, spellings, limit))
-        return [mapping.fact(row) for row in reversed(page)], total[0]["total"]
-
-    async def passages(self, episode_uuid: str, without_vector: bool, limit: int) -> list[Passage]:
-        query = queries_episodes.passages(episode_uuid, limit, without_vector=without_vector)
-        (found,) = await (await self._db()).read(query)
-        return [mapping.passage(row) for row in found]
-
     async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
         (found,) = await (await self._db()).read(queries_read.entity_support(entity_uuids))
         support = {row["uuid"]: (row["mentions"], row["facts"]) for row in found}
@@ -146,6 +101,10 @@ class Lookups(Connected):
             group: GroupSize(episodes=counts[3 * i], entities=counts[3 * i + 1], facts=counts[3 * i + 2])
             for i, group in enumerate(group_ids)
         }
+
+    async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
+        page, total = await (await self._db()).read_apart(*queries_read.entity_page(wanted, window))
+        return list(map(mapping.entity, page)), total[0]["total"]
 
 
 def _in_order(uuids: Sequence[str], found: "map[_Record]") -> list[_Record]:

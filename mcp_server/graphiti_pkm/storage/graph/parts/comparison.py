@@ -1,9 +1,9 @@
-"""The part of the store that tells all it holds, by uuid."""
+"""The part ``comparison``: all that the graph holds, by uuid."""
 
 from collections.abc import Sequence
 
+from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries.values import Query
-from graphiti_pkm.storage.graph.reading import Connected
 
 _WRITE_COUNT = Query("count markers", "MATCH (w:Write) RETURN count(w) AS count", {})
 _EPISODE_COUNT = Query("count episodes", "MATCH (e:Episodic) RETURN count(e) AS count", {})
@@ -12,8 +12,8 @@ _EPISODES = "MATCH (e:Episodic) WHERE e.uuid > $after RETURN e.uuid AS uuid ORDE
 _EXISTING_EPISODES = "UNWIND $uuids AS u MATCH (e:Episodic {uuid: u}) RETURN DISTINCT e.uuid AS uuid"
 
 
-class Comparisons(Connected):
-    """The port ``GraphComparing``."""
+class Comparison(Part):
+    """The port ``GraphComparison``."""
 
     async def write_count(self) -> int:
         (found,) = await (await self._db()).read(_WRITE_COUNT)

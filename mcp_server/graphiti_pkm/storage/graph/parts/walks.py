@@ -1,4 +1,4 @@
-"""The port ``GraphWalks``: reads that go further than one edge."""
+"""Reads that go further than one edge: what the capability explore asks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
-from graphiti_pkm.core.ports.walks import FactSource, Neighbourhood, SourceMode, SourcePage
+from graphiti_pkm.core.model.walks import FactSource, Neighbourhood, SourceMode, SourcePage
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import paths as queries_paths
 from graphiti_pkm.storage.graph.queries import read as queries_read
 from graphiti_pkm.storage.graph.queries.values import Row
-from graphiti_pkm.storage.graph.reading import Connected
 
 if TYPE_CHECKING:
     from graphiti_pkm.storage.graph.database import Database
@@ -25,8 +25,8 @@ MOST_FACTS = 250_000
 """Most that one hop may read: some seconds."""
 
 
-class Walks(Connected):
-    """The part of the graph that walks."""
+class Walks(Part):
+    """The port ``GraphWalks``."""
 
     async def fact_sources(self, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> SourcePage:
         page, total = await (await self._db()).read_apart(*queries_paths.fact_sources(fact, group_ids, mode, window))

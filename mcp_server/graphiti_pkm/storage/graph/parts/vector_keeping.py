@@ -1,4 +1,4 @@
-"""The background work on the HNSW indexes.
+"""The part ``vectors``: the background work on the HNSW indexes.
 
 Any number of processes may do it: the database's own state is what they share, and tells which of them was first.
 """
@@ -10,8 +10,7 @@ from graphiti_pkm.core.model.queries import VectorIndex
 from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph import schema
-from graphiti_pkm.storage.graph.reading import Connected
-from graphiti_pkm.storage.graph.vectors import VectorIndexes
+from graphiti_pkm.storage.graph.parts.part import Part
 
 _log = logging.getLogger(__name__)
 
@@ -19,10 +18,9 @@ BUILDING_SECONDS = 5.0
 TENDED_SECONDS = 60.0
 
 
-class VectorKeeping(Connected):
-    """The part of the store that looks after its vector indexes."""
+class VectorKeeping(Part):
+    """The port ``GraphVectors``."""
 
-    _vectors: VectorIndexes
     settle_seconds = 15.0
     """The first searches after a start have the machine to themselves for so long."""
 
@@ -38,11 +36,11 @@ class VectorKeeping(Connected):
         """
         db = await self._db()
         _, dimension = await schema.embedding(db)
-        await self._vectors.tend(db, dimension)
+        await self._opened.vectors.tend(db, dimension)
 
     async def detect_vector_indexes(self) -> None:
         """Use the indexes that are there, and leave them as they are. Raises Unavailable."""
-        await self._vectors.look(await self._db())
+        await self._opened.vectors.look(await self._db())
 
     async def maintain_vector_indexes(self, stop: asyncio.Event) -> None:
         """Tend them until the end."""
@@ -52,5 +50,5 @@ class VectorKeeping(Connected):
                 await work()
             except Unavailable as error:
                 _log.warning("the vector indexes have to wait: %s", error.message)
-            await wait_for_any(stop, seconds=BUILDING_SECONDS if self._vectors.is_building else seconds)
+            await wait_for_any(stop, seconds=BUILDING_SECONDS if self._opened.vectors.is_building else seconds)
             work, seconds = self.tend_vector_indexes, TENDED_SECONDS

@@ -1,35 +1,27 @@
-"""Reads that start at an entity or an episode and go along its edges."""
+"""The part ``facts``: lists of facts, as they are or as they were known."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 
-from graphiti_pkm.core.model.queries import (
-    EntityFilter,
-    EpisodeFilter,
-    EpisodePage,
-    FactFilter,
-    FactPage,
-    NeighbourCount,
-    TimelineSummary,
-    Window,
-)
-from graphiti_pkm.core.model.records import Entity, Fact
-from graphiti_pkm.core.model.times import as_utc
+from graphiti_pkm.core.model.names import measure_key as key_of_measure
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, NeighbourCount, Window
+from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
 from graphiti_pkm.storage.graph.queries import facts as queries_facts
 from graphiti_pkm.storage.graph.queries import read as queries_read
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.reading import Connected
 from graphiti_pkm.storage.graph.values import Instant
 
-_MONTH = len("2026-03")
 _FACT_KEYS = ("cur", "va", "ca", "id")
+_MEASURES = 1_000
+"""Distinct spellings of measures looked through for one entity."""
 
 
-class Traversals(Connected):
-    """The part of ``GraphReader`` around one entity or episode; a page and its total travel together."""
+class Facts(Part):
+    """The port ``GraphFacts``; a page and its total travel together."""
 
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
         changed = await self._changed(entity_uuid, wanted)
@@ -64,19 +56,15 @@ class Traversals(Connected):
         self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
     ) -> datetime | None:
         (found,) = await (await self._db()).read(queries_read.first_fact(entity_uuid, group_ids, relations))
-        return found[0]["first"] and _instant(found[0]["first"])
+        return found[0]["first"] and mapping.instant(found[0]["first"])
 
     async def record_start(self, group_ids: Sequence[str]) -> datetime | None:
         (found,) = await (await self._db()).read(queries_read.record_start(group_ids))
-        return found[0]["began"] and _instant(found[0]["began"])
+        return found[0]["began"] and mapping.instant(found[0]["began"])
 
     async def newest_record(self, group_ids: Sequence[str]) -> datetime | None:
         (found,) = await (await self._db()).read(queries_read.newest_record(group_ids))
-        return found[0]["newest"] and _instant(found[0]["newest"])
-
-    async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
-        page, total = await (await self._db()).read_apart(*queries_read.entity_page(wanted, window))
-        return list(map(mapping.entity, page)), total[0]["total"]
+        return found[0]["newest"] and mapping.instant(found[0]["newest"])
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         changed = await self._changed(entity_uuid, wanted)
@@ -107,38 +95,6 @@ class Traversals(Connected):
         (found,) = await (await self._db()).read(queries_read.voided(fact_uuids, group_ids))
         return {row["uuid"] for row in found}
 
-    async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
-        return await self._episode_page(*queries_episodes.timeline(entity_uuid, wanted, window))
-
-    async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
-        return await self._episode_page(*queries_episodes.recent_episodes(wanted, window))
-
-    async def _episode_page(self, page_query: Query, total_query: Query) -> EpisodePage:
-        page, total = await (await self._db()).read_apart(page_query, total_query)
-        return EpisodePage(
-            episodes=tuple(map(mapping.episode, page)),
-            keys=tuple((row["va"], row["ca"], row["id"]) for row in page),
-            total=total[0]["total"],
-        )
-
-    async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
-        months_of = queries_episodes.months_in_utc if str(zone) == "UTC" else queries_episodes.months_in_any_zone
-        (spans,) = await (await self._db()).read(months_of(entity_uuid, wanted))
-        return TimelineSummary(
-            first=_instant(spans[0]["first"]) if spans else None,
-            last=max(_instant(row["last"]) for row in spans) if spans else None,
-            total=sum(row["n"] for row in spans),
-            counts=tuple((_inside(row["span"]), row["n"]) for row in spans),
-        )
-
-    async def episode_entities(
-        self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
-    ) -> tuple[list[Entity], int]:
-        page, total = await (await self._db()).read_apart(
-            *queries_episodes.episode_entities(episode_uuids, group_ids, window)
-        )
-        return list(map(mapping.entity, page)), total[0]["total"]
-
     async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
         (found,) = await (await self._db()).read(queries_episodes.episode_facts(episode_uuid, group_ids, limit))
         return list(map(mapping.fact, found))
@@ -156,23 +112,32 @@ class Traversals(Connected):
         (found,) = await (await self._db()).read(queries_changes.retired_by_fact(fact_uuid, group_ids, limit))
         return list(map(mapping.fact, found))
 
-    async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
-        rings = await (await self._db()).read(*queries_read.distances(center_uuid, entity_uuids))
-        distances: dict[str, int] = {}
-        for hops, ring in enumerate(rings):
-            for row in ring:
-                distances.setdefault(row["uuid"], hops)
-        return {uuid: distances[uuid] for uuid in entity_uuids if uuid in distances}
+    async def facts_with_relation(
+        self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
+    ) -> list[list[Fact]]:
+        wanted = [queries_read.facts_with_relation(group_id, *pair, limit_each) for pair in pairs]
+        return [list(map(mapping.fact, rows)) for rows in await (await self._db()).read(*wanted)]
+
+    async def facts_between(self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int) -> list[list[Fact]]:
+        wanted = [queries_read.facts_between(group_id, *pair, limit_each) for pair in pairs]
+        return [list(map(mapping.fact, rows)) for rows in await (await self._db()).read(*wanted)]
+
+    async def relations(self, group_id: str, limit: int) -> dict[str, int]:
+        (found,) = await (await self._db()).read(queries_read.relations(group_id, limit))
+        return {row["word"]: row["uses"] for row in found}
+
+    async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
+        (found,) = await (await self._db()).read(queries_read.measures(group_id, source_uuid, limit))
+        return {row["word"]: row["uses"] for row in found}
+
+    async def readings(self, group_id: str, source_uuid: str, measure_key: str, limit: int) -> tuple[list[Fact], int]:
+        known = await self.measures(group_id, source_uuid, _MEASURES)
+        spellings = [spelling for spelling in known if key_of_measure(spelling) == measure_key]
+        if not spellings:
+            return [], 0
+        page, total = await (await self._db()).read(*queries_read.readings(group_id, source_uuid, spellings, limit))
+        return [mapping.fact(row) for row in reversed(page)], total[0]["total"]
 
 
 def _as_parameter(change: Row) -> Row:
     return {field: Instant(value) if field.endswith("_at") and value else value for field, value in change.items()}
-
-
-def _instant(text: str) -> datetime:
-    return as_utc(datetime.fromisoformat(text))
-
-
-def _inside(span: str) -> datetime:
-    """The start of a short span, or the middle of a month."""
-    return datetime.fromisoformat(f"{span}-15" if len(span) == _MONTH else span).replace(tzinfo=UTC)

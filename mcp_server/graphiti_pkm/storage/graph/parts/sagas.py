@@ -1,22 +1,18 @@
-"""The port ``GraphSagas``."""
+"""The part ``sagas``: sagas and the chains of their episodes."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.model.records import Episode
-from graphiti_pkm.core.model.saga_records import Community, Saga
-from graphiti_pkm.core.model.times import as_utc
-from graphiti_pkm.core.ports.sagas import SagaMembers
+from graphiti_pkm.core.model.saga_records import Saga, SagaMembers
 from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
 from graphiti_pkm.storage.graph.queries.values import Row
-from graphiti_pkm.storage.graph.reading import Connected
-
-_EPOCH = "1970-01-01T00:00:00+00:00"
 
 
-class SagaReads(Connected):
-    """The part of the graph that knows sagas and communities."""
+class Sagas(Part):
+    """The port ``GraphSagas``."""
 
     async def find_sagas(self, group_id: str, uuid: str, name: str) -> list[Saga]:
         (found,) = await (await self._db()).read(queries_sagas.find(group_id, uuid, name))
@@ -44,28 +40,13 @@ class SagaReads(Connected):
         (found,) = await (await self._db()).read(queries_sagas.links(episode_uuids))
         return [(row["previous"], row["following"]) for row in found]
 
-    async def joined_entities(self, group_id: str, limit: int) -> list[tuple[str, str, int]]:
-        (found,) = await (await self._db()).read(queries_sagas.joined(group_id, limit))
-        return [(row["one"], row["other"], int(row["facts"])) for row in found]
-
-    async def communities(self, group_ids: Sequence[str], limit: int) -> list[Community]:
-        (found,) = await (await self._db()).read(queries_sagas.communities(group_ids, limit))
-        return [
-            Community(
-                **{key: row[key] for key in ("uuid", "group_id", "name", "summary", "members")},
-                created_at=_instant(row["created_at"]) or as_utc(datetime.fromisoformat(_EPOCH)),
-            )
-            for row in found
-        ]
-
 
 def _saga(row: Row) -> Saga:
     """Whoever wrote it, so with any of its values missing."""
     texts = {key: row[key] or "" for key in ("uuid", "group_id", "name", "summary")}
-    instants = {key: _instant(row[key]) for key in ("last_summarized_at", "last_summarized_episode_valid_at")}
+    instants = {
+        key: mapping.instant(row[key]) if row[key] else None
+        for key in ("last_summarized_at", "last_summarized_episode_valid_at")
+    }
     ends = {key: row[key] for key in ("first_episode_uuid", "last_episode_uuid")}
-    return Saga(**texts, **ends, **instants, created_at=_instant(row["created_at"]) or _instant(_EPOCH))
-
-
-def _instant(text: str | None) -> datetime | None:
-    return as_utc(datetime.fromisoformat(text)) if text else None
+    return Saga(**texts, **ends, **instants, created_at=mapping.instant(row["created_at"] or mapping.EPOCH))

@@ -1,9 +1,8 @@
-"""Whole intents into the graph."""
+"""The part ``writer``: whole intents into the graph."""
 
 import asyncio
 import logging
 import time
-from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -14,38 +13,37 @@ from graphiti_pkm.errors import InvalidInput, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.locks.leases import Fence, Fences
+from graphiti_pkm.storage.graph.parts.part import OpenGraph, Part
+from graphiti_pkm.storage.graph.parts.search import is_direction
+from graphiti_pkm.storage.graph.parts.writing_sagas import saga_sections
 from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
 from graphiti_pkm.storage.graph.queries import write as queries_write
 from graphiti_pkm.storage.graph.queries.locks import fence_values
 from graphiti_pkm.storage.graph.queries.search import scope, searchable_name, searchable_with_parts
 from graphiti_pkm.storage.graph.queries.values import Query, digest
 from graphiti_pkm.storage.graph.queries.write import Section, vector_row
-from graphiti_pkm.storage.graph.reading import Connected
-from graphiti_pkm.storage.graph.search import is_direction
 from graphiti_pkm.storage.graph.shared_readings import reading_sections
 from graphiti_pkm.storage.graph.values import Instant
-from graphiti_pkm.storage.graph.writing_sagas import saga_sections
 
 _log = logging.getLogger(__name__)
 
 _SPELLING = "\x1f"
+_PROBE = "write probe"
 
 NOT_NOW = "The database cannot store anything right now; its disk may be full. Its own log says more."
 DURABLE_TIMEOUT_MS = 5_000
 """Under ``appendfsync everysec`` the answer takes up to a second."""
 
 
-class Writes(Connected):
-    """The port ``GraphWriter`` but for ``clear``."""
+class Writer(Part):
+    """The port ``GraphWriter``."""
 
-    _server: str | None = None
-    """Who we are to other servers of this database; None if there are none."""
-    _fences: Fences
-    _last_write: LastWrite
-
-    @abstractmethod
-    async def _dimension(self, *, is_new: bool = False) -> int | None:
-        """Of the vectors in the database, None while there are none; ``is_new``: as it is now, not as once seen."""
+    def __init__(self, opened: OpenGraph, fences: Fences, server: str | None) -> None:
+        """``server``: who we are to other servers of this database; None if there are none."""
+        super().__init__(opened)
+        self._fences = fences
+        self._server = server
+        self._last_write = LastWrite(self._try_to_write, NOT_NOW)
 
     async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
         db = await self._db()
@@ -74,6 +72,19 @@ class Writes(Connected):
     async def wait_durable(self) -> bool:
         return await (await self._db()).is_durable(DURABLE_TIMEOUT_MS)
 
+    async def refusal(self) -> str | None:
+        return await self._last_write.refusal()
+
+    async def _try_to_write(self, _was_refused: bool) -> str | None:
+        try:
+            await (await self._db()).claim(_PROBE, 1)
+        except Refused as refused:
+            _log.warning("%s", refused)
+            return NOT_NOW
+        except Unavailable as error:
+            return error.message
+        return None
+
     async def _check_vectors(self, intent: WriteIntent, vectors: Vectors) -> int | None:
         """The dimension to record if these are the first vectors of the database.
 
@@ -85,9 +96,9 @@ class Writes(Connected):
         used = list(_used_vectors(intent, vectors))
         if not used:
             return None
-        known = await self._dimension()
+        known = await self._opened.dimension()
         if any(len(vector) != known for vector in used):
-            known = await self._dimension(is_new=True)  # another process may have changed the model
+            known = await self._opened.dimension(is_new=True)  # another process may have changed the model
         dimension = known or len(used[0])
         if any(len(vector) != dimension for vector in used):
             raise WriteFailed(

@@ -1,0 +1,31 @@
+"""What only this capability, and what stands above it, asks of the storage."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
+from graphiti_pkm.core.model.queries import EpisodeHit, Window
+
+
+class GraphChangeLists(Protocol):
+    """Bounded lists of what became of facts, with the words around each."""
+
+    async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
+        """What became of facts, newest recorded first; of one instant events before additions, then by uuid.
+
+        An addition (``added``) is made from its fact: its uuid is the fact's, its episode the first that told it.
+        """
+        ...
+
+    async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
+        """The first characters of each episode's content, cut in the database."""
+        ...
+
+    async def nearest_sentences(
+        self, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
+    ) -> dict[tuple[str, str], EpisodeHit]:
+        """For pairs of a fact and an episode: the passage nearest to the fact of those that begin before ``chars``.
+
+        Pairs without vectors are left out.
+        """
+        ...

@@ -1,0 +1,29 @@
+"""What only this capability asks of the storage."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from graphiti_pkm.core.model.places import Place, Steps, Stretch
+
+
+class GraphNeighbours(Protocol):
+    """What stands around episodes and entities, for ranking; each read is bounded."""
+
+    async def places_in(
+        self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
+    ) -> list[list[Place]]:
+        """The episodes of each stretch in order, the first ``limit_each``."""
+        ...
+
+    async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
+        """Of the episodes that belong to a saga."""
+        ...
+
+    async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
+        """How many of the entities each episode mentions; those that mention none are left out."""
+        ...
+
+    async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
+        """Hops (0 to 2) from an entity to others over facts; unreachable ones are left out."""
+        ...

@@ -1,0 +1,77 @@
+"""The part ``episodes``: in time, by entity, and what they mention."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+
+from graphiti_pkm.core.model.places import Place, Stretch
+from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
+from graphiti_pkm.core.model.records import Entity, Passage
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.parts.part import Part
+from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
+from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
+from graphiti_pkm.storage.graph.queries.values import Query
+
+_MONTH = len("2026-03")
+
+
+class Episodes(Part):
+    """The port ``GraphEpisodes``; a page and its total travel together."""
+
+    async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
+        return await self._episode_page(*queries_episodes.timeline(entity_uuid, wanted, window))
+
+    async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
+        return await self._episode_page(*queries_episodes.recent_episodes(wanted, window))
+
+    async def _episode_page(self, page_query: Query, total_query: Query) -> EpisodePage:
+        page, total = await (await self._db()).read_apart(page_query, total_query)
+        return EpisodePage(
+            episodes=tuple(map(mapping.episode, page)),
+            keys=tuple((row["va"], row["ca"], row["id"]) for row in page),
+            total=total[0]["total"],
+        )
+
+    async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
+        months_of = queries_episodes.months_in_utc if str(zone) == "UTC" else queries_episodes.months_in_any_zone
+        (spans,) = await (await self._db()).read(months_of(entity_uuid, wanted))
+        return TimelineSummary(
+            first=mapping.instant(spans[0]["first"]) if spans else None,
+            last=max(mapping.instant(row["last"]) for row in spans) if spans else None,
+            total=sum(row["n"] for row in spans),
+            counts=tuple((_inside(row["span"]), row["n"]) for row in spans),
+        )
+
+    async def episode_entities(
+        self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
+    ) -> tuple[list[Entity], int]:
+        page, total = await (await self._db()).read_apart(
+            *queries_episodes.episode_entities(episode_uuids, group_ids, window)
+        )
+        return list(map(mapping.entity, page)), total[0]["total"]
+
+    async def passages(self, episode_uuid: str, without_vector: bool, limit: int) -> list[Passage]:
+        query = queries_episodes.passages(episode_uuid, limit, without_vector=without_vector)
+        (found,) = await (await self._db()).read(query)
+        return [mapping.passage(row) for row in found]
+
+    async def episode_places(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Place]:
+        if not uuids:
+            return {}
+        (found,) = await (await self._db()).read(queries_neighbours.places(uuids, group_ids))
+        return {row["uuid"]: mapping.place(row) for row in found}
+
+    async def same_text(self, stretch: Stretch, content: str) -> str | None:
+        (found,) = await (await self._db()).read(queries_neighbours.same_text(stretch, content))
+        return next((str(row["uuid"]) for row in found), None)
+
+    async def own_mentions(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
+        if not entity_uuids:
+            return {}
+        (found,) = await (await self._db()).read(queries_neighbours.own_mentions(entity_uuids, limit_each))
+        return {row["uuid"]: row["episodes"] for row in found}
+
+
+def _inside(span: str) -> datetime:
+    """The start of a short span, or the middle of a month."""
+    return datetime.fromisoformat(f"{span}-15" if len(span) == _MONTH else span).replace(tzinfo=UTC)

@@ -1,0 +1,72 @@
+"""What the parts of the store share: one database, opened on first use."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from graphiti_pkm.settings.loader import VECTOR_INDEX_THRESHOLD
+from graphiti_pkm.storage.graph import schema
+from graphiti_pkm.storage.graph.database import Database, OpenDatabase
+from graphiti_pkm.storage.graph.vectors import VectorIndexes
+
+P = TypeVar("P")
+
+
+class OpenGraph:
+    """The database of a store, and what this process remembers about its vectors."""
+
+    def __init__(self, open_database: OpenDatabase, vector_index_threshold: int = VECTOR_INDEX_THRESHOLD) -> None:
+        self.open_database = open_database
+        self.vectors = VectorIndexes(vector_index_threshold)
+        self.known_dimension: int | None = None
+        self._database: Database | None = None
+        self._connecting = asyncio.Lock()
+
+    async def database(self) -> Database:
+        """The one that is open, or is now. Raises ConfigurationError, NewerSchema, Unavailable."""
+        if self._database is not None:
+            return self._database
+        async with self._connecting:
+            if self._database is None:
+                self._database = await self._open()
+        return self._database
+
+    async def _open(self) -> Database:
+        database = await self.open_database()
+        try:
+            await database.prepare()
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    async def dimension(self, *, is_new: bool = False) -> int | None:
+        """Of the vectors in the database, None while there are none; ``is_new``: as it is now, not as once seen."""
+        if self.known_dimension is None or is_new:
+            _, self.known_dimension = await schema.embedding(await self.database())
+        return self.known_dimension
+
+    def forget_vectors(self) -> None:
+        """The graph is another now."""
+        self.known_dimension = None
+        self.vectors.forget()
+
+    async def close(self) -> None:
+        """The next question opens it again."""
+        if self._database is not None:
+            await self._database.close()
+            self._database = None
+
+
+class Part:
+    """One named part of the store; it keeps nothing of its own."""
+
+    def __init__(self, opened: OpenGraph) -> None:
+        self._opened = opened
+
+    async def _db(self) -> Database:
+        return await self._opened.database()
+
+
+PartOfGraph = Callable[[OpenGraph], P]
+"""What makes a part: its class."""
