@@ -1,4 +1,4 @@
-"""Where the memory lies: graph, journal, and the commit that keeps both together.
+"""Stores the memory: graph, journal, and the commit that keeps both consistent.
 
 It decides nothing about the meaning of what it stores.
 """

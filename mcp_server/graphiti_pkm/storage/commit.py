@@ -1,4 +1,4 @@
-"""One write from decision to graph: journalled first, then applied, and an error that says which of the two held."""
+"""Commits one write: journalled first, then applied to the graph; errors say how far it came."""
 
 import asyncio
 import logging
@@ -20,21 +20,21 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MAX_REFUSALS = 3
-"""A journalled write that the graph refuses so often is set aside: it must not block its group for ever."""
+"""A journalled write that the graph refuses this often is set aside, so that it cannot block its group for ever."""
 
 MAX_UNENDED = 3
-"""Likewise one at which processes end so often, of memory or a fault below Python: each start would try it again."""
+"""The same for a write during which processes end (out of memory, a fault below Python): each start would retry it."""
 
 
 async def _nothing_lost(_group_id: str) -> None:
-    """Of a database that never stops."""
+    """For a database that never restarts."""
 
 
 _NO_ANSWER: Mapping[str, object] = MappingProxyType({})
 
 
 class Committer:
-    """Puts decided writes into journal and graph; every method expects the group's lock to be held."""
+    """Commits writes to journal and graph; every method expects the group's lock to be held."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -43,19 +43,18 @@ class Committer:
         self._embedder = context.embedder
         self._refusals: Counter[str] = Counter()
         self.waiting: set[str] = set()
-        """Groups with a write this process had to leave in the journal; a background loop tries them again."""
+        """Groups with a write that this process left in the journal only; a background loop retries them."""
         self.before_writing: Callable[[str], Awaitable[None]] = _nothing_lost
-        """Called first of all under a group's lock, so that nobody plans on a graph that lacks what it had."""
+        """Called first under a group's lock, so that no write is planned on a graph that lacks earlier ones."""
         self.on_jobs: Callable[[], None] = lambda: None
-        """Called when a write has put jobs into the queue."""
+        """Called when a write has enqueued jobs."""
         self.on_extractions: Callable[[], None] = lambda: None
-        """Likewise, of a model that reads episodes."""
+        """Called when a write has enqueued extractions."""
 
     async def time(self, group_id: str, now: datetime | None = None) -> datetime:
-        """When the next write of a group is recorded: now, but after all that is there, whatever the clock does.
+        """The recording time of a group's next write: now, but later than every earlier write, whatever the clock says.
 
-        So the order of the record is that in which it was written, and its intervals never end before they begin.
-        Raises Unavailable.
+        So writes are ordered by time, and no interval ends before it begins. Raises Unavailable.
         """
         now, newest = now or self._context.now(), await self._graph.facts.newest_record([group_id])
         return now if newest is None or newest <= now else newest + timedelta(microseconds=1)
@@ -63,7 +62,7 @@ class Committer:
     async def commit(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str = "", answer: Mapping[str, object] = _NO_ANSWER
     ) -> None:
-        """Journal and apply one write. Cancelled, it still ends the write before the caller releases the lock.
+        """Journal and apply one write. If cancelled, it still completes before the caller releases the lock.
 
         Raises:
             WriteFailed: nothing of it is stored; it may be sent again.
@@ -111,12 +110,12 @@ class Committer:
         try:
             await self._graph.writer.apply(intent, vectors)
         except WriteFailed as refusal:
-            if intent.forgets is not None:  # its earlier rows are redacted already: it has to be done
+            if intent.forgets is not None:  # its earlier rows are redacted already, so it must be completed
                 raise self._pending(intent, refusal.message) from refusal
             raise await self._withdraw(intent, refusal) from refusal
         except Unavailable as error:
             raise self._pending(intent, error.message) from error
-        except Exception as error:  # a boundary: whatever went wrong, the journal has it and the caller must know
+        except Exception as error:  # a boundary: whatever failed, the journal has the write, and the caller must know
             _log.error("write %s left in the journal: %s", intent.uuid, type(error).__name__)
             raise self._pending(intent, "The write could not be finished.") from error
         await self._mark_written(intent.uuid)
@@ -126,16 +125,16 @@ class Committer:
             self.on_extractions()
 
     async def _as_recorded(self, intent: WriteIntent, vectors: Vectors) -> tuple[WriteIntent, Vectors]:
-        """Without vectors of a model that is no longer the memory's; what is stored without any is embedded later.
+        """The write without vectors of another than the memory's present model; missing vectors are made later.
 
-        That the model changes is excluded by the group's lock, so this is where it has to be looked at.
+        The model cannot change while the group's lock is held, so this is the place to check it.
         """
         try:
             recorded = await self._journal.embedding()
-            if recorded is None and vectors:  # a backup from before the first vector was restored beside this process
+            if recorded is None and vectors:  # a backup without any vector was restored by another process
                 await self._journal.record_embedding(self._embedder.model, self._embedder.dimension)
                 recorded = await self._journal.embedding()
-        except PkmError:  # the same journal is to take the write: it will say so
+        except PkmError:  # the write goes to the same journal, which will report it
             return intent, vectors
         if recorded is None:
             return intent, vectors
@@ -148,7 +147,7 @@ class Committer:
     async def _withdraw(self, intent: WriteIntent, refusal: WriteFailed) -> PkmError:
         try:
             await self._journal.withdraw(intent.uuid)
-        except PkmError as error:  # the row stays, so it will be tried again
+        except PkmError as error:  # the row stays and is retried
             return self._pending(intent, error.message)
         return WriteFailed(f"Nothing was kept. {refusal.message}")
 
@@ -164,7 +163,7 @@ class Committer:
         if not rows:
             return 0
         if rebuild := await self._journal.rebuild_in_progress():
-            raise Unavailable(rebuild.describe())  # which takes them in their turn
+            raise Unavailable(rebuild.describe())  # the replay applies them in order
         there = await self._graph.writer.applied([row.intent.uuid for row in rows])
         for row in rows:
             if row.intent.uuid in there or await self._was_applied(row):
@@ -172,7 +171,7 @@ class Committer:
         return len(rows)
 
     async def _was_applied(self, row: JournalRow) -> bool:
-        """Apply an unfinished write; False if it is set aside for good."""
+        """Apply an unfinished write; False if it was set aside for good."""
         uuid = row.intent.uuid
         if await self._journal.begin_attempt(uuid) > MAX_UNENDED:
             _log.error("write %s set aside: processes ended while they applied it", uuid)
@@ -197,7 +196,7 @@ class Committer:
         return True
 
     async def _mark_written(self, write_uuid: str) -> None:
-        """A lost mark is harmless: the marker in the graph tells the next one who asks."""
+        """Mark the row as written. A lost mark is harmless: the marker in the graph is found the next time."""
         try:
             await self._journal.written(write_uuid)
         except PkmError as error:
@@ -205,7 +204,7 @@ class Committer:
 
 
 def _subject(intent: WriteIntent) -> str:
-    """What the caller knows the write by."""
+    """The caller's name for the write."""
     if intent.kind is WriteKind.ADD_MEMORY and intent.episodes:
         return intent.episodes[0].uuid
     if intent.kind is WriteKind.DELETE_EPISODE:
@@ -221,7 +220,7 @@ def _subject(intent: WriteIntent) -> str:
 
 
 async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run in a task of its own and wait for it even when cancelled: until it ends, the lock must stay held."""
+    """Run in a separate task and wait for it even when cancelled: the lock must be held until it ends."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -231,5 +230,5 @@ async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
             cancelled = error
     if cancelled is None or task.cancelled():
         return task.result()
-    task.exception()  # seen here, the caller is gone
+    task.exception()  # handled here because the caller is gone
     raise cancelled

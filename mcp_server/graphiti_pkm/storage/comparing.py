@@ -1,4 +1,4 @@
-"""Journal and graph compared whole, in both directions, a page at a time."""
+"""Compares journal and graph completely, in both directions, page by page."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -9,23 +9,23 @@ _PAGE = 1000
 
 
 class Comparing:
-    """Counts tell cheaply whether there may be a difference; pages tell which."""
+    """Compares counts, which is cheap, and pages of uuids, which finds the differences."""
 
     def __init__(self, context: Context, *, is_shared: bool = False) -> None:
-        """``is_shared``: servers with journals of their own may write into the same graph."""
+        """``is_shared``: servers with other journals may write to the same graph."""
         self._journal = context.journal
         self._graph = context.graph
         self._is_shared = is_shared
 
     async def may_lack(self) -> bool:
-        """Whether the graph has fewer markers than the journal has writes; where it is shared, that tells nothing."""
+        """Whether the graph has fewer markers than the journal has writes; inconclusive for a shared graph."""
         if self._is_shared:
             return False
-        counts = await self._journal.counts()  # first: what is written meanwhile is in the graph already
+        counts = await self._journal.counts()  # first, so that a write made meanwhile is already in the graph
         return await self._graph.comparison.write_count() < counts["written"] + counts["applied"]
 
     async def counts_differ(self) -> str:
-        """A sentence if the number of markers does not fit the journal; cheap, and looked at twice if need be."""
+        """A sentence if the number of markers does not match the journal; cheap, and checked twice if necessary."""
         if self._is_shared:
             return ""
         found = await self._count()
@@ -57,7 +57,7 @@ class Comparing:
         return Lost(uuids=tuple(lost), has_gap=has_gap)
 
     async def differences(self) -> Differences:
-        """Of writes and of episodes. What is written meanwhile may be taken for one. Raises Unavailable."""
+        """Differences of writes and of episodes; writes made meanwhile may be counted. Raises Unavailable."""
         unknown_writes = unknown_episodes = 0
         lost = await self.lost()
         lost_episodes = await self._lost_episodes()
@@ -72,14 +72,14 @@ class Comparing:
         )
 
     async def unknown_episodes(self) -> int:
-        """How many episodes of the graph the journal never added."""
+        """How many episodes of the graph the journal never recorded."""
         return await _unknown(self._graph.comparison.episodes_after, self._journal.known_episodes)
 
     async def _lost_episodes(self) -> int:
         count, after = 0, ""
         while page := await self._journal.written_episodes(after, _PAGE):
             if lacking := set(page) - await self._graph.comparison.existing_episodes(page):
-                lacking &= set(await self._journal.written_episodes(after, _PAGE))  # else deleted in between
+                lacking &= set(await self._journal.written_episodes(after, _PAGE))  # otherwise deleted meanwhile
             count += len(lacking)
             after = page[-1]
         return count

@@ -1,4 +1,4 @@
-"""What was forgotten leaves the files of the data directory as well: database, journal, and copies made on the way."""
+"""Erases forgotten text from the files of the data directory: database, journal, and temporary copies."""
 
 import asyncio
 import logging
@@ -20,14 +20,14 @@ PENDING = (
 
 
 class Files(Protocol):
-    """The database's files beside those in use."""
+    """The database's files other than those in use."""
 
     async def sweep(self) -> bool:
-        """Remove copies of damaged files and leftovers; False while older parts are still there."""
+        """Remove copies of damaged files and leftovers; False while older ones remain."""
         ...
 
     def remainder(self) -> str:
-        """What nobody here can erase, as a sentence; empty if there is nothing."""
+        """A sentence about what cannot be erased from here; empty if there is nothing."""
         ...
 
 
@@ -43,7 +43,7 @@ _NO_FILES = _NoFiles()
 
 
 class Erasing:
-    """Makes the files anew; at once after a write that forgets, else by its job or the next start."""
+    """Rewrites the files: right after a forgetting write, else by its job or at the next start."""
 
     def __init__(self, context: Context, files: Files = _NO_FILES) -> None:
         self._journal = context.journal
@@ -53,11 +53,11 @@ class Erasing:
         self._begun: set[asyncio.Task[bool]] = set()
 
     def message(self, *, is_erased: bool, but: str | None = None) -> str:
-        """For the answer: that it is done, or is to be; ``but`` where texts that stay hold words of it."""
+        """A sentence for the answer: erased, or still to be; ``but``: added if remaining texts contain such words."""
         return f"{but or ERASED}{self._files.remainder()}" if is_erased else PENDING
 
     async def erase_now(self) -> bool:
-        """As ``erase``, but a caller does not wait longer than it may: False then, and it goes on."""
+        """As ``erase``, limited to the time a caller may wait: then False, and it continues."""
         task = asyncio.create_task(self.erase(), name="erase")
         self._begun.add(task)
         task.add_done_callback(self._begun.discard)
@@ -65,11 +65,11 @@ class Erasing:
         return bool(done) and task.result()
 
     async def erase(self) -> bool:
-        """True once nothing forgotten is left in any file; False if that has to wait. Harmless when repeated."""
+        """True once no file contains anything forgotten; False if that has to wait. Idempotent."""
         async with self._working:
             try:
                 done = await self._journal.open_erasures()
-                # The log first: a checkpoint must not wait behind a long rewrite, and comes once more at the end.
+                # The log first: a checkpoint must not wait behind a long rewrite, and is repeated at the end.
                 is_erased = await self._graph.erase() and await self._files.sweep() and await self._journal.erase()
                 if is_erased:
                     await self._journal.close_erasures(done)
@@ -79,7 +79,7 @@ class Erasing:
             return is_erased
 
     async def finish_erasing(self) -> None:
-        """What an earlier process left undone, if anything."""
+        """Finish what an earlier process left undone."""
         try:
             is_open = bool(await self._journal.open_erasures())
         except PkmError:

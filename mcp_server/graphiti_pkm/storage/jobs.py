@@ -1,4 +1,4 @@
-"""Durable work after a write: linking the rest of the earlier episodes, embedding what was not embedded at once."""
+"""Runs durable jobs after a write: linking earlier episodes, embedding what was not embedded at once."""
 
 import asyncio
 import logging
@@ -31,9 +31,9 @@ _log = logging.getLogger(__name__)
 
 _PASSAGES = 128
 _LEASE_SECONDS = 120.0
-"""Longer than any batch: a holder that is only slow should not lose it, though it would do no harm."""
+"""Longer than any batch, so that a slow holder keeps its lease; losing it would do no harm."""
 _POLL_SECONDS = 5.0
-"""How soon jobs left behind by other processes are noticed."""
+"""Seconds until jobs left by other processes are noticed."""
 _PATIENCE = 90.0
 """Shorter than the lease."""
 _FIRST_DELAY = 2.0
@@ -41,11 +41,11 @@ _LONGEST_DELAY = 300.0
 
 
 class _CannotGoOn(Exception):
-    """This job cannot make progress now, though the database is there; the text is for status."""
+    """The job cannot make progress now, although the database is available; the text is shown by status."""
 
 
 class Jobs:
-    """Works off the journal's queue, one batch at a time; any process may go on with any job."""
+    """Works through the journal's queue, batch by batch; any process can continue any job."""
 
     def __init__(self, context: Context, committer: Committer, erasing: Erasing | None = None) -> None:
         self._erasing = erasing or Erasing(context)
@@ -59,16 +59,16 @@ class Jobs:
         committer.on_jobs = self.notify
         self._failures: Counter[int] = Counter()
         self._began_at: dict[int, str] = {}
-        """By job: the passage its last batch began with, so that one that makes no progress is noticed."""
+        """By job: the first passage of its last batch, to detect a job that makes no progress."""
         self._finder: tuple[str, int, MentionFinder] | None = None
-        """Group, version of its names, and the finder made of them; of the last group worked on."""
+        """Group, version of its names, and the finder built from them, for the last group worked on."""
 
     def notify(self) -> None:
-        """A job was enqueued: start at once. To be called on the event loop; the committer does."""
+        """Start at once because a job was enqueued. Called by the committer on the event loop."""
         self._fresh.set()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until told to stop; a batch under way is finished first."""
+        """Work until ``stop`` is set; a batch in progress is finished first."""
         await self._erasing.finish_erasing()
         while not stop.is_set():
             self._fresh.clear()
@@ -76,19 +76,19 @@ class Jobs:
                 await wait_for_any(stop, self._fresh, seconds=_POLL_SECONDS)
 
     async def run_once(self) -> bool:
-        """One batch of the oldest waiting job; False if none waits, or the database is away."""
+        """Run one batch of the oldest waiting job; False if none waits or the database is unavailable."""
         claimed = await self._journal.claim_job(self._owner, _LEASE_SECONDS)
         if claimed is None:
             return False
         job_id, group_id, job = claimed
         try:
             rest = await self._batch(job_id, group_id, job)
-        except Unavailable as error:  # no fault of the job, which keeps all its attempts
+        except Unavailable as error:  # not the job's fault, so it keeps all its attempts
             _log.info("job %d waits for the database: %s", job_id, error.code)
             await self._journal.advance_job(job_id, job)
             return False
-        except ModelUnavailable as error:  # nor is it its fault that there are no vectors now
-            # Without a model of the memory here, another process may have one.
+        except ModelUnavailable as error:  # missing vectors are not its fault either
+            # Another process may have a model of this memory.
             has_model = await self._context.embedder.available()
             await self._journal.advance_job(job_id, job, self._delay(job_id) if has_model else _POLL_SECONDS)
             _log.info("job %d waits for the embedding model: %s", job_id, error.code)
@@ -107,12 +107,12 @@ class Jobs:
     async def _turn(self) -> bool:
         try:
             return await self.run_once()
-        except PkmError as error:  # the journal itself; a lease that is not given back runs out
+        except PkmError as error:  # the journal failed; a lease that is not returned expires
             _log.warning("the queue of jobs cannot be used: %s", error.code)
             return False
 
     async def _batch(self, job_id: int, group_id: str, job: Job) -> Job | None:
-        """Do one batch; returns what is left to do. Raises Unavailable when the database is away."""
+        """Run one batch; returns the rest of the job. Raises Unavailable if the database is unavailable."""
         if isinstance(job, BackLinkJob):
             return await self._link(group_id, job)
         if isinstance(job, EraseJob):
@@ -176,7 +176,7 @@ class Jobs:
     async def _vectors(self, content: str, passages: list[Passage]) -> Vectors:
         try:
             vectors = await self._context.embedder.embed([content[p.start : p.end] for p in passages], _PATIENCE)
-        except Unavailable as error:  # jobs of other kinds can go on
+        except Unavailable as error:  # jobs of other kinds can continue
             raise ModelUnavailable(error.message) from error
         return {passage.uuid: vector for passage, vector in zip(passages, vectors, strict=True)}
 
@@ -198,7 +198,7 @@ class Jobs:
         await self._committer.commit(intent, vectors)
 
     async def _is_named(self, group_id: str, entity_uuid: str) -> Callable[[str], bool]:
-        """By the mention rules among all names of the group: the longest name at a place wins."""
+        """Whether the mention rules find it among all names of the group: the longest name wins."""
         known = self._finder if self._finder and self._finder[0] == group_id else None
         book = await self._graph.records.name_book(group_id, known[1] if known else None)
         if book is not None:
@@ -208,7 +208,7 @@ class Jobs:
         return lambda text: entity_uuid in finder.find(text)
 
     def _delay(self, job_id: int) -> float:
-        """Twice as long each time."""
+        """Doubles with each attempt."""
         self._failures[job_id] += 1
         return min(_FIRST_DELAY * 2.0 ** (self._failures[job_id] - 1), _LONGEST_DELAY)
 

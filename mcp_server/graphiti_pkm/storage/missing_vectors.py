@@ -1,4 +1,4 @@
-"""Vectors for what was stored without one: the model was away, or the memory changes to another."""
+"""Embeds records stored without a vector: the model was unavailable, or the memory changes to another model."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from graphiti_pkm.errors import ModelUnavailable, TextRefused, Unavailable, Writ
 from graphiti_pkm.storage.commit import Committer
 
 _NOTHING = "."
-"""Embedded in the place of a text that the model does not take: it is found by words."""
+"""Embedded instead of a text that the model refuses; such a record is found by words."""
 TEXTS = 256
-"""Of one write; about a second of the local model."""
+"""Texts per write; about a second of the local model."""
 
 
 class MissingVectors:
-    """Works in small writes, each journalled as any other: stopped at any place, it goes on where it was."""
+    """Works in small journalled writes: if stopped at any point, it continues from there."""
 
     def __init__(self, context: Context, committer: Committer) -> None:
         self._context = context
@@ -25,7 +25,7 @@ class MissingVectors:
         self._committer = committer
 
     async def embed_some(self, group_id: str, patience: float | None = None) -> int | None:
-        """Embed the next texts of a group; returns how many got their vector, None if none lacks one.
+        """Embed the next texts of a group; returns how many got a vector, None if none lacks one.
 
         Raises:
             ModelUnavailable: there are no vectors to be had now.
@@ -41,7 +41,7 @@ class MissingVectors:
         embedded = {(one.uuid, one.text): vector for one, vector in zip(texts, vectors, strict=True)}
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
-            # Some may have got their vector, lost words or been deleted while they were embedded.
+            # Some may have been embedded, changed or deleted meanwhile.
             left = await self._graph.embeddings.without_vector(group_id, TEXTS)
             same = [one for one in left if (one.uuid, one.text) in embedded]
             if same:
@@ -59,7 +59,7 @@ class MissingVectors:
         return len(same)
 
     async def _vectors(self, texts: Sequence[str], patience: float | None) -> list[Vector]:
-        """One that the model takes no text for must not hold up the others, nor be asked for again and again."""
+        """A text that the model refuses must neither delay the others nor be sent again and again."""
         embedder = self._context.embedder
 
         async def alone(text: str) -> Vector:

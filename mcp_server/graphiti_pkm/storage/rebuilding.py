@@ -1,8 +1,8 @@
-"""The graph made anew from the journal: by a command, after a restore, or because the graph was found to lack a part.
+"""Rebuilds the graph from the journal: by a command, after a restore, or if the graph lacks a part.
 
-A mark in the journal stands from before the graph is cleared until its last row is there. Whoever finds the mark and
-gets the lock of all groups goes on with it: rows that are there already are skipped, so that a rebuild that is killed
-again and again still comes to its end.
+A mark in the journal is set before the graph is cleared and removed once its last row is applied. Whoever finds the
+mark and gets the lock of all groups continues: rows that are present are skipped, so a rebuild completes however often
+it is killed.
 """
 
 import logging
@@ -21,22 +21,22 @@ from graphiti_pkm.storage.comparing import Comparing
 _log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
-"""Called with how many writes are done, and of how many."""
+"""Called with the number of writes done and of all writes."""
 
 _ROWS = 100
 _TRIES = 3
 
 
 class _PutBack(InvalidInput):
-    """A restored journal could not be put into the graph; the former one is back."""
+    """A restored journal could not be applied to the graph; the former one is back."""
 
 
 def _nobody(_done: int, _total: int) -> None:
-    """The progress of what nobody watches."""
+    """Ignores progress."""
 
 
 class Rebuilding:
-    """Begins rebuilds, and finishes those that others began."""
+    """Starts rebuilds, and finishes those that others started."""
 
     def __init__(self, context: Context, committer: Committer, comparing: Comparing) -> None:
         self._context = context
@@ -47,10 +47,10 @@ class Rebuilding:
         self._comparing = comparing
         self._refusals: Counter[str] = Counter()
         self.restarts: Callable[[], int] = lambda: 0
-        """How often the database came back after a crash, which may have cost it what was written last."""
+        """How often the database restarted after a crash, which may have lost the last writes."""
 
     async def rebuild(self, progress: Progress, *, force: bool = False) -> int:
-        """Make the graph anew from the journal; returns how many writes that took.
+        """Rebuild the graph from the journal; returns the number of writes.
 
         Raises:
             InvalidInput: the graph holds episodes the journal does not know and ``force`` is not given.
@@ -67,7 +67,7 @@ class Rebuilding:
             return await self._go_on(await self._journal.begin_rebuild("rebuild", drops_unknown=force), progress)
 
     async def repair(self, is_damaged: Callable[[], bool] = lambda: False) -> int:
-        """Make the graph anew if it still lacks a part under the lock, unless it holds episodes that only it knows."""
+        """Rebuild the graph if it still lacks a part under the lock, unless it has episodes that the journal lacks."""
         async with self._locks.hold_all():
             if not is_damaged() and not (await self._comparing.lost()).has_gap:
                 return 0
@@ -79,7 +79,7 @@ class Rebuilding:
             return await self._go_on(await self._journal.begin_rebuild("repair"), _nobody)
 
     async def restore_backup(self, path: Path, progress: Progress, *, replace: bool = False) -> int:
-        """Put a backup in the journal's place and make the graph from it; returns how many writes it holds.
+        """Replace the journal by a backup and rebuild the graph; returns the number of writes.
 
         The backup is checked whole first. Until the journal is replaced, in one step, nothing is changed.
 
@@ -116,7 +116,7 @@ class Rebuilding:
             return count
 
     async def finish(self) -> int:
-        """Go on with a rebuild whose process was ended, if there is one; returns how many writes that took.
+        """Continue a rebuild whose process ended, if there is one; returns the number of writes.
 
         It waits for one that is still at work. Raises as ``rebuild``; the mark stays then.
         """
@@ -135,7 +135,7 @@ class Rebuilding:
                 return 0
 
     async def _go_on(self, rebuild: RebuildInProgress, progress: Progress) -> int:
-        """Clear the graph, unless that is done or would lose what only it knows, and apply every row it lacks."""
+        """Clear the graph, unless it is done or would lose what only the graph has, and apply every missing row."""
         may_clear = rebuild.drops_unknown or not await self._comparing.unknown_episodes()
         if not may_clear:
             _log.warning("the graph holds episodes that the journal does not know; they were kept")
@@ -151,16 +151,16 @@ class Rebuilding:
             if restarts == self.restarts():
                 await self._journal.end_rebuild()
                 return count
-            is_cleared = False  # the database stopped meanwhile: rows may be lost in the middle
+            is_cleared = False  # the database stopped meanwhile: any rows may be missing
 
     async def _clear(self) -> None:
         in_graph, recorded = await self._graph.embeddings.embedding(), await self._journal.embedding()
         await self._graph.clear()
-        if recorded is not None:  # what the rows hold decides: a backup may be of another model
+        if recorded is not None:  # the rows decide: a backup may have vectors of another model
             await self._graph.embeddings.record_embedding(recorded.model, recorded.dimension)
         elif in_graph is not None:
             await self._graph.embeddings.record_embedding(*in_graph)
-        await self._wait_durable()  # else a crash could bring the former graph back behind the mark
+        await self._wait_durable()  # otherwise a crash could bring back the former graph behind the mark
 
     async def _fill(self, rebuild: RebuildInProgress, progress: Progress) -> int:
         counts = await self._journal.counts()
@@ -196,7 +196,7 @@ class Rebuilding:
             await self._journal.written(uuid)
 
     async def _put_back(self, rebuild: RebuildInProgress, refusal: WriteFailed) -> None:
-        """The journal from before a restore, with its graph; returns only if there is no copy of it any more."""
+        """Restore the journal from before a restore, and its graph; returns only if its copy is missing."""
         former = self._context.settings.data_dir / rebuild.former
         try:
             await self._journal.restore(former, drops_unknown=True)
@@ -221,7 +221,7 @@ class Rebuilding:
         return name
 
     async def _check_rows(self) -> None:
-        """Read every row. Raises DamagedStore while nothing is changed yet."""
+        """Read every row before anything is changed. Raises DamagedStore."""
         async for _ in self._all_rows():
             pass
 
@@ -233,7 +233,7 @@ class Rebuilding:
             after = rows[-1].seq
 
     async def _wait_durable(self) -> None:
-        """As far as this database keeps anything; what it loses at its end nevertheless is replayed as ever."""
+        """Wait until the database has persisted its data; what it loses nevertheless is replayed."""
         for _ in range(_TRIES):
             if await self._graph.writer.wait_durable():
                 return
@@ -248,7 +248,7 @@ class Rebuilding:
 
 
 async def is_unfinished(context: Context) -> RebuildInProgress | None:
-    """The mark, if the journal can be read: what else is wrong with it is told elsewhere."""
+    """The mark, if the journal can be read; other faults of the journal are reported elsewhere."""
     try:
         return await context.journal.rebuild_in_progress()
     except PkmError:

@@ -1,4 +1,4 @@
-"""Journal and graph brought together again: at start, after a crash of the database, and now and then."""
+"""Brings journal and graph back in line: at start, after a crash of the database, and periodically."""
 
 import asyncio
 import itertools
@@ -18,33 +18,31 @@ from graphiti_pkm.storage.rebuilding import Rebuilding, is_unfinished
 _log = logging.getLogger(__name__)
 
 _WINDOW = 200
-"""Writes looked at first when walking back; a window wholly in the graph ends the walk.
-
-The database loses the end of its log, never the middle, and marks writes of different groups nearly in the
-journal's order: what is missing reaches back less than a window beyond the oldest that is missing.
-"""
+"""Size of the windows when walking back; the first window that is completely in the graph ends the walk. The
+database loses the end of its log, never the middle, and marks writes of different groups nearly in the journal's
+order: what is missing reaches back less than a window beyond the oldest missing write."""
 _ROWS = 100
 _MARKERS = 1000
 MOST_BEFORE_A_WRITE = 100
-"""Lost writes of its group that a write brings back itself; with more to come it would keep its caller waiting."""
+"""How many lost writes of its group a write restores itself; more would keep its caller waiting."""
 _TURN_SECONDS = 1.0
 _QUIET_TURNS = 5
-"""Turns between two tries of a write that waits for the database."""
+"""Turns between two attempts of a write that waits for the database."""
 PATIENCE_SECONDS = 20.0
-"""How long a call waits for a rebuild to be finished."""
+"""Seconds that a call waits for the end of a rebuild."""
 _LOOK_AGAIN_SECONDS = 0.1
 _COMPARE_AFTER_SECONDS, _COMPARE_AGAIN_SECONDS = 60.0, 6 * 3600.0
 
 
 class Damage(Protocol):
-    """What the database says about its own file."""
+    """The database's own report on its file."""
 
     def is_whole(self) -> bool:
-        """False from a repair until ``made_whole``: any part of the graph may be missing."""
+        """False after a repair until ``made_whole``: any part of the graph may be missing."""
         ...
 
     def made_whole(self) -> None:
-        """The graph was made anew."""
+        """Note that the graph was rebuilt."""
         ...
 
 
@@ -60,14 +58,14 @@ _NO_DAMAGE = _NeverDamaged()
 
 
 class Recovery:
-    """Replays what the graph lost, marks what it has for good, has it made anew where that is not enough."""
+    """Replays writes that the graph lost, marks durable ones, and rebuilds the graph if that is not enough."""
 
     def __init__(
         self, context: Context, committer: Committer, damage: Damage = _NO_DAMAGE, *, is_shared: bool = False
     ) -> None:
-        """``damage`` tells whether the database repaired its file in a way that leaves gaps anywhere.
+        """``damage``: whether the database repaired its file in a way that leaves gaps.
 
-        ``is_shared``: servers with journals of their own may write into the same graph.
+        ``is_shared``: servers with other journals may write to the same graph.
         """
         self._context = context
         self.comparing = Comparing(context, is_shared=is_shared)
@@ -75,10 +73,10 @@ class Recovery:
         self.rebuilding.restarts = lambda: self._restarts
         self.patience_seconds = PATIENCE_SECONDS
         self._trouble = ""
-        """Why a rebuild could not be finished at the last try."""
+        """Why the last attempt to finish a rebuild failed."""
         self._has_compared = self._is_lacking = False
         self.differences = ""
-        """Of journal and graph, as a sentence, when they were last compared."""
+        """The differences of journal and graph at the last comparison, as a sentence."""
         self._damage = damage
         self._journal = context.journal
         self._graph = context.graph
@@ -87,18 +85,18 @@ class Recovery:
         self._restarted = asyncio.Event()
         self._restarts = self._replayed_restarts = 0
         self._caught_up: set[str] = set()
-        """Groups that have all they lost by the last restart, though others may not."""
+        """Groups that have recovered everything since the last restart."""
         committer.before_writing = self.before_writing
 
     async def replay(self) -> int:
-        """Finish and repeat what the graph misses, in order, group by group; returns how many writes.
+        """Finish and repeat the writes that the graph lacks, in order, group by group; returns how many.
 
         Raises:
             Unavailable: the graph cannot be reached; what was done so far stays done.
         """
         restarts = self._restarts
         if await is_unfinished(self._context) is not None and self._locks.is_closed():
-            return 0  # whoever rebuilds is at work; the loop looks again
+            return 0  # a rebuild is in progress; the loop checks again
         count = await self.rebuilding.finish()
         count += 0 if self._damage.is_whole() else await self._make_whole()
         count += await self._repair_gap()
@@ -125,7 +123,7 @@ class Recovery:
         self._restarted.set()
 
     async def before_writing(self, group_id: str) -> None:
-        """Bring back what the last restart lost of a group whose lock is held.
+        """Restore what the last restart lost of a group whose lock is held.
 
         A write that does not find what was there would make it anew, and the replay would put the old beside it.
 
@@ -144,7 +142,7 @@ class Recovery:
             self._caught_up.add(group_id)
 
     async def mark_durable_periodically(self, stop: asyncio.Event) -> None:
-        """Once a second mark what the graph has on disk, and look after what it has not; once more at the end."""
+        """Once a second, mark durable writes and recover missing ones; once more at the end."""
         quiet = 0
         while not stop.is_set():
             await wait_for_any(stop, self._restarted, seconds=_TURN_SECONDS)
@@ -153,7 +151,7 @@ class Recovery:
         await self._turn(tries_waiting=False)
 
     async def whole(self) -> None:
-        """Returns once the graph is what the journal says: at once, unless a rebuild is not finished.
+        """Return once the graph matches the journal: at once, unless a rebuild is unfinished.
 
         Raises:
             Unavailable: that takes longer than a call should wait, or cannot be done now.
@@ -163,10 +161,10 @@ class Recovery:
         while (rebuild := await is_unfinished(self._context)) is not None:
             if clock() > deadline or self._trouble:
                 raise Unavailable(f"{rebuild.describe()} {self._trouble}".strip())
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)  # another process may be the one that finishes it
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)  # another process may finish it
 
     async def compare(self) -> Differences:
-        """All rows of journal and graph, in both directions; what the graph lacks is brought back first.
+        """Compare all rows of journal and graph, in both directions; missing writes are restored first.
 
         Raises:
             Unavailable: the graph cannot be reached.
@@ -178,7 +176,7 @@ class Recovery:
         return await self.comparing.differences()
 
     async def compare_periodically(self, stop: asyncio.Event) -> None:
-        """Compare some time after the start, and now and then."""
+        """Compare some time after the start, and periodically."""
         seconds = _COMPARE_AFTER_SECONDS
         while not stop.is_set():
             await wait_for_any(stop, seconds=seconds)
@@ -193,23 +191,23 @@ class Recovery:
                 _log.warning("%s", self.differences)
 
     async def _make_whole(self) -> int:
-        """Make the graph anew after a repair of its file, once for all processes.
+        """Rebuild the graph after a repair of its file, once for all processes.
 
-        A repair may have skipped single commands, also inside a write whose marker is there, so comparing
-        markers is not enough.
+        A repair may have skipped single commands, even inside a write whose marker is there, so comparing markers is
+        not enough.
         """
         count = await self.rebuilding.repair(lambda: not self._damage.is_whole())
         self._damage.made_whole()
         return count
 
     async def _repair_gap(self) -> int:
-        """Once: what came after a gap was planned without what is lost, so applying that late would not be enough."""
+        """Rebuild once: writes after a gap were planned without the lost ones, so applying those late is not enough."""
         if not await self._looks_everywhere():
             return 0
         return await self.rebuilding.repair() if (await self.comparing.lost()).has_gap else 0
 
     async def _to_replay(self) -> Sequence[str]:
-        """Writes to repeat: what the database lost at its end, or at the start whatever is missing anywhere."""
+        """Writes to repeat: those lost at the end of the log, or at the start all missing ones."""
         lost = (await self.comparing.lost()).uuids if await self._looks_everywhere() else await self._missing()
         self._has_compared, self._is_lacking = True, False
         return lost
@@ -218,7 +216,7 @@ class Recovery:
         return self._is_lacking or (not self._has_compared and await self.comparing.may_lack())
 
     async def _missing(self) -> list[str]:
-        """Uuids of the writes that the graph should hold and does not, oldest first."""
+        """Uuids of missing writes, oldest first."""
         missing: list[str] = []
         seen: set[str] = set()
         limit = _WINDOW
@@ -245,11 +243,11 @@ class Recovery:
         if await is_unfinished(self._context) is not None:
             raise Unavailable("A rebuild of the graph is not finished yet.")
         try:
-            async for row in self._rows(await self._absent(lost)):  # another process may have been quicker
+            async for row in self._rows(await self._absent(lost)):  # another process may have done it
                 await self._committer.apply_again(row)
                 count += 1
             count += await self._committer.finish(group_id)
-        except WriteFailed as error:  # the write stays in the journal, and holds up no other group
+        except WriteFailed as error:  # the write stays in the journal and does not block other groups
             _log.warning("a journalled write is refused: %s", error.message)
         return count
 
@@ -259,7 +257,7 @@ class Recovery:
                 yield row
 
     async def _turn(self, *, tries_waiting: bool) -> None:
-        """One turn of the loop, which nothing may end: whatever fails is tried again by the next."""
+        """One turn of the loop. No error ends the loop: whatever fails is retried in the next turn."""
         try:
             if await is_unfinished(self._context) is not None:
                 await self._finish_rebuild()
@@ -293,7 +291,7 @@ class Recovery:
             return
         absent = set(await self._absent(written))
         await self._journal.applied([uuid for uuid in written if uuid not in absent])
-        if absent:  # the database came back without its last second
+        if absent:  # the database restarted without its last second
             await self.replay()
 
 

@@ -1,4 +1,4 @@
-"""What the journal has not done yet, for its operator: each question reads what is open, through an index."""
+"""Counts the journal's open work for the operator: each query reads only open rows, through an index."""
 
 import sqlite3
 from datetime import datetime
@@ -7,7 +7,7 @@ from graphiti_pkm.core.ports.metrics import Backlog
 
 
 def read(connection: sqlite3.Connection, now: datetime, steady: float) -> Backlog:
-    """Ages from now back to the oldest of each kind, and attempts that failed."""
+    """Ages of the oldest open row of each kind, and failed attempts."""
     write = connection.execute("SELECT min(recorded_at) FROM writes WHERE state = 'intent'").fetchone()[0]
     job = connection.execute(
         "SELECT min(recorded_at) FROM jobs JOIN writes USING (seq) WHERE jobs.state IN ('queued', 'running')"

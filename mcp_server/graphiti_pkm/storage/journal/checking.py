@@ -1,4 +1,4 @@
-"""Whether a file is a journal in every table, column and row; a backup is checked before anything is replaced by it."""
+"""Checks that a file is a journal in every table, column and row; a backup is checked before it replaces anything."""
 
 import contextlib
 import json
@@ -23,11 +23,11 @@ _ROWS = """
     FROM writes LEFT JOIN contents USING (seq) ORDER BY seq
 """
 _SQUARES = (2.0**-126, 2.0**127)
-"""Between these lies the square of a vector's length, in the single precision that databases compare vectors with."""
+"""Bounds for the squared length of a vector in single precision, in which databases compare vectors."""
 _DELETING = (WriteKind.DELETE_EPISODE, WriteKind.FORGET, WriteKind.CLEAR_GROUP)
-"""What may have deleted episodes, even if a later write took out which."""
+"""Kinds of writes that may have deleted episodes, even if a later write redacted which."""
 _DECODING = (sqlite3.Error, PkmError, ValidationError, ValueError, TypeError, KeyError, AttributeError)
-"""What decoding anything at all may raise. Their texts hold content and are not passed on."""
+"""Errors that decoding may raise. Their texts contain content and are not passed on."""
 
 
 def check_whole(connection: sqlite3.Connection) -> None:
@@ -47,7 +47,7 @@ def check_whole(connection: sqlite3.Connection) -> None:
 
 
 def _check_writes(connection: sqlite3.Connection) -> None:
-    """Every row is the write that its columns say; receipts, jobs and readings are those of the writes."""
+    """Each row must match its columns; receipts, jobs and readings must match the writes."""
     vectors, receipts, queued = _Vectors(), _Receipts(), _Queued(connection)
     for (
         seq,
@@ -82,7 +82,7 @@ def _check_writes(connection: sqlite3.Connection) -> None:
 
 
 class _Vectors:
-    """The vectors of all rows: each can be compared, and all are of the one model of the file."""
+    """The vectors of all rows must be valid and of the file's one model."""
 
     def __init__(self) -> None:
         self._dimensions: set[int] = set()
@@ -99,7 +99,7 @@ class _Vectors:
         self._dimensions.update(map(len, row.vectors.values()))
 
     def check_model(self, connection: sqlite3.Connection) -> None:
-        """While the model changes, the rows may still hold vectors of the former one."""
+        """Check the model; while it changes, rows may still have vectors of the former one."""
         found = connection.execute("SELECT model, dimension, is_changing FROM embedding").fetchone()
         if found is None:
             if self._dimensions:
@@ -119,11 +119,11 @@ class _Deletion(NamedTuple):
     episodes: frozenset[str]
     groups: frozenset[str]
     is_shell: bool
-    """What it deleted was taken out when its own group was cleared."""
+    """Its deletions were redacted when its own group was cleared."""
 
 
 class _Receipts:
-    """What the table of episodes has to hold by the writes; ``rows`` and ``redaction`` change it."""
+    """The expected table of episodes, computed from the writes by the rules of ``rows`` and ``redaction``."""
 
     def __init__(self) -> None:
         self._added: set[tuple[str, int]] = set()
@@ -134,7 +134,7 @@ class _Receipts:
         self._groups_with_failures: set[str] = set()
 
     def add(self, row: Row, *, is_failed: bool, is_redacted: bool) -> None:
-        """The next write."""
+        """Add the next write."""
         intent, gone = row.intent, row.intent.deletions
         if intent.kind is WriteKind.ADD_MEMORY:
             self._added.update((episode.uuid, row.seq) for episode in intent.episodes)
@@ -166,7 +166,7 @@ class _Receipts:
             raise ValueError("an episode has no receipt")
 
     def _is_deleted(self, uuid: str, seq: int, group_id: str) -> bool:
-        """An episode that was deleted twice counts again when the first of the two deletions is set aside."""
+        """Whether an episode is deleted; one deleted twice counts again if the first deletion was set aside."""
         last = max(self._last_of_episode.get(uuid, 0), self._last_of_group.get(group_id, 0))
         return last > seq and group_id not in self._groups_with_failures
 
@@ -182,14 +182,14 @@ def _is_shell(intent: WriteIntent) -> bool:
 
 
 class _Queued:
-    """Jobs and readings that the writes asked for: done or not, their rows stay."""
+    """Jobs and readings requested by the writes; their rows stay when they are done."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._jobs = dict(connection.execute("SELECT seq, count(*) FROM jobs GROUP BY seq").fetchall())
         self._readings = set(connection.execute("SELECT seq, job FROM extractions WHERE seq IS NOT NULL").fetchall())
 
     def check(self, row: Row) -> None:
-        # ``jobs.enqueue`` leaves out a second job for missing vectors.
+        # ``jobs.enqueue`` skips a second job for missing vectors.
         if self._jobs.get(row.seq, 0) < sum(not isinstance(job, EmbedMissingJob) for job in row.intent.jobs):
             raise ValueError("a job of a write is missing")
         if not {(row.seq, job.uuid) for job in row.intent.extractions} <= self._readings:
@@ -226,7 +226,7 @@ def _expected_tables() -> dict[str, list[tuple[object, ...]]]:
 
 
 def _tables(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
-    """Columns by table, in order, with type, default and key of each; views and generated columns count as well."""
+    """Columns by table, in order, with type, default and key; including views and generated columns."""
     names = connection.execute(
         "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
     ).fetchall()

@@ -1,4 +1,4 @@
-"""All that the journal holds, by uuid, to be compared with the graph."""
+"""Lists everything in the journal by uuid, for comparison with the graph."""
 
 import json
 import sqlite3
@@ -18,7 +18,7 @@ def written_rows(connection: sqlite3.Connection, after_seq: int, limit: int) -> 
 
 
 def known_writes(connection: sqlite3.Connection, uuids: Sequence[str]) -> set[str]:
-    """Those that there is a row of."""
+    """The writes that have a row."""
     query = "SELECT uuid FROM writes WHERE uuid IN (SELECT value FROM json_each(?))"
     return {row[0] for row in connection.execute(query, (json.dumps(list(uuids)),))}
 
@@ -37,6 +37,6 @@ def written_episodes(connection: sqlite3.Connection, after_uuid: str, limit: int
 
 
 def known_episodes(connection: sqlite3.Connection, uuids: Sequence[str]) -> set[str]:
-    """Those that were ever added."""
+    """Episodes that were ever added."""
     query = "SELECT DISTINCT uuid FROM episodes WHERE uuid IN (SELECT value FROM json_each(?))"
     return {row[0] for row in connection.execute(query, (json.dumps(list(uuids)),))}

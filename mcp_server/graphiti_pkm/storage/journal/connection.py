@@ -1,4 +1,4 @@
-"""One SQLite connection to the journal file, with a thread of its own, and its errors in plain words."""
+"""A SQLite connection to the journal with its own thread, and plain error messages."""
 
 import asyncio
 import contextlib
@@ -20,15 +20,15 @@ T = TypeVar("T")
 
 _BUSY_SECONDS = 20.0
 _CHECKED_AT_OPEN = 64 * 2**20
-"""Bytes; checking more than that after an unclean end would delay the first call: ``doctor`` does it."""
+"""In bytes; checking more after an unclean end would delay the first call, so ``doctor`` does it."""
 
 _LOOKED_THROUGH = 512 * 2**20
 _LOOK_AGAIN_SECONDS = 600.0
 _COARSE_NANOSECONDS = 50_000_000
-"""Longer than two changes of a file may have the same time."""
+"""Two changes of a file within this time may have the same timestamp."""
 
 _PRIMARY = 0xFF
-"""SQLite's extended error codes hold the primary one in their low byte."""
+"""SQLite's extended error codes contain the primary one in their low byte."""
 
 
 FULL = "The disk of the data directory {data_dir} is full. Free some space, then try again."
@@ -58,7 +58,7 @@ _PLAIN: Mapping[int, tuple[type[PkmError], str]] = {
 
 
 class JournalFile:
-    """The file itself: made, checked and migrated by whichever connection opens it first."""
+    """The journal file: created, checked and migrated by the first connection."""
 
     def __init__(self, data_dir: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
         self.data_dir = data_dir
@@ -88,14 +88,14 @@ class JournalFile:
             return connection
 
     def inode(self) -> int:
-        """Which file the path leads to; 0 for none."""
+        """The file's inode; 0 if there is no file."""
         try:
             return self.path.stat().st_ino
         except FileNotFoundError:
             return 0
 
     def state(self) -> tuple[int, ...] | None:
-        """Changes with every commit of any process; None if one is so recent that another may follow unnoticed."""
+        """A value that changes with every commit of any process; None if a commit is too recent to tell."""
         found: list[int] = []
         for suffix in ("", "-wal"):
             try:
@@ -108,9 +108,9 @@ class JournalFile:
         return tuple(found)
 
     def replace_damaged(self, whole: Path) -> Path:
-        """Put a whole file in the place of a damaged one, which is kept with its log; no connection may be open here.
+        """Replace a damaged file, which is kept with its log; no connection may be open here.
 
-        The last step is one rename: until then the damaged journal stands.
+        The last step is a single rename: until then the damaged journal stays in place.
         """
         kept = self.path.with_name(f"{self.path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
         try:
@@ -127,12 +127,12 @@ class JournalFile:
         return kept
 
     def make(self) -> None:
-        """Make the directory and an empty file, if there is none."""
+        """Create the directory and an empty file, if necessary."""
         if self.path.exists():
             return
         try:
             self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Readable by its owner only, as are the files SQLite puts beside it.
+            # Readable by its owner only, as are the files that SQLite creates beside it.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             sync_directory(self.data_dir)
         except OSError as error:
@@ -142,13 +142,13 @@ class JournalFile:
             ) from error
 
     def _has_write_ahead_log(self) -> bool:
-        """The last connection removes the log: one that is left means a crash, or another process at work."""
+        """Whether there is a log. The last connection removes it: a log means a crash, or another process."""
         log = self.path.with_name(self.path.name + "-wal")
         return log.exists() and log.stat().st_size > 0
 
 
 class Connection:
-    """Runs functions on one connection in one thread; opened by the first call, and again if the file was replaced."""
+    """Runs functions on one connection in one thread; opens it when needed, and again if the file was replaced."""
 
     def __init__(self, file: JournalFile, synchronous: Literal["FULL", "NORMAL"]) -> None:
         self._file = file
@@ -159,7 +159,7 @@ class Connection:
         self._is_closed = False
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What ``work`` returns. Raises PkmErrors in place of SQLite's."""
+        """Run ``work`` and return its result. Raises PkmErrors instead of SQLite's errors."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
 
     async def disconnect(self) -> None:
@@ -177,7 +177,7 @@ class Connection:
     def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with plain_errors(self._file):
             if self._connection is not None and self._inode != self._file.inode():
-                self._disconnect()  # restore set a damaged file aside: what is written there would be lost
+                self._disconnect()  # restore set a damaged file aside: writes to it would be lost
             if self._connection is None:
                 self._connection = self._file.open(self._synchronous)
                 self._inode = self._file.inode()
@@ -190,7 +190,7 @@ class Connection:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection with the pragmas every one of them needs; transactions are begun explicitly."""
+    """A connection with all pragmas; transactions are begun explicitly."""
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA foreign_keys = ON")
@@ -205,17 +205,17 @@ def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:
 
 
 class Look:
-    """Looks through the file now and then, on a connection of its own."""
+    """Checks the file periodically, on a connection of its own."""
 
     def __init__(self, file: JournalFile) -> None:
         self._file = file
         self._inode = 0
         self._again_at = 0.0
         self.found: str | None = None
-        """What the last look found broken."""
+        """The damage found by the last check."""
 
     def look(self) -> str | None:
-        """What is broken. A file beyond ``_LOOKED_THROUGH`` is left to ``doctor``, as that takes too long here."""
+        """Check the file and return the damage. Files beyond ``_LOOKED_THROUGH`` are left to ``doctor``."""
         inode = self._file.inode()
         if inode == self._inode and time.monotonic() < self._again_at:
             return self.found
@@ -232,7 +232,7 @@ class Look:
 
 @contextlib.contextmanager
 def plain_errors(file: JournalFile) -> Iterator[None]:
-    """Turn SQLite's errors into ours; mistakes in our SQL stay what they are."""
+    """Turn SQLite's errors into ours; mistakes in our own SQL are not caught."""
     try:
         yield
     except sqlite3.Error as error:
@@ -245,7 +245,7 @@ def plain_errors(file: JournalFile) -> Iterator[None]:
 def _in_plain_words(error: sqlite3.Error, file: JournalFile) -> PkmError | None:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
-        # Raised by check(), or by Python on text that is not UTF-8: both mean damage, if they are about data.
+        # Raised by check(), or by Python for text that is not UTF-8: both mean damaged data.
         return damaged(file) if type(error) in {sqlite3.DatabaseError, sqlite3.OperationalError} else None
     primary = code & _PRIMARY
     if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
@@ -255,12 +255,12 @@ def _in_plain_words(error: sqlite3.Error, file: JournalFile) -> PkmError | None:
 
 
 def is_about_the_disk(error: sqlite3.Error) -> bool:
-    """Whether it says nothing about the content of a file: the disk is full or failing, or a file is locked."""
+    """Whether the error is about the disk (full, failing, locked file), not about the content of the file."""
     return (getattr(error, "sqlite_errorcode", 0) & _PRIMARY) in _PLAIN
 
 
 def damaged(file: JournalFile) -> DamagedStore:
-    """What to say about a damaged journal."""
+    """The error for a damaged journal."""
     return DamagedStore(
         f"The journal {file.path} is damaged. It was left as it is; a write is acknowledged only if it still takes it "
         "and gives it back. The graph holds what was written to it. "
@@ -270,7 +270,7 @@ def damaged(file: JournalFile) -> DamagedStore:
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Switch to WAL; several processes that make the file at once get past the busy timeout here."""
+    """Switch to WAL; the retry handles processes that create the file at the same time."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:

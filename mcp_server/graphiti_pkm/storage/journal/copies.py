@@ -1,4 +1,4 @@
-"""Backups of the journal, and putting one in its place."""
+"""Makes backups of the journal and restores them."""
 
 import contextlib
 import logging
@@ -21,11 +21,11 @@ _EXTRACTION = (
     "job, group_id, episode_uuid, payload, state, attempts, not_before, reason, remedy, queued_at, finished_at, calls, "
     "prompt_tokens, completion_tokens"
 )
-"""A job without what belongs to one file only: its id, the number of its write, and who works on it."""
+"""The columns of a job that do not belong to one file (its id, the number of its write, its owner)."""
 
 
 def back_up(file: JournalFile, path: Path) -> None:
-    """A consistent copy in a new file; writers go on meanwhile, on connections of their own."""
+    """Copy the journal consistently to a new file; writers continue on their own connections."""
     _refuse_existing(path)
     with plain_errors(file), contextlib.closing(file.open("NORMAL")) as source:
         try:
@@ -44,16 +44,16 @@ def back_up(file: JournalFile, path: Path) -> None:
 
 
 def rows_in(path: Path, directory: Path) -> int:
-    """How many writes a backup holds, after all checks that ``restore`` makes."""
+    """Number of writes in a backup, after all checks that ``restore`` makes."""
     with checked_copy(path, directory) as copy, contextlib.closing(connect(copy)) as connection:
         return int(connection.execute("SELECT count(*) FROM writes").fetchone()[0])
 
 
 def restore(connection: sqlite3.Connection, path: Path, directory: Path, rebuild: RebuildInProgress) -> int:
-    """Replace all rows by those of a backup and record the rebuild that has to follow, in one transaction.
+    """Replace all rows by those of a backup and record the pending rebuild, in one transaction.
 
-    Servers at work have the file open, so it is not replaced by another: they see all of this or nothing. Jobs that
-    were under way in the backup are queued again.
+    Running servers have the file open, so it is not replaced by another file: they see all of the change or none. Jobs
+    that were running in the backup are queued again.
     """
     with checked_copy(path, directory) as copy:
         connection.execute("ATTACH DATABASE ? AS backup", (str(copy),))
@@ -69,15 +69,15 @@ def restore(connection: sqlite3.Connection, path: Path, directory: Path, rebuild
                 count = int(connection.execute("SELECT count(*) FROM main.writes").fetchone()[0])
         finally:
             connection.execute("DETACH DATABASE backup")
-    # What was replaced leaves the write-ahead log as well, as far as no reader holds it.
+    # The replaced rows leave the write-ahead log as well, unless a reader still uses it.
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return count
 
 
 def replace_damaged(file: JournalFile, path: Path, rebuild: RebuildInProgress, at: float) -> int:
-    """Put a backup in the place of a damaged journal, with whatever of that is newer and readable.
+    """Replace a damaged journal by a backup plus everything newer in it that is readable.
 
-    All of it is made beside; the damaged journal stands until the new one is whole, and is kept afterwards.
+    The new file is built beside it; the damaged journal stays in place until then, and is kept afterwards.
     """
     with plain_errors(file), checked_copy(path, file.data_dir) as copy:
         with contextlib.closing(connect(copy)) as connection:
@@ -95,7 +95,7 @@ def replace_damaged(file: JournalFile, path: Path, rebuild: RebuildInProgress, a
 
 
 def _queue_again(connection: sqlite3.Connection) -> None:
-    """Jobs that were under way when the copy was made; none waits for a time that another clock counted."""
+    """Queue jobs again that were running when the copy was made; waiting times of another clock are dropped."""
     for table in ("jobs", "extractions"):
         connection.execute(
             f"UPDATE main.{table} SET state = 'queued', owner = NULL, lease_until = NULL "  # noqa: S608 our own names
@@ -105,7 +105,7 @@ def _queue_again(connection: sqlite3.Connection) -> None:
 
 
 def _salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
-    """Add whatever a damaged journal holds beyond the present rows and can still be read; returns how many."""
+    """Add newer rows of a damaged journal that can still be read; returns how many."""
     saved = left_out = 0
     with contextlib.closing(connect(damaged)) as source:
         for seq in _readable(source, "writes", "seq"):
@@ -128,7 +128,7 @@ def _salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
 
 
 def _join_spending(connection: sqlite3.Connection, source: sqlite3.Connection, schema: str) -> None:
-    """What was spent is spent, and a pause stays, in whichever of two files it stands."""
+    """Take over the costs, and a pause, of both files."""
     connection.executemany(
         """
         INSERT INTO main.model_usage VALUES (?, ?, ?, ?) ON CONFLICT (day) DO UPDATE SET
@@ -150,7 +150,7 @@ def _readable(source: sqlite3.Connection, table: str, key: str) -> range:
 
 
 def _save(connection: sqlite3.Connection, source: sqlite3.Connection, seq: int, at: float) -> int:
-    """Each row is looked up by itself, so that a broken page costs only the rows on it."""
+    """Read each row separately, so that a broken page costs only its own rows."""
     head = source.execute("SELECT uuid, state FROM writes WHERE seq = ? AND state <> 'failed'", (seq,)).fetchone()
     if head is None or connection.execute("SELECT 1 FROM writes WHERE uuid = ?", (head[0],)).fetchone():
         return 0
@@ -169,7 +169,7 @@ def _save(connection: sqlite3.Connection, source: sqlite3.Connection, seq: int, 
 
 
 def _save_extraction(connection: sqlite3.Connection, source: sqlite3.Connection, job_id: int) -> None:
-    """A job that the other file does not know, or that ended in the damaged one and waits in it."""
+    """Save a job that the other file lacks, or that ended in the damaged file and waits in the other."""
     found = source.execute(
         f"SELECT {_EXTRACTION}, (SELECT uuid FROM writes WHERE writes.seq = extractions.seq) "  # noqa: S608
         "FROM extractions WHERE id = ?",
@@ -200,7 +200,7 @@ def _save_extraction(connection: sqlite3.Connection, source: sqlite3.Connection,
 
 @contextlib.contextmanager
 def checked_copy(path: Path, directory: Path) -> Iterator[Path]:
-    """A private copy of a backup at the current schema, checked in every row: the backup is never written to.
+    """A private copy of a backup, migrated and checked in every row; the backup itself is never written to.
 
     Raises:
         InvalidInput: there is no such file, or it is no backup of a journal.
@@ -250,7 +250,7 @@ def _refuse_existing(path: Path) -> None:
 
 
 def _publish(copy: Path, path: Path) -> None:
-    """Give the finished copy its name, unless somebody took that name meanwhile."""
+    """Rename the finished copy, unless another file has that name by now."""
     try:
         path.hardlink_to(copy)
     except FileExistsError:

@@ -1,11 +1,11 @@
-"""Of which model the vectors in the rows are, and taking them out when that changes."""
+"""Records the model of the vectors in the rows, and removes vectors when it changes."""
 
 import sqlite3
 
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 
 _FIRST = RecordedEmbedding(model="all-MiniLM-L6-v2", dimension=384)
-"""The only model that versions without a record had."""
+"""The only model of versions that recorded none."""
 
 
 def recorded(connection: sqlite3.Connection) -> RecordedEmbedding | None:
@@ -15,7 +15,7 @@ def recorded(connection: sqlite3.Connection) -> RecordedEmbedding | None:
 
 
 def of_file(source: sqlite3.Connection) -> RecordedEmbedding | None:
-    """Of a file that may be damaged, or older than the record."""
+    """The model of a file that may be damaged, or older than the record."""
     try:
         return recorded(source)
     except sqlite3.Error:
@@ -23,22 +23,22 @@ def of_file(source: sqlite3.Connection) -> RecordedEmbedding | None:
 
 
 def record(connection: sqlite3.Connection, model: str, dimension: int) -> None:
-    """What is there stays."""
+    """Record the model; an existing record is kept."""
     connection.execute("INSERT OR IGNORE INTO embedding VALUES (1, ?, ?, 0)", (model, dimension))
 
 
 def begin_change(connection: sqlite3.Connection, model: str, dimension: int) -> None:
-    """From now on no row gives a vector out."""
+    """From now on rows are read without vectors."""
     connection.execute("INSERT OR REPLACE INTO embedding VALUES (1, ?, ?, 1)", (model, dimension))
 
 
 def end_change(connection: sqlite3.Connection) -> None:
-    """Rows give out what they have again."""
+    """From now on rows are read with their vectors again."""
     connection.execute("UPDATE embedding SET is_changing = 0")
 
 
 def remove_vectors(connection: sqlite3.Connection, after_seq: int, limit: int) -> int | None:
-    """Out of the next ``limit`` rows; returns the last one's number, None after the end."""
+    """Remove the vectors of the next ``limit`` rows; returns the last row's number, None at the end."""
     listed = connection.execute(
         "SELECT max(seq) FROM (SELECT seq FROM contents WHERE seq > ? ORDER BY seq LIMIT ?)", (after_seq, limit)
     ).fetchone()

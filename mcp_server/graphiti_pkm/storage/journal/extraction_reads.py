@@ -1,4 +1,4 @@
-"""What the queue of extractions tells of its jobs: each question reads one stretch of an index."""
+"""Reads of the extraction queue: each query reads one range of an index."""
 
 import itertools
 import json
@@ -68,7 +68,7 @@ def page(
     limit: int,
     before_id: int | None,
 ) -> list[ExtractionRecord]:
-    """Newest first. Each state and group is one stretch of an index: read apart, none is read to its end."""
+    """Newest first. Each state and group is one range of an index, read only as far as needed."""
     group = "" if group_ids is None else "AND group_id = :group"
     where = f"WHERE state = :state {group} AND (:before IS NULL OR id < :before) ORDER BY id DESC LIMIT :limit"
     stretches = itertools.product(dict.fromkeys(states), [None] if group_ids is None else dict.fromkeys(group_ids))

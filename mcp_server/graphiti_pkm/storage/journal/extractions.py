@@ -1,4 +1,4 @@
-"""The queue of a model that reads episodes, in the journal's file: leases, order within a group, retries.
+"""The extraction queue in the journal's file: leases, order within a group, retries.
 
 Functions that change more than one row expect the caller's transaction.
 """
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from graphiti_pkm.core.model.records import ExtractJob, WriteIntent
 from graphiti_pkm.core.ports.extraction import LOST, LOST_REMEDY, MAX_ATTEMPTS, ClaimedExtraction
 
-# Word for word as in the partial index: SQLite uses it for nothing else.
+# Literally as in the partial index; otherwise SQLite does not use it.
 _OPEN = "state IN ('queued', 'running')"
 _HELD = "id = :id AND state = 'running' AND owner = :owner"
 _FREE = "owner = NULL, lease_until = NULL"
@@ -20,8 +20,8 @@ _IDS = "id IN (SELECT value FROM json_each(:ids))"
 _WITHOUT_WORDS = "payload = json_set(payload, '$.instructions', '')"
 _IS_WRITTEN = "EXISTS (SELECT 1 FROM writes WHERE writes.uuid = extractions.job AND writes.state <> 'failed')"
 
-# The head of each group is found by a jump in the index from one group to the next, however many jobs wait in each.
-# A job that was retried by hand is older than one of its group that runs.
+# The first job of each group is found by jumping from group to group in the index, however many jobs wait.
+# A job that was retried by hand may be older than a running one of its group.
 _OPEN_JOBS = f"extractions INDEXED BY extractions_open WHERE {_OPEN}"
 _NEXT = f"""
     WITH RECURSIVE waiting(name) AS (
@@ -40,7 +40,7 @@ _NEXT = f"""
 def enqueue(
     connection: sqlite3.Connection, seq: int | None, group_id: str, jobs: Iterable[ExtractJob], at: float
 ) -> list[int]:
-    """Add jobs, of a write or of none; returns their ids."""
+    """Add jobs, with or without a write; returns their ids."""
     return [
         connection.execute(
             """
@@ -54,7 +54,7 @@ def enqueue(
 
 
 def may_claim(connection: sqlite3.Connection, now: float) -> bool:
-    """Whether there is anything to lease: asked without a write transaction, as idle processes do every few seconds."""
+    """Whether any job can be leased; needs no write transaction, because idle processes ask every few seconds."""
     if is_paused(connection):
         return False
     lost = "SELECT EXISTS (SELECT 1 FROM extractions WHERE state = 'running' AND lease_until <= ?)"
@@ -64,7 +64,7 @@ def may_claim(connection: sqlite3.Connection, now: float) -> bool:
 
 
 def claim(connection: sqlite3.Connection, owner: str, now: float, until: float) -> tuple[int, str, str, int] | None:
-    """Lease the oldest job that may start: id, group, payload, failed attempts."""
+    """Lease the oldest job that may start: returns id, group, payload, failed attempts."""
     if is_paused(connection):
         return None
     connection.execute(
@@ -88,10 +88,10 @@ def claim(connection: sqlite3.Connection, owner: str, now: float, until: float) 
 
 
 def decode(job_id: int, group_id: str, payload: str, attempts: int) -> ClaimedExtraction:
-    """A leased job as a value."""
+    """Decode a leased job."""
     try:
         job = ExtractJob.model_validate_json(payload)
-    except ValidationError:  # it may hold content and is not passed on
+    except ValidationError:  # the error may contain content and is not passed on
         raise sqlite3.DatabaseError(f"extraction {job_id} is not what was stored") from None
     return ClaimedExtraction(id=job_id, group_id=group_id, job=job, attempts=attempts)
 
@@ -106,7 +106,7 @@ def heartbeat(connection: sqlite3.Connection, job_id: int, owner: str, until: fl
 
 
 def finish(connection: sqlite3.Connection, job_id: int, owner: str, now: float) -> bool:
-    """Done: neither its answers nor its instructions are kept any longer than needed."""
+    """Mark as done; its answers and instructions are removed."""
     has_lease = _changes(
         connection,
         f"""
@@ -129,7 +129,7 @@ def put_back(
     *,
     counts: bool,
 ) -> bool:
-    """Queue it again for later; if it counts, the last attempt fails it."""
+    """Queue it again for later; if the attempt counts, the last one fails the job."""
     return _changes(
         connection,
         f"""
@@ -152,7 +152,7 @@ def put_back(
 
 
 def fail(connection: sqlite3.Connection, job_id: int, owner: str, now: float, reason: str, remedy: str) -> bool:
-    """Failed for good; a retry finds its answers."""
+    """Fail it for good; a retry finds its answers."""
     return _changes(
         connection,
         f"""
@@ -165,7 +165,7 @@ def fail(connection: sqlite3.Connection, job_id: int, owner: str, now: float, re
 
 
 def drop(connection: sqlite3.Connection, job_id: int, owner: str, now: float, reason: str) -> bool:
-    """Cancelled by who works on it."""
+    """Cancel a job on behalf of its own worker."""
     has_lease = _changes(
         connection,
         f"""
@@ -178,7 +178,7 @@ def drop(connection: sqlite3.Connection, job_id: int, owner: str, now: float, re
 
 
 def retry(connection: sqlite3.Connection, job_ids: Sequence[int], now: float) -> int:
-    """Queue what ended without a result, or waits for later, with all its attempts; returns how many."""
+    """Queue failed, cancelled or delayed jobs again with all attempts; returns how many."""
     return connection.execute(
         f"""
         UPDATE extractions SET state = 'queued', attempts = 0, not_before = :now, reason = '', remedy = '',
@@ -190,13 +190,13 @@ def retry(connection: sqlite3.Connection, job_ids: Sequence[int], now: float) ->
 
 
 def is_cancelled(connection: sqlite3.Connection, job_uuid: str) -> bool:
-    """Asked in the transaction of the job's write, which a cancelling may have come before."""
+    """Whether it was cancelled, asked in the transaction of the job's write, which a cancellation may precede."""
     found = connection.execute("SELECT state FROM extractions WHERE job = ?", (job_uuid,)).fetchone()
     return found is not None and found[0] == "cancelled"
 
 
 def cancel(connection: sqlite3.Connection, job_ids: Sequence[int], now: float) -> int:
-    """Cancel what has not been written; returns how many."""
+    """Cancel jobs that have not been written; returns how many."""
     gone = connection.execute(
         f"""
         UPDATE extractions SET state = 'cancelled', finished_at = :now, reason = '', remedy = '', {_FREE}
@@ -209,9 +209,9 @@ def cancel(connection: sqlite3.Connection, job_ids: Sequence[int], now: float) -
 
 
 def forget(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: int, now: float) -> None:
-    """What a write takes out of the group may be in any answer of its jobs, and in what one is reading now.
+    """Remove a group's answers: any may contain what a write forgets, as may the reading in progress.
 
-    A job that runs is taken from whoever works on it and starts anew on what is left; one of an episode that goes ends.
+    A running job is taken from its owner and starts again on the remaining text; a job of a removed episode ends.
     """
     forget_words(connection, forgetting, before_seq)
     connection.execute(
@@ -228,7 +228,7 @@ def forget(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: 
 
 
 def forget_words(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: int) -> None:
-    """Kept answers of the group go, as does what was asked for about the episodes concerned."""
+    """Remove kept answers of the group, and instructions for the episodes concerned."""
     told, gone = forgetting.forgets, forgetting.deletions
     episodes = (*gone.episodes, *(text.uuid for text in (told.episodes if told is not None else ())))
     connection.execute(
@@ -245,14 +245,14 @@ def forget_words(connection: sqlite3.Connection, forgetting: WriteIntent, before
 
 
 def set_paused(connection: sqlite3.Connection, *, paused: bool) -> None:
-    """Whether jobs may be started."""
+    """Set whether jobs may be started."""
     connection.execute(
         "INSERT OR IGNORE INTO extraction_pause VALUES (1)" if paused else "DELETE FROM extraction_pause"
     )
 
 
 def is_paused(connection: sqlite3.Connection) -> bool:
-    """Whether none may."""
+    """Whether jobs are paused."""
     return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM extraction_pause)").fetchone()[0])
 
 

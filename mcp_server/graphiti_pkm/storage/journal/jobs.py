@@ -11,15 +11,15 @@ from graphiti_pkm.core.model.redaction import redacted_job
 
 MAX_ATTEMPTS = 8
 ERASE_DELAY = 30.0
-"""Seconds in which whoever forgets erases by itself; the job is for the case that it cannot, or dies."""
+"""Seconds in which the forgetting call erases by itself; the job covers the case that it fails or dies."""
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
 
-# Held by this owner still: another process may have taken an expired lease over, its progress stands.
+# Still leased by this owner: another process may have taken over an expired lease, and its progress counts.
 _HELD = "id = :id AND state = 'running' AND owner = :owner"
 
 
 def enqueue(connection: sqlite3.Connection, seq: int, group_id: str, jobs: Iterable[Job], at: float) -> None:
-    """Put a write's jobs into the queue, inside the caller's transaction; two that do the same are one."""
+    """Enqueue a write's jobs in the caller's transaction; duplicate jobs become one."""
     jobs = [job for job in jobs if not (isinstance(job, EmbedMissingJob) and _is_queued(connection, group_id, job))]
     connection.executemany(
         "INSERT INTO jobs (seq, group_id, entity_uuid, payload, state, not_before) VALUES (?, ?, ?, ?, 'queued', ?)",
@@ -37,9 +37,9 @@ def enqueue(connection: sqlite3.Connection, seq: int, group_id: str, jobs: Itera
 
 
 def claim(connection: sqlite3.Connection, owner: str, now: float, lease_seconds: float) -> tuple[int, str, Job] | None:
-    """Lease the oldest waiting job; a lease that ran out is a failed attempt of whoever held it."""
+    """Lease the oldest waiting job; an expired lease counts as a failed attempt."""
     if not _is_waiting(connection, now):
-        return None  # without a write transaction: many idle processes ask every few seconds
+        return None  # without a write transaction, because many idle processes ask every few seconds
     connection.execute(
         """
         UPDATE jobs SET attempts = attempts + 1, owner = NULL, lease_until = NULL, not_before = :now,
@@ -64,15 +64,15 @@ def claim(connection: sqlite3.Connection, owner: str, now: float, lease_seconds:
 
 
 def decode(job_id: int, payload: str) -> Job:
-    """A job as a value. Raises sqlite3.DatabaseError if it is no longer what was stored."""
+    """Decode a job. Raises sqlite3.DatabaseError if it is not what was stored."""
     try:
         return _JOB.validate_json(payload)
-    except ValidationError:  # it holds content and is not passed on
+    except ValidationError:  # the error contains content and is not passed on
         raise sqlite3.DatabaseError(f"job {job_id} is not what was stored") from None
 
 
 def finish(connection: sqlite3.Connection, job_id: int, owner: str) -> None:
-    """Done; its names are not kept any longer than needed."""
+    """Mark as done; its names are removed."""
     connection.execute(
         f"UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL WHERE {_HELD}",  # noqa: S608
         {"id": job_id, "owner": owner},
@@ -80,7 +80,7 @@ def finish(connection: sqlite3.Connection, job_id: int, owner: str) -> None:
 
 
 def advance(connection: sqlite3.Connection, job_id: int, owner: str, job: Job, not_before: float) -> None:
-    """Keep progress and queue it again, with all its attempts."""
+    """Save progress and queue the job again with all its attempts."""
     connection.execute(
         f"""
         UPDATE jobs SET state = 'queued', payload = :payload, attempts = 0, reason = '',
@@ -104,7 +104,7 @@ def retry(connection: sqlite3.Connection, job_id: int, owner: str, reason: str, 
 
 
 def pending_links(connection: sqlite3.Connection, entity_uuids: Sequence[str]) -> set[str]:
-    """Those entities with a back-link job that is not done."""
+    """Entities with a back-link job that is not done."""
     rows = connection.execute(
         "SELECT DISTINCT entity_uuid FROM jobs "
         "WHERE entity_uuid IN (SELECT value FROM json_each(?)) AND state <> 'done'",
@@ -114,7 +114,7 @@ def pending_links(connection: sqlite3.Connection, entity_uuids: Sequence[str]) -
 
 
 def forget_names(connection: sqlite3.Connection, group_id: str, names: Mapping[str, Collection[str]]) -> None:
-    """Jobs that look for a name of an entity look for those alone that it keeps, given by their keys."""
+    """Restrict back-link jobs of an entity to its remaining names, given by their keys."""
     for entity_uuid in names:
         waiting = connection.execute(
             "SELECT id, payload FROM jobs WHERE entity_uuid = ? AND state <> 'done'", (entity_uuid,)
@@ -131,7 +131,7 @@ def forget_names(connection: sqlite3.Connection, group_id: str, names: Mapping[s
 
 
 def open_erasures(connection: sqlite3.Connection) -> list[int]:
-    """Jobs of the kind ``erase`` that are not done, of writes that the graph has."""
+    """Open jobs of the kind ``erase``, of writes that the graph has."""
     rows = connection.execute(
         """
         SELECT jobs.id FROM jobs JOIN writes USING (seq)
@@ -143,7 +143,7 @@ def open_erasures(connection: sqlite3.Connection) -> list[int]:
 
 
 def close(connection: sqlite3.Connection, job_ids: Sequence[int]) -> None:
-    """Done, whoever holds the lease."""
+    """Mark as done, whoever has the lease."""
     connection.execute(
         "UPDATE jobs SET state = 'done', payload = '', owner = NULL, lease_until = NULL "
         "WHERE id IN (SELECT value FROM json_each(?))",
@@ -169,7 +169,7 @@ def _is_waiting(connection: sqlite3.Connection, now: float) -> bool:
 
 
 def _is_queued(connection: sqlite3.Connection, group_id: str, job: Job) -> bool:
-    """One that runs may have looked already and does not count."""
+    """Whether such a job is queued; a running one may be past this record and does not count."""
     found = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued' AND group_id = ? AND payload = ?)",
         (group_id, _payload(job)),

@@ -1,4 +1,4 @@
-"""What a model answered to the jobs of the queue, kept until they end, and what it cost."""
+"""Model answers of queued jobs, kept until the job ends, and their cost."""
 
 import sqlite3
 
@@ -14,7 +14,7 @@ def find(connection: sqlite3.Connection, job_id: int, request_hash: str) -> str 
 
 
 def keep(connection: sqlite3.Connection, job_id: int, owner: str, request_hash: str, answer: str) -> None:
-    """Keep an answer, unless the job was taken from its owner: cancelling and forgetting do that."""
+    """Keep an answer, unless the job was taken from its owner by cancelling or forgetting."""
     connection.execute(
         """
         INSERT OR REPLACE INTO model_answers SELECT id, :hash, :answer FROM extractions
@@ -25,7 +25,7 @@ def keep(connection: sqlite3.Connection, job_id: int, owner: str, request_hash: 
 
 
 def count(connection: sqlite3.Connection, job_id: int, day: str, usage: Usage) -> None:
-    """Add what a call cost to its job and its day."""
+    """Add the cost of a call to its job and its day."""
     cost = (usage.calls, usage.prompt_tokens, usage.completion_tokens)
     connection.execute(
         """
@@ -46,19 +46,19 @@ def count(connection: sqlite3.Connection, job_id: int, day: str, usage: Usage) -
 
 
 def spent_by(connection: sqlite3.Connection, job_id: int) -> Usage:
-    """What the calls of one job cost, in all its attempts."""
+    """Cost of all calls of a job, in all its attempts."""
     columns = "SELECT calls, prompt_tokens, completion_tokens FROM extractions WHERE id = ?"
     return _usage(connection.execute(columns, (job_id,)).fetchone())
 
 
 def spent_on(connection: sqlite3.Connection, day: str) -> Usage:
-    """What all jobs cost on a day."""
+    """Cost of all jobs on a day."""
     columns = "SELECT calls, prompt_tokens, completion_tokens FROM model_usage WHERE day = ?"
     return _usage(connection.execute(columns, (day,)).fetchone())
 
 
 def spent_in_all(connection: sqlite3.Connection) -> Usage:
-    """What all jobs have cost so far."""
+    """Cost of all jobs so far."""
     sums = ", ".join(f"coalesce(sum({name}), 0)" for name in ("calls", "prompt_tokens", "completion_tokens"))
     return _usage(connection.execute(f"SELECT {sums} FROM model_usage").fetchone())  # noqa: S608 our own columns
 

@@ -1,6 +1,6 @@
-"""Files that are being made: nobody takes one for a finished file, and what a killed process left can be removed.
+"""Handles files in the making: never mistaken for finished ones, and removable if their process was killed.
 
-A partial file is locked as long as its maker lives, so ``sweep`` never removes one that is still being written.
+A partial file is locked as long as its process lives, so ``sweep`` never removes one that is still being written.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ if sys.platform != "win32":  # importable there, so that preflight can say that 
 
 _SUFFIX = ".partial"
 _COMPANIONS = ("-journal", "-wal", "-shm")
-"""What SQLite puts beside a file while it writes."""
+"""Suffixes of the files that SQLite creates beside a file while it writes."""
 
 
 @contextlib.contextmanager
 def partial(directory: Path, name: str) -> Iterator[Path]:
-    """An empty, locked file ``.NAME.….partial`` for its owner only; removed at the end, unless it was renamed.
+    """An empty, locked file ``.NAME.….partial``, readable by its owner only; removed at the end, unless renamed.
 
     Close every SQLite connection to it before the end: closing the lock's descriptor would end their locks.
     """
@@ -33,7 +33,7 @@ def partial(directory: Path, name: str) -> Iterator[Path]:
 
 
 def sweep(directory: Path) -> int:
-    """Remove the partial files whose maker is gone; returns how many."""
+    """Remove partial files whose process ended; returns how many."""
     removed = 0
     for path in directory.glob(f".*{_SUFFIX}"):
         try:
@@ -54,13 +54,13 @@ def sweep(directory: Path) -> int:
 
 
 def sweep_all(directory: Path) -> bool:
-    """As ``sweep``; whether one is left, which a running process still makes."""
+    """As ``sweep``; returns whether one is left that a running process still writes."""
     sweep(directory)
     return any(directory.glob(f".*{_SUFFIX}"))
 
 
 def sync_directory(directory: Path) -> None:
-    """Returns once the names in the directory are on disk."""
+    """Sync a directory: returns once its entries are on disk."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -72,7 +72,7 @@ def _made(directory: Path, name: str) -> tuple[Path, int]:
     while True:
         path = directory / f".{name}.{os.getpid()}-{uuid4().hex[:8]}{_SUFFIX}"
         lock = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        if _is_locked_now(lock) and path.exists():  # else a sweep took it before it was locked
+        if _is_locked_now(lock) and path.exists():  # otherwise a sweep removed it before it was locked
             return path, lock
         os.close(lock)
 

@@ -1,4 +1,4 @@
-"""The port ExtractionQueue on the journal's file, over the journal's own connections."""
+"""The port ExtractionQueue on the journal's file and connections."""
 
 import asyncio
 import sqlite3
@@ -16,10 +16,10 @@ T = TypeVar("T")
 
 
 class SqliteExtractionQueue:
-    """Durable jobs for any number of processes at once.
+    """Durable jobs for any number of concurrent processes.
 
-    What was asked for and what was paid for waits for the disk. Leases and ends need not: a job whose end was lost is
-    claimed again, and finds its write.
+    Requests and paid answers are synced to disk. Leases and ends need not be: a job whose end was lost is claimed again
+    and finds its write.
     """
 
     def __init__(self, durable: Connection, quick: Connection, steady: SteadyClock) -> None:
@@ -27,9 +27,9 @@ class SqliteExtractionQueue:
         self._quick = quick
         self._steady = steady
         self._claims: dict[int, _Claim] = {}
-        """By job: what this process was given and has not given back."""
+        """By job: the claims of this process that have not ended."""
         self._counting = asyncio.Lock()
-        """A budget is not overrun by calls that are allowed and counted at the same time."""
+        """Prevents concurrent calls from exceeding the budget together."""
 
     async def enqueue(self, group_id: str, jobs: Sequence[ExtractJob]) -> list[int]:
         at = await self._seconds()
@@ -124,7 +124,7 @@ class SqliteExtractionQueue:
         return await self._quick.run(lambda c: model_answers.find(c, job_id, request_hash))
 
     async def allow(self, job_id: int, claim: "_Claim", budget: Budget, day: str) -> None:
-        """Count a call that is going to be made. Raises BudgetSpent."""
+        """Count a call before it is made. Raises BudgetSpent."""
         async with self._counting:
             of_day, of_job = await self._quick.run(
                 lambda c: (model_answers.spent_on(c, day), model_answers.spent_by(c, job_id))
@@ -136,7 +136,7 @@ class SqliteExtractionQueue:
     async def record(
         self, job_id: int, claim: "_Claim", request_hash: str, answer: str | None, usage: Usage, day: str
     ) -> None:
-        """Count what a call cost, and keep its answer as long as the claim holds."""
+        """Count the cost of a call, and keep its answer while the claim lasts."""
 
         def work(connection: sqlite3.Connection) -> None:
             model_answers.count(connection, job_id, day, usage)
@@ -162,7 +162,7 @@ class SqliteExtractionQueue:
 
 
 class _Claim:
-    """One lease of one job, with the calls that were allowed and not recorded yet."""
+    """One lease of one job, with calls that were allowed and not recorded yet."""
 
     def __init__(self, owner: str) -> None:
         self.owner = owner

@@ -1,4 +1,4 @@
-"""The mark of a rebuild that is not finished, which every process on the journal sees."""
+"""The mark of an unfinished rebuild, visible to every process on the journal."""
 
 import sqlite3
 from datetime import datetime
@@ -13,7 +13,7 @@ _FIRST_VERSION = 8
 
 
 def current(connection: sqlite3.Connection) -> RebuildInProgress | None:
-    """None while the graph is what the journal says; files of earlier versions have no mark."""
+    """The mark; None while the graph matches the journal. Files of earlier versions have no mark."""
     if version(connection) < _FIRST_VERSION:
         return None
     found = connection.execute("SELECT command, began_at, is_cleared, drops_unknown, former FROM rebuild").fetchone()
@@ -30,7 +30,7 @@ def current(connection: sqlite3.Connection) -> RebuildInProgress | None:
 
 
 def record(connection: sqlite3.Connection, rebuild: RebuildInProgress) -> None:
-    """In the place of one that there may be."""
+    """Set the mark, replacing an existing one."""
     connection.execute(
         "INSERT OR REPLACE INTO rebuild VALUES (1, ?, ?, ?, ?, ?)",
         (rebuild.command, iso(rebuild.began_at), rebuild.is_cleared, rebuild.drops_unknown, rebuild.former),
@@ -38,7 +38,7 @@ def record(connection: sqlite3.Connection, rebuild: RebuildInProgress) -> None:
 
 
 def cleared(connection: sqlite3.Connection) -> None:
-    """From now on it goes on where it stopped."""
+    """From now on the rebuild continues where it stopped."""
     connection.execute("UPDATE rebuild SET is_cleared = 1")
 
 

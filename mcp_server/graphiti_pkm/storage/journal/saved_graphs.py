@@ -1,4 +1,4 @@
-"""Saved scratch graphs in the journal's file, so that backups and forgetting reach them as they do its rows."""
+"""Saved scratch graphs in the journal's file, so that backups and forgetting include them."""
 
 import json
 import sqlite3
@@ -16,7 +16,7 @@ _COLUMNS = "uuid, owner, name, saved_at, groups, nodes, edges, content"
 
 
 class SqliteSavedGraphs:
-    """The port ``SavedGraphs``; what is kept waits for the disk."""
+    """The port ``SavedGraphs``; saving is synced to disk."""
 
     def __init__(self, durable: Connection, quick: Connection, migrations: Sequence[Migration]) -> None:
         self._durable = durable
@@ -74,17 +74,17 @@ class SqliteSavedGraphs:
 
 
 def kept(principal: str) -> Callable[[sqlite3.Connection], list[SavedGraphContent]]:
-    """All saved graphs of a principal, whatever groups it was held to when it saved them."""
+    """All saved graphs of a principal, whatever groups its token was limited to."""
     return lambda c: list(_graphs(c, "json_extract(owner, '$[0]') = ? ORDER BY owner, name", (principal,)))
 
 
 def all_graphs(connection: sqlite3.Connection) -> Iterator[SavedGraphContent]:
-    """Of all owners."""
+    """Saved graphs of all owners."""
     return _graphs(connection, "true", ())
 
 
 def insert(connection: sqlite3.Connection, graph: SavedGraphContent) -> None:
-    """Inside the caller's transaction; one of the same owner and name stays."""
+    """Insert within the caller's transaction; an existing graph of the same owner and name is kept."""
     connection.execute(
         f"INSERT OR IGNORE INTO saved_graphs ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 our own names
         (
@@ -101,17 +101,17 @@ def insert(connection: sqlite3.Connection, graph: SavedGraphContent) -> None:
 
 
 def forget(connection: sqlite3.Connection, forgetting: WriteIntent) -> None:
-    """Take out those that hold what a write forgets, inside the caller's transaction."""
+    """Remove graphs that contain what a write forgets, within the caller's transaction."""
     named = (forgetting.forgets or Forgetting()).saved_graphs
     connection.executemany("DELETE FROM saved_graphs WHERE uuid = ?", [(uuid,) for uuid in named])
-    # Few hold anything of the group: only those are read whole.
+    # Only the few with anything of the group are read completely.
     of_group = _graphs(connection, "instr(groups, ?) > 0", (json.dumps(forgetting.group_id),))
     lost = [(graph.uuid,) for graph in list(of_group) if is_lost(graph, forgetting)]
     connection.executemany("DELETE FROM saved_graphs WHERE uuid = ?", lost)
 
 
 def copy(connection: sqlite3.Connection, source: sqlite3.Connection, rowid: int) -> None:
-    """Add one of a damaged journal, unless there is one of its owner and name."""
+    """Add a graph of a damaged journal, unless its owner has one of that name."""
     for graph in _graphs(source, "rowid = ?", (rowid,)):
         insert(connection, graph)
 
@@ -132,7 +132,7 @@ def _graphs(connection: sqlite3.Connection, where: str, values: Sequence[object]
 
 
 def _cut_log(connection: sqlite3.Connection) -> None:
-    """The write-ahead log holds the words of what was deleted until then; while somebody reads it stays a while."""
+    """Truncate the write-ahead log, which contains deleted words; it stays while a reader uses it."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 

@@ -1,6 +1,6 @@
-"""Tables of the journal, and how a file of an older version becomes a current one.
+"""Tables of the journal, and migrations of older files.
 
-``user_version`` of the file is the schema version: the number of migrations it has been through.
+``user_version`` of the file is the schema version: the number of migrations applied.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ APPLICATION_ID = 0x504B4D4A
 
 Migration = Sequence[str]
 
-# The small, often changed columns stand apart from the contents: marking a row must not rewrite its vectors.
+# Small, frequently changed columns are separate from the contents: marking a row must not rewrite its vectors.
 _FIRST: Migration = (
     """
     CREATE TABLE writes (
@@ -42,7 +42,7 @@ _FIRST: Migration = (
         answer TEXT NOT NULL
     )
     """,
-    # What add_memory stored, so that a repeated uuid finds its receipt; deleted_by is a write's uuid.
+    # Receipts of add_memory, found by a repeated uuid; deleted_by is a write's uuid.
     """
     CREATE TABLE episodes (
         uuid TEXT NOT NULL,
@@ -75,16 +75,16 @@ _FIRST: Migration = (
 )
 
 _EVENTS: Migration = ()
-"""No table differs, but rows may hold events and writes that version 1 does not know and would take for damage."""
+"""No table changes, but rows may contain events and writes that version 1 would take for damage."""
 
 _FORGETTING: Migration = ()
-"""Likewise: a write may forget, which an older version would not repeat in a rebuild."""
+"""No table changes, but a write may forget, which an older version would not repeat in a rebuild."""
 
 _ATTEMPTS: Migration = ("ALTER TABLE writes ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0",)
-"""Attempts to apply a write again that never ended: with the third the write itself may be what ends the process."""
+"""Attempts to apply a write that never ended: after the third, the write itself may be what ends the process."""
 
-# Jobs that a person or a command asked for later hang on no write: seq is NULL. Open jobs are few beside the done ones,
-# so the index that claims read holds nothing else.
+# Jobs requested later by a person or a command belong to no write: seq is NULL. Open jobs are few compared
+# with done ones, so the index for claims contains only those.
 _EXTRACTIONS: Migration = (
     """
     CREATE TABLE extractions (
@@ -129,11 +129,11 @@ _EXTRACTIONS: Migration = (
         completion_tokens INTEGER NOT NULL
     ) WITHOUT ROWID
     """,
-    # One row while no job is to be started.
+    # One row while jobs are paused.
     "CREATE TABLE extraction_pause (only INTEGER PRIMARY KEY CHECK (only = 1))",
 )
 
-# At most one row: of which model the vectors in ``contents`` are. Earlier versions knew one model only.
+# At most one row: the model of the vectors in ``contents``. Earlier versions had a single model.
 _EMBEDDING: Migration = (
     """
     CREATE TABLE embedding (
@@ -150,7 +150,7 @@ _EMBEDDING: Migration = (
     """,
 )
 
-# Scratch graphs that their owner asked to keep; ``groups`` are those of memory that a part was loaded from.
+# Scratch graphs saved by their owner; ``groups`` are those of memory that parts were loaded from.
 _SAVED_GRAPHS: Migration = (
     """
     CREATE TABLE saved_graphs (
@@ -167,8 +167,8 @@ _SAVED_GRAPHS: Migration = (
     """,
 )
 
-# At most one row, while the graph is being made anew: until it is gone, the graph is not what the journal says.
-# ``former`` is the name of the copy that was made of a journal before another was put in its place.
+# At most one row, during a rebuild: until it is removed, the graph does not match the journal.
+# ``former`` is the name of the copy that was made of a journal before it was replaced.
 _REBUILD: Migration = (
     """
     CREATE TABLE rebuild (
@@ -182,7 +182,7 @@ _REBUILD: Migration = (
     """,
 )
 
-# What ``SteadyClock`` showed when the machine was started: one row, of the latest start.
+# The time of ``SteadyClock`` when the machine was started: one row, of the latest start.
 _CLOCK: Migration = (
     "CREATE TABLE clock (only INTEGER PRIMARY KEY CHECK (only = 1), boot TEXT NOT NULL, anchor REAL NOT NULL)",
 )
@@ -198,11 +198,10 @@ MIGRATIONS: tuple[Migration, ...] = (
     _REBUILD,
     _CLOCK,
 )
-"""The n-th turns version n into version n + 1; a published one never changes."""
+"""The n-th migrates version n to version n + 1; a published one never changes."""
 
 TABLES = ("writes", "contents", "episodes", "jobs", "extractions", "model_answers", "embedding", "saved_graphs")
-"""Each after what it refers to. What was spent, whether the queue is paused, and a rebuild that is not finished, are no
-part of the memory."""
+"""In the order of references. Costs, a pause of the queue, and an unfinished rebuild are not part of the memory."""
 
 
 @contextlib.contextmanager
@@ -224,7 +223,7 @@ def version(connection: sqlite3.Connection) -> int:
 
 
 def statements() -> Iterator[str]:
-    """What makes an empty file one of the current version."""
+    """The statements that create a current file."""
     for migration in MIGRATIONS:
         yield from migration
 
@@ -240,12 +239,12 @@ def refuse_newer(connection: sqlite3.Connection, what: str, migrations: Sequence
 
 
 def is_ours(connection: sqlite3.Connection) -> bool:
-    """Whether the file is a journal and not some other SQLite database."""
+    """Whether the file is a journal rather than some other SQLite database."""
     return int(connection.execute("PRAGMA application_id").fetchone()[0]) == APPLICATION_ID
 
 
 def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> Path | None:
-    """Bring the file to the current version, in one transaction; returns the backup made of an older one."""
+    """Migrate the file to the current version in one transaction; returns the backup of an older one, if made."""
     refuse_newer(connection, "The journal", migrations)
     found = version(connection)
     if found == len(migrations):
@@ -268,7 +267,7 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Mig
 
 
 def _keep_older(connection: sqlite3.Connection, path: Path, found: int) -> Path:
-    """A copy of the file as it was before its migration; the first copy stands."""
+    """Keep a copy of the file before its migration; an existing copy is kept."""
     kept = path.with_name(f"{path.stem}-version-{found}{path.suffix}")
     if not kept.exists():
         with partial(kept.parent, kept.name) as copy:
@@ -279,7 +278,7 @@ def _keep_older(connection: sqlite3.Connection, path: Path, found: int) -> Path:
 
 
 def copy_to(source: sqlite3.Connection, path: Path) -> None:
-    """A consistent copy in an empty file that is there, on disk when this returns."""
+    """Copy consistently to an existing empty file; it is on disk when this returns."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as target:
         source.backup(target)
         target.execute("PRAGMA journal_mode = DELETE")

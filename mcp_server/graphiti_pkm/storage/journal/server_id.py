@@ -1,4 +1,4 @@
-"""Who a server is to the others of its database: a name that stays with the data directory."""
+"""The id of a server among those that share its database; stored in the data directory."""
 
 import os
 from contextlib import suppress
@@ -9,13 +9,13 @@ _FILE = "server-id"
 
 
 def server_id(data_dir: Path) -> str:
-    """Of all processes of this directory, whoever asks first. Raises OSError."""
+    """The id shared by all processes of this directory, created by the first. Raises OSError."""
     path = data_dir / _FILE
     if not path.exists():
         data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         made = data_dir / f"{_FILE}.{os.getpid()}.{uuid4().hex}"
         made.write_text(str(uuid4()), encoding="ascii")
         with suppress(FileExistsError):
-            os.link(made, path)  # whole or not at all, and never over another's
+            os.link(made, path)  # completely or not at all, and never replacing another
         made.unlink()
     return path.read_text(encoding="ascii").strip()

@@ -12,7 +12,7 @@ _DIGITS = frozenset("0123456789abcdef")
 
 
 def signing_key(data_dir: Path) -> bytes:
-    """The key of this directory, made by whoever asks first; made anew if the file is damaged. Raises OSError."""
+    """The key of this directory, created on first use, or again if the file is damaged. Raises OSError."""
     path = data_dir / _FILE
     known = _read(path)
     if known is None:
@@ -24,14 +24,14 @@ def signing_key(data_dir: Path) -> bytes:
 
 
 def keep_signing_key(data_dir: Path, key: bytes) -> None:
-    """Use this key from now on, as the other hosts of the database do. Raises OSError."""
+    """Store the key that the other hosts of the database use. Raises OSError."""
     path = data_dir / _FILE
     if _read(path) != key:
         _place(path, key, replace=True)
 
 
 def _read(path: Path) -> bytes | None:
-    """None if there is none, or none that can be used."""
+    """The key; None if there is none, or none that is valid."""
     try:
         text = path.read_text(encoding="ascii").strip()
     except (FileNotFoundError, UnicodeDecodeError):
@@ -40,7 +40,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _place(path: Path, key: bytes, *, replace: bool) -> None:
-    """Whole or not at all; without ``replace`` never over another process's."""
+    """Write the file completely or not at all; without ``replace`` never replacing another process's."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     made = path.with_name(f"{_FILE}.{os.getpid()}.{uuid4().hex}")
     descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

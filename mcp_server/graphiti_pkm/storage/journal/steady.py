@@ -1,7 +1,7 @@
-"""The clock by which leases and waits of the journal count: nobody sets it, and all processes of the machine have it.
+"""A clock for leases and waits in the journal that cannot be set and is shared by all processes of the machine.
 
-It shows what the time of day was when the machine was started and the journal first used, and goes on from there. So a
-lease neither hangs nor ends early when the time of day is set. After a restart of the machine it begins anew.
+It starts from the time of day when the machine was started and the journal first used. So a lease neither hangs nor
+ends early when the time of day is set. After a restart of the machine it starts again.
 """
 
 import sqlite3
@@ -15,11 +15,11 @@ from graphiti_pkm.storage.journal.schema import transaction
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 SinceBoot = Callable[[], tuple[str, float]]
-"""Which start of the machine this is, and seconds since some instant of it."""
+"""An id of the machine's start, and seconds since some instant of it."""
 
 
 class SteadyClock:
-    """Reads the journal once; every connection to the same one will do."""
+    """Reads the journal once; any connection to the same journal will do."""
 
     def __init__(self, now: Callable[[], datetime], since_boot: SinceBoot | None = None) -> None:
         self._now = now
@@ -28,21 +28,21 @@ class SteadyClock:
         self._anchor: float | None = None
 
     def seconds(self, connection: sqlite3.Connection) -> float:
-        """Since the epoch, more or less."""
+        """Approximately seconds since the epoch."""
         boot, elapsed = self._since_boot()
         if self._anchor is None or self._boot != boot:
             self._boot, self._anchor = boot, self._anchored(connection, boot, elapsed)
         return self._anchor + elapsed
 
     def _anchored(self, connection: sqlite3.Connection, boot: str, elapsed: float) -> float:
-        if not boot:  # a machine that does not say since when it runs
+        if not boot:  # the machine does not report its uptime
             return self._now().timestamp() - elapsed
         found = connection.execute("SELECT boot, anchor FROM clock").fetchone()
         if found is not None and found[0] == boot:
             return float(found[1])
         with transaction(connection):
             found = connection.execute("SELECT boot, anchor FROM clock").fetchone()
-            if found is not None and found[0] == boot:  # another process was quicker
+            if found is not None and found[0] == boot:  # another process was first
                 return float(found[1])
             anchor = self._now().timestamp() - elapsed
             connection.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (boot, anchor))
@@ -52,7 +52,7 @@ class SteadyClock:
 
 
 def _begin_anew(connection: sqlite3.Connection, now: float) -> None:
-    """Whoever held a lease has died with the machine; what waited need not wait for a clock that is gone."""
+    """Start again: holders of leases ended with the machine, and waits for the old clock are over."""
     for table in ("jobs", "extractions"):
         connection.execute(f"UPDATE {table} SET lease_until = ? WHERE state = 'running'", (now,))  # noqa: S608 our names
         connection.execute(

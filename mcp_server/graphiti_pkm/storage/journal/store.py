@@ -43,10 +43,10 @@ def _utc_now() -> datetime:
 
 
 class SqliteJournal:
-    """The port ``Journal`` in ``data_dir/journal.sqlite3``, for any number of processes at once.
+    """The port ``Journal`` in ``data_dir/journal.sqlite3``, for any number of concurrent processes.
 
-    What a caller is told to be kept goes through a connection that waits for the disk. Marks need not:
-    one that is lost is found again by the markers in the graph. Nothing is opened before the first call.
+    Acknowledged writes use a connection that syncs to disk. Marks need not: a lost one is found again by the markers in
+    the graph. Nothing is opened before the first call.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class SqliteJournal:
         migrations: Sequence[Migration] = MIGRATIONS,
         steady: SteadyClock | None = None,
     ) -> None:
-        """``steady``: for leases and waits; a ``now`` that is given is taken for them, too."""
+        """``steady``: the clock for leases and waits; a given ``now`` replaces it, too."""
         self._file = JournalFile(data_dir, migrations)
         self._now = now
         is_real = now is _utc_now
@@ -70,21 +70,21 @@ class SqliteJournal:
         self.saved_graphs = SqliteSavedGraphs(self._durable, self._quick, migrations)
         self._looked_at: tuple[int, ...] | None = None
         self._rebuild: RebuildInProgress | None = None
-        """As found when the file was in the state that was looked at."""
+        """The mark as read at the remembered state of the file."""
         self._owners: dict[int, str] = {}
-        """Who claimed a job through this journal, so that a lease taken over elsewhere is noticed."""
+        """The owner of each job claimed through this journal, so that a lease taken over elsewhere is noticed."""
 
     @property
     def path(self) -> Path:
         return self._file.path
 
     async def close(self) -> None:
-        """Close both connections; the last one in any process tidies the write-ahead log away."""
+        """Close both connections; the last one of all processes removes the write-ahead log."""
         await self._durable.close()
         await self._quick.close()
 
     async def check(self) -> None:
-        """Look through the whole file, however long it takes. Raises DamagedStore."""
+        """Check the whole file, however long it takes. Raises DamagedStore."""
         await self._quick.run(check)
 
     async def append(
@@ -94,7 +94,7 @@ class SqliteJournal:
             at = self._steady.seconds(connection)
             encoded = rows.encode(intent, vectors, answer)
             with transaction(connection):
-                # A newer version may have migrated the file under a process of this one.
+                # A newer version may have migrated the file while this process has it open.
                 refuse_newer(connection, "The journal", self._migrations)
                 rebuilds.refuse(connection)
                 if intent.kind is WriteKind.EXTRACT and extractions.is_cancelled(connection, intent.uuid):
@@ -104,7 +104,7 @@ class SqliteJournal:
                 seq = rows.insert(connection, intent, encoded, request_hash, at)
                 if intent.forgets is not None:
                     redaction.redact(connection, intent, seq, at)
-                if self._look.found:  # what is known to be damaged may still take a row, but is not trusted with it
+                if self._look.found:  # a damaged file may still accept a row, but cannot be trusted with it
                     rows.read_back(connection, intent)
                 return seq
 
@@ -131,7 +131,7 @@ class SqliteJournal:
         await self._mark([write_uuid], "written", "intent")
 
     async def withdraw(self, write_uuid: str) -> None:
-        # Waits for the disk: a write reported as not kept must not come back after a power loss.
+        # Syncs to disk: a write reported as not stored must not return after a power loss.
         def work(connection: sqlite3.Connection) -> None:
             with transaction(connection):
                 rows.withdraw(connection, write_uuid)
