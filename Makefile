@@ -10,6 +10,9 @@ PYTEST := $(BIN)/python -m pytest -rs
 # NEO4J_URI has one database, which tests empty.
 WORKERS ?= $(if $(NEO4J_URI),0,2)
 
+# Containers often set it. Without bytecode each of the hundreds of processes that the tests start compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests --ignore=tests/benchmarks
 
 .PHONY: demo test test-all check lint storm bench mutants docker-check docs snapshots clean
