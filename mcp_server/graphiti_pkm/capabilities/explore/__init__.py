@@ -1,4 +1,4 @@
-"""Reads completely, in pages, from something known: connections, timelines, sources, paths.
+"""Reads completely, in pages, from a known entity or episode: connections, timelines, sources, paths.
 
 It ranks nothing; that is ``search``.
 """

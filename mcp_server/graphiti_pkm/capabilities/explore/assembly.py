@@ -13,7 +13,7 @@ from graphiti_pkm.toolkit.services import ServiceKey
 
 
 def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
-    """By the keys that the tools ask with."""
+    """The services by the keys that the tools use."""
     walks = kernel.parts.part(cypher=Walks)
     return {
         EXPLORING: Exploring(kernel.context, kernel.groups),

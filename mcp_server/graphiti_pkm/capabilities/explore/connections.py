@@ -1,4 +1,4 @@
-"""Every fact of an entity, in pages: current first, then newest."""
+"""Lists every fact of an entity, in pages: current first, then newest."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _NEIGHBOURS = 200
 _NEIGHBOUR_SHARE = 4
-"""At most one part in so many of an answer is spent on counts per neighbour."""
+"""At most this fraction (1 / n) of an answer is used for counts per neighbour."""
 
 
 class Connections(FactLists):

@@ -1,4 +1,4 @@
-"""Reading by uuid or by recency: episodes, their entities, one fact, one entity."""
+"""Reads by uuid or by recency: episodes, their entities, one fact, one entity."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ class Lookups(Reader):
     """``get_episodes``, ``get_episode_entities``, ``get_entity_edge`` and what resources read."""
 
     async def get_episodes(self, caller: Caller, request: GetEpisodes) -> EpisodeSearchResponse:
-        """The newest episodes by valid_at, newest first; or the ones asked for, to read on in long contents."""
+        """The newest episodes by valid_at, newest first; or given ones, to read on in long contents."""
         limit, chars = request.max_episodes, request.max_content_chars
         if request.content_offset and not request.episode_uuids:
             raise InvalidInput("content_offset must be 0 or more and needs episode_uuids: whose content to read on.")
@@ -138,7 +138,7 @@ class Lookups(Reader):
         return await self._graph.episodes.recent_episodes(wanted, Window(limit=limit + 1, after=start.after))
 
     async def _asked(self, group_ids: Sequence[str], uuids: Sequence[str], start: Start) -> EpisodePage:
-        """The episodes asked for in the order asked, from after the last one seen."""
+        """The episodes asked for, in that order, after the last one seen."""
         found = await self._graph.records.get_episodes(uuids, group_ids)
         seen = uuids.index(str(start.after[0])) if start.after and start.after[0] in uuids else -1
         rest = [item for item in found if uuids.index(item.uuid) > seen]

@@ -1,4 +1,4 @@
-"""How two entities hang together, and what surrounds one: walks over facts, bounded in the database."""
+"""Walks over facts: paths between two entities, and the surroundings of one; bounded in the database."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ _NAME = 200
 _SUMMARY = 200
 _FACT = 500
 _NODES_SHARE = 3
-"""At most one part in so many of an answer is spent on entities, the rest on the facts between them."""
+"""At most this fraction (1 / n) of an answer is used for entities, the rest for facts between them."""
 
 
 class Paths(Reader):
@@ -39,7 +39,7 @@ class Paths(Reader):
         self._walks = walks
 
     async def find_entity_path(self, caller: Caller, request: FindEntityPath) -> PathResponse:
-        """The shortest ways from one entity to another over facts; an empty answer says why there is none.
+        """The shortest paths between two entities over facts; an empty answer says why there is none.
 
         Without ``group_ids`` the entities' own groups are read.
         """
@@ -69,7 +69,7 @@ class Paths(Reader):
         )
 
     async def get_entity_subgraph(self, caller: Caller, request: GetEntitySubgraph) -> SubgraphResponse:
-        """The entities around one, nearest and best joined first, with the facts among them and it."""
+        """The entities around one, nearest and best connected first, with the facts among all of them."""
         hops, most_nodes, most_facts = request.hops, request.max_nodes, request.max_facts
         anchor = await self._anchor(caller, request.entity_uuid, request.group_ids)
         now, instant = self._context.now(), self._instant("as_of", request.as_of)
@@ -111,7 +111,7 @@ class Paths(Reader):
         )
 
     def _lean(self, facts: Sequence[Fact], now: datetime, as_of: datetime | None) -> list[FactView]:
-        """Facts without what get_entity_edge tells of one: a walk has many."""
+        """Facts without the details that get_entity_edge returns: a walk has many."""
         views = [self._views.fact(fact, now, as_of=as_of) for fact in facts]
         return [
             view.model_copy(update={"fact": clipped(view.fact, _FACT), "quote": None, "attributes": {}, "episodes": []})

@@ -6,4 +6,4 @@ from graphiti_pkm.capabilities.explore.timelines import Timelines
 
 
 class Exploring(Connections, Timelines, Lookups):
-    """Connections and timeline of an entity, and what is read by uuid."""
+    """Connections and timeline of an entity, and reads by uuid."""

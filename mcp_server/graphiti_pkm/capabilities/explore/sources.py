@@ -1,4 +1,4 @@
-"""The words behind a fact: the parts of its episodes that say it, verbatim with offsets."""
+"""Finds the words behind a fact: the parts of its episodes that support it, verbatim with offsets."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _CHARS = 2_000
-"""Of one part; of a longer one the stretch around its best sentence is shown."""
+"""Maximum length of one part; of a longer one, the text around its best sentence is shown."""
 _NAME = 200
 _TERMS = 32
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a part is in its episode, and which offset in it must be seen."""
+    """The position of a part in its episode, and an offset that must be visible."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Sources(Reader):
         self._walks = walks
 
     async def get_fact_sources(self, caller: Caller, request: GetFactSources) -> FactSourcesResponse:
-        """The kept quote first, then what is nearest in meaning; one part for an episode without passages.
+        """The stored quote first, then the nearest in meaning; one part for an episode without passages.
 
         Raises:
             NotFound: there is no such fact.
@@ -96,7 +96,7 @@ def _told(count: int, page: SourcePage, mode: SourceMode) -> str:
 
 
 def _views(fact: Fact, parts: Sequence[FactSource], episodes: dict[str, Episode], mode: SourceMode) -> list[SourceView]:
-    """One for each part; an episode deleted meanwhile is left with its uuid and no words."""
+    """One view per part; an episode deleted meanwhile keeps its uuid without text."""
     terms = search_terms(fact.text, _TERMS)
     views = []
     for part in parts:
@@ -125,7 +125,7 @@ def _views(fact: Fact, parts: Sequence[FactSource], episodes: dict[str, Episode]
 
 
 def _place(fact: Fact, part: FactSource, content: str, mode: SourceMode, terms: Sequence[str]) -> _Place:
-    """Where the part lies: as the graph says, else where the words of the fact are."""
+    """The position of the part: given by the graph, else where the words of the fact are."""
     length = len(content)
     quote = (fact.quote_start, fact.quote_end) if part.holds_quote else (None, None)
     if quote[0] is not None and quote[1] is not None and quote[1] <= length:
@@ -157,7 +157,7 @@ def _first(content: str) -> tuple[int, int]:
 
 
 def _window(place: _Place, content: str) -> tuple[int, int]:
-    """The part, or of a long one a stretch that begins a little before its best sentence, cut between words."""
+    """The part; for a long one a section that begins shortly before its best sentence, cut between words."""
     if place.end - place.start <= _CHARS:
         return place.start, place.end
     start = max(place.start, min(place.best - _CHARS // 4, place.end - _CHARS))

@@ -1,4 +1,4 @@
-"""The episodes that mention an entity, in time."""
+"""Lists the episodes that mention an entity, in time."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ from graphiti_pkm.core.reading.views import clipped, item_sizes, read_on
 Order: TypeAlias = Literal["newest_window", "oldest_first"]
 
 _MONTHS = 120
-"""Newest months counted one by one; older ones are counted by year."""
+"""Months counted individually; older ones are counted by year."""
 _YEAR = len("2026")
 
 
@@ -25,7 +25,7 @@ class Timelines(Reader):
     """``get_entity_timeline``."""
 
     async def get_entity_timeline(self, caller: Caller, request: GetEntityTimeline) -> TimelineResponse:
-        """Episodes oldest first: the newest window of them, whose cursor pages to older windows, or from the start.
+        """Episodes oldest first: the newest window, whose cursor pages to older windows, or from the start.
 
         Without ``group_ids`` the entity's own group is read. An unknown entity gives an empty answer that says so.
         """
@@ -42,7 +42,7 @@ class Timelines(Reader):
             valid_after=after,
             valid_before=before,
         )
-        linking = await self._linking(anchor)  # before the counts: once it is None they are final
+        linking = await self._linking(anchor)  # before the counts: once it is None, they are final
         wanted = EpisodeFilter(
             group_ids=anchor.group_ids, recorded_until=start.recorded_until, valid_after=after, valid_before=before
         )
@@ -95,7 +95,7 @@ class Timelines(Reader):
 
 
 def mentions_per_month(summary: TimelineSummary, zone: ZoneInfo) -> dict[str, int]:
-    """Mentions counted by month of ``zone``, oldest first; beyond 120 months with mentions the older ones by year."""
+    """Mentions counted by month in ``zone``, oldest first; of more than 120 months, the older ones by year."""
     months: Counter[str] = Counter()
     for instant, count in summary.counts:
         months[month_key(instant, zone)] += count

@@ -1,4 +1,4 @@
 """Lets a configured model read stored episodes, from a durable queue.
 
-How Graphiti's pipeline is run stands in ``graphiti_adapter``.
+How Graphiti's pipeline runs is in ``graphiti_adapter``.
 """

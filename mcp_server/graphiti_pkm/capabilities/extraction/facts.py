@@ -1,4 +1,4 @@
-"""What becomes of the facts that a model found: the rules for told ones, but for what only a caller may do."""
+"""Plans the facts that a model found: the rules for callers' facts, without what only a caller may do."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ from graphiti_pkm.core.model.records import Fact
 
 
 class FoundFactPlanner(FactPlanner):
-    """Facts of an episode that is stored: what its caller told stands, and every ending is the server's choice."""
+    """Plans facts of a stored episode: its caller's facts take precedence, and every ending is the server's choice."""
 
     def __init__(
         self,
@@ -30,14 +30,14 @@ class FoundFactPlanner(FactPlanner):
     ) -> None:
         super().__init__(occasion, resolution, world, relations, measures, writer, new_uuid)
         self._of_episode = {fact.uuid for fact in world.known if occasion.episode_uuid in fact.episodes}
-        """Facts that it supported before."""
+        """Facts that the episode supported before."""
         self._found: set[str] = set()
-        """Those of them that the model has found."""
+        """Those of them that the model found."""
 
     def take(self, parsed: ParsedFact, known_uuid: str | None) -> Fact | None:
-        """Take in the next fact; ``known_uuid``: the one that the model says it repeats.
+        """Add the next fact; ``known_uuid``: the one that the model says it repeats.
 
-        None if a caller has corrected the same: what never held is not found again.
+        None if a caller has corrected the same fact: it is not found again.
         """
         held = self._recorded_by_episode(parsed)
         if held is None and known_uuid is not None:
@@ -55,9 +55,9 @@ class FoundFactPlanner(FactPlanner):
         return self._by_uuid(self.outcome.results[-1].uuid)
 
     def end(self, old_uuid: str, by: Fact, at: datetime, settled: Collection[str]) -> None:
-        """End an older state, or only propose it; ``settled``: facts of which this episode has said so before.
+        """End an older state, or only propose it; ``settled``: facts that this episode has ended before.
 
-        What the episode tells itself stands, as does what has an end, and what holds only later.
+        The episode's own facts stay as they are, as do facts with an end and facts that hold only later.
         """
         old = self._by_uuid(old_uuid)
         if old is None or old_uuid in settled or old.kind != "state" or old.invalid_at or not rules.is_open(old):
@@ -73,7 +73,7 @@ class FoundFactPlanner(FactPlanner):
             self._propose(old, by, end)
 
     def _is_trusted(self, old: Fact, by: Fact) -> bool:
-        """One relation is not enough: Tom may well begin where Sarah still is."""
+        """Whether an ending is trusted. One relation is not enough: Tom may begin where Sarah still is."""
         shares_end = {old.source_uuid, old.target_uuid} & {by.source_uuid, by.target_uuid}
         is_free = self.retirements.policy == "automatic"
         return self.retirements.is_done(old, by) and (is_free or bool(shares_end))
@@ -83,7 +83,7 @@ class FoundFactPlanner(FactPlanner):
         super()._end_chosen(parsed, fact, others, start)
 
     def _close(self, parsed: ParsedFact, closed: rules.Closed) -> None:
-        """The end of a known fact, told with it: between the same ends, so done unless all is to be proposed."""
+        """Close a known fact whose end is given: same entities, so it is done unless endings are only proposed."""
         closed = replace(closed, ended=tuple(old for old in closed.ended if old.uuid not in self._of_episode))
         if self.retirements.policy != "propose":
             super()._close(parsed, closed)
@@ -92,10 +92,10 @@ class FoundFactPlanner(FactPlanner):
                 self.retirements.propose(old, rules.end_of(old, parsed.invalid_at, self._at.zone), None)
 
     def _fulfil(self, parsed: ParsedFact, fact: Fact, pool: list[Fact]) -> None:
-        """A model reads what is planned as if it were so: only a caller says that a plan has come about."""
+        """Does nothing: a model reads plans as if they were facts, so only a caller says that a plan was fulfilled."""
 
     def _recorded_by_episode(self, parsed: ParsedFact) -> Fact | None:
-        """A fact of the episode from before with the same ends and relation, whatever its words; of statuses any."""
+        """An earlier fact of the episode with the same entities and relation, whatever its words; any status."""
         source, target = self._resolution.known(parsed.source), self._resolution.known(parsed.target)
         alike = [
             fact
@@ -113,7 +113,7 @@ class FoundFactPlanner(FactPlanner):
         return chosen
 
     def _found_again(self, parsed: ParsedFact, held: Fact) -> None:
-        """It gains the episode; a state also the start that it lacked."""
+        """Add the episode to the fact; a state also gains the start that it lacked."""
         if held.kind != "state":
             parsed = replace(parsed, valid_at=None, invalid_at=None)
         fact = self._record_again(parsed, held)

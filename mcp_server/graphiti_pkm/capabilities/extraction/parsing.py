@@ -1,4 +1,4 @@
-"""What a model found in an episode, read as if a caller had told it."""
+"""Parses what a model found in an episode, as if a caller had sent it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,19 +32,19 @@ class ReadExtraction:
 
     parsed: ParsedRequest
     entities: tuple[tuple[ExtractedEntity, str], ...]
-    """Each with the name it goes by here: that of the known entity it was recognised as, else the model's."""
+    """Entities with their names here: that of the recognised known entity, else the model's."""
     facts: tuple[ReadFact, ...]
     recognised: Mapping[str, str]
-    """Names of known entities, however the model spells them, with their uuids."""
+    """Names of known entities in the model's spelling, with their uuids."""
     left_out: int
 
 
 def read_extraction(
     found: Extraction, episode: Episode, known: Mapping[str, Entity], person: str, person_uuid: str | None, zone: tzinfo
 ) -> ReadExtraction:
-    """Read an extraction; ``known``: those of its entities that the graph holds by now, by uuid.
+    """Parse an extraction; ``known``: those of its entities that the graph has by now, by uuid.
 
-    An entity that was recognised and has gone since is a new one under the model's name.
+    A recognised entity that was deleted since is new again, under the model's name.
     """
     names: dict[str, str] = {}
     for one in found.entities:
@@ -77,7 +77,7 @@ def _name(text: str, person: str) -> str | None:
 def _fact(
     fact: ExtractedFact, number: int, names: Mapping[str, str], reference_time: datetime, person: str, zone: tzinfo
 ) -> ParsedFact | None:
-    """None for one without usable ends, relation or text."""
+    """The parsed fact; None without usable entities, relation or text."""
     source, target = names.get(fact.source_uuid), names.get(fact.target_uuid)
     text = display_name(fact.text)
     if source is None or target is None or not normalise_name(text):
@@ -98,12 +98,12 @@ def _fact(
 
 
 def _is_now(start: datetime, reference_time: datetime) -> bool:
-    """A model puts the time of the episode to whatever is told in the present tense: no start is told by it."""
+    """Whether the start is only the episode's time, which a model gives to anything in the present tense."""
     return abs(start - reference_time) < _SAME_MOMENT
 
 
 def _status_words(facts: Sequence[ReadFact], known: Mapping[str, Entity]) -> set[str]:
-    """Entities that the model made of the word of a status, such as "approved", and of nothing else."""
+    """Entities that the model made only from the word of a status, such as "approved"."""
     words = {one.found.target_uuid for one in facts if one.parsed.word is not None and not one.parsed.has_target}
     ends = {one.found.source_uuid for one in facts}
     ends |= {one.found.target_uuid for one in facts if one.parsed.word is None or one.parsed.has_target}

@@ -1,4 +1,4 @@
-"""One write from what a model found in a stored episode, decided under the group's lock: pure, as ``write_plan``."""
+"""Plans one write from what a model found in a stored episode, under the group's lock. Pure, like ``write_plan``."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -39,21 +39,21 @@ _MAX_SUMMARY = 2_000
 
 @dataclass(frozen=True)
 class ExtractionContext:
-    """What the graph holds beside the snapshot, read under the same lock."""
+    """What the graph contains beside the snapshot, read under the same lock."""
 
     known: Mapping[str, Entity]
-    """Entities that the model was shown and recognised, by uuid, as they are now."""
+    """Entities that the model was shown and recognised, by uuid, in their present state."""
     facts: tuple[Fact, ...]
-    """Those of the episode, and those that the model repeats or takes to be contradicted."""
+    """Facts of the episode, and facts that the model repeats or considers contradicted."""
     settled: frozenset[str]
-    """Facts of which this episode has said before that they ended: done, proposed, or undone since."""
+    """Facts that this episode ended before: done, proposed, or undone since."""
     linked: frozenset[str]
     """Entities that the episode mentions already."""
 
 
 @dataclass
 class ExtractionPlan:
-    """What one extraction stores and says, but for the links from earlier episodes."""
+    """What one extraction stores and answers, except for links from earlier episodes."""
 
     episode: Episode
     recorded_at: datetime
@@ -71,7 +71,7 @@ class ExtractionPlan:
         return [name for resolved in self.resolved for name in resolved.new_names]
 
     def intent(self, write_uuid: str, mentions: Sequence[Mention], jobs: Sequence[Job]) -> WriteIntent:
-        """The write; ``mentions`` and ``jobs`` are those of earlier episodes."""
+        """The write; ``mentions`` and ``jobs`` concern earlier episodes."""
         named = (one.entity.uuid for one in self.resolved if one.entity.uuid not in self.linked)
         own = {uuid: back_link(uuid, self.episode.uuid, self.episode.created_at) for uuid in named}
         others = [one for one in mentions if one.episode_uuid != self.episode.uuid or one.entity_uuid not in own]
@@ -91,7 +91,7 @@ class ExtractionPlan:
         )
 
     def answer(self, before: ExtractionAnswer | None, still_there: Mapping[str, Fact]) -> ExtractionAnswer:
-        """What is said of it; ``before``: the former extraction, with those of its facts that are still there."""
+        """The answer; ``before``: the previous extraction, with those of its facts that still exist."""
         texts = {fact.uuid: fact.text for fact in (*self.world.known, *self.world.created)}
         outcomes = {one.uuid: one.outcome == "created" for one in reversed(self.facts.results)}
         proposed = dict.fromkeys(one.fact_uuid for one in self.retirements.changes if one.kind == "proposed")
@@ -132,7 +132,7 @@ def plan_extraction(
     model: str,
     new_uuid: Callable[[], str] = new_uuid,
 ) -> ExtractionPlan:
-    """Decide everything; ``vectors`` by text."""
+    """Plan everything; ``vectors`` by text."""
     names = {**snapshot.names, **_pinned(read.recognised, snapshot.names, at.group_id)}
     entities = {**snapshot.entities, **around.known}
     resolution = _FoundNames(at.group_id, at.person, at.recorded_at, names, entities, new_uuid)
@@ -169,7 +169,7 @@ def plan_extraction(
     for ending in endings:
         by = stored.get(ending.by_uuid) or known.get(ending.by_uuid)
         if by is not None and not by.voided:
-            old = stored.get(ending.fact_uuid)  # of an earlier part of a long text, or told again
+            old = stored.get(ending.fact_uuid)  # from an earlier part of a long text, or repeated
             old_uuid = old.uuid if old else ending.fact_uuid
             planner.end(old_uuid, world.latest(by), ending.invalid_at, around.settled)
     resolved = resolution.all
@@ -189,7 +189,7 @@ def plan_extraction(
 
 
 class _FoundNames(Resolution):
-    """Names that a model gives: what no caller has named, such as "status" of HAS_STATUS, stays linked to no text."""
+    """Names given by a model: a name that no caller gave, such as "status" of HAS_STATUS, is not linked to texts."""
 
     def _named(self, name: str, *, is_named: bool) -> Resolved:
         held = self._names.get(self._key(name))
@@ -197,13 +197,13 @@ class _FoundNames(Resolution):
 
 
 def _is_settled(report: Attention, settled: tuple[str, ...]) -> bool:
-    """Whether a conflict was found that the model has seen as well: it is among the endings."""
+    """Whether the model saw the conflict as well: the fact is among its endings."""
     is_conflict = report.what == "possible_conflict" and bool(report.candidates)
     return is_conflict and all(line.startswith(settled) for line in report.candidates)
 
 
 def _pinned(recognised: Mapping[str, str], names: Mapping[str, Name], group_id: str) -> dict[str, Name]:
-    """A name stands for the entity that was recognised, even where another one of that name holds it."""
+    """A name means the recognised entity, even if another entity has that name."""
     pinned: dict[str, Name] = {}
     for text, uuid in recognised.items():
         key = name_key(group_id, text)
@@ -214,7 +214,7 @@ def _pinned(recognised: Mapping[str, str], names: Mapping[str, Name], group_id: 
 
 
 def _describe(resolved: Resolved, found: ExtractedEntity) -> None:
-    """What the model says of an entity, where no caller has said it, nor anyone since it was asked."""
+    """Add the model's summary of an entity, unless a caller gave one, or it changed since the model was asked."""
     entity = resolved.entity
     changes: dict[str, object] = {}
     label = as_label(found.label or "")

@@ -1,4 +1,4 @@
-"""Readings and amounts that the caller of an episode told: a model that writes one as a state finds nothing new."""
+"""Drops states in which a model repeats the caller's readings and amounts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from graphiti_pkm.core.model.records import Fact
 def without_readings(
     read: ReadExtraction, of_episode: Iterable[Fact], uuid_of: Callable[[str], str | None]
 ) -> ReadExtraction:
-    """Without such states, and without the names that only they bring ("82 kg"); ``uuid_of``: by name, if known."""
+    """The extraction without such states, and without names that only they contain ("82 kg"); ``uuid_of``: by name."""
     amounts = [fact for fact in of_episode if fact.value and (fact.kind == "reading" or fact.unit)]
     again = [one for one in read.facts if not one.found.is_known and _is_recorded(one.parsed, amounts, uuid_of)]
     if not again:
@@ -43,9 +43,9 @@ def _is_recorded(parsed: ParsedFact, amounts: Sequence[Fact], uuid_of: Callable[
 
 
 def _is_same(parsed: ParsedFact, end: str, end_uuid: str | None, fact: Fact) -> bool:
-    """By the name of the other end, by the words, or by the value where it is of the same thing.
+    """Whether it is the same: by the other name, by the words, or by the value if it is about the same thing.
 
-    What has the same ends and relation is the fact itself, told again.
+    If entities and relation are equal, it is the fact itself, recorded again.
     """
     if end_uuid == fact.target_uuid:
         is_again = same_relation(parsed.relation, fact.relation)

@@ -1,4 +1,4 @@
-"""Reading stored episodes again with a model: chosen, estimated, queued. Whatever it finds, nothing is deleted."""
+"""Reads stored episodes again with a model: chosen, estimated, queued. Nothing is ever deleted."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ from graphiti_pkm.errors import NotFound
 
 _PAGE = 200
 _TOKENS_A_CALL = 1_500
-"""Of Graphiti's own words in a prompt, and of an answer."""
+"""Tokens of Graphiti's own prompt texts, and of an answer."""
 _CHARACTERS_A_TOKEN = 4
 
 
@@ -31,13 +31,13 @@ class ChosenEpisode:
 
 @dataclass(frozen=True)
 class Choice:
-    """What is to be read, oldest first, and what that may take."""
+    """The episodes to read, oldest first, and the expected effort."""
 
     episodes: tuple[ChosenEpisode, ...]
     part: int
-    """Characters that a call reads at most."""
+    """Maximum characters that one call reads."""
     already_queued: int = 0
-    """Left out: they are going to be read anyway."""
+    """Episodes left out because they are queued already."""
 
     @property
     def characters(self) -> int:
@@ -45,13 +45,13 @@ class Choice:
 
     @property
     def calls(self) -> tuple[int, int]:
-        """The fewest, and how many are likely."""
+        """The fewest calls, and the likely number."""
         each = [estimated_calls(one.characters, self.part) for one in self.episodes]
         return sum(fewest for fewest, _ in each), sum(likely for _, likely in each)
 
     @property
     def tokens(self) -> int:
-        """Roughly: a text stands in most of its calls."""
+        """Approximate tokens: a text is part of most of its calls."""
         return sum(
             estimated_calls(one.characters, self.part)[1]
             * (_TOKENS_A_CALL + min(one.characters, self.part) // _CHARACTERS_A_TOKEN)
@@ -70,7 +70,7 @@ class Reextracting:
         self._part = context.settings.extraction_part
 
     async def one(self, caller: Caller, uuid: str) -> Choice:
-        """One episode, by its uuid or the start of it. Raises NotFound, InvalidInput, AmbiguousUuid."""
+        """One episode, by its uuid or the beginning of it. Raises NotFound, InvalidInput, AmbiguousUuid."""
         visible = await self._groups.visible(caller)
         whole = await resolve_within(self._graph, visible, "episode", uuid)
         found = await self._graph.records.get_episodes([whole], visible)
@@ -79,7 +79,7 @@ class Reextracting:
         return await self._without_queued([_chosen(found[0])])
 
     async def since(self, caller: Caller, start: datetime, group: str | None) -> Choice:
-        """All episodes of a group, or of all, that happened at or after an instant. Raises NotFound."""
+        """All episodes of a group, or of all groups, at or after an instant. Raises NotFound."""
         visible = await self._groups.visible(caller)
         wanted = (self._groups.one(caller, group),) if group is not None else visible
         if not set(wanted) <= set(visible):
@@ -97,7 +97,7 @@ class Reextracting:
         return await self._without_queued(chosen[::-1])
 
     async def enqueue(self, choice: Choice) -> list[int]:
-        """Queue them, to be read as their add_memory said; returns the numbers of the jobs."""
+        """Queue them with the instructions of their add_memory; returns the numbers of the jobs."""
         by_group: dict[str, list[ExtractJob]] = {}
         for one in choice.episodes:
             job = extract_job(await self._journal.steering(one.uuid), one.uuid)

@@ -1,7 +1,7 @@
-"""The background work of a model that reads episodes: groups in parallel, within a group one after the other.
+"""The background worker of a model that reads episodes: groups in parallel, one episode at a time within a group.
 
-A job is held by a lease that beats while the model thinks. Whoever loses it, be it to a cancelling, a forgetting or
-another process, writes nothing. What goes wrong is told by the job, with what to do about it.
+A job is leased, and the lease is renewed while the model works. A worker that loses it, through cancelling, forgetting
+or another process, writes nothing. The job reports what went wrong and what to do about it.
 """
 
 import asyncio
@@ -36,14 +36,14 @@ _log = logging.getLogger(__name__)
 LEASE_SECONDS = 30.0
 HEARTBEAT_SECONDS = 10.0
 MAX_NONSENSE = 3
-"""Attempts whose answers do not fit: a model that cannot answer in this form will not learn it."""
+"""Attempts with unusable answers: a model that cannot answer in this form will not learn it."""
 MAX_OUTDATED = 3
-"""Readings that the graph overtakes before they count as failed attempts: a group may be changed all the time."""
+"""Readings outdated by changes of the graph before they count as failed: a group may change all the time."""
 LONGEST_DELAY = 3_600.0
 LONGEST_ASKED = 86_400.0
-"""Of what a service asks for: whoever says more is not believed."""
+"""The longest delay accepted from a service."""
 _POLL_SECONDS = 5.0
-"""How soon jobs of other processes, and the database's return, are noticed."""
+"""Seconds until jobs of other processes, and the database's return, are noticed."""
 _FIRST_DELAY = 2.0
 _FACTOR = 4.0
 _GONE = "what it reads was deleted"
@@ -57,17 +57,17 @@ class _TakenError(Exception):
 
 
 class DigestJobs(Protocol):
-    """The jobs of the queue that read no episode: summaries of sagas, and communities."""
+    """Queued jobs without an episode: summaries of sagas, and communities."""
 
     async def work(
         self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: Callable[[], Awaitable[bool]]
     ) -> None:
-        """Do one job. Raises ModelError, Unavailable, WriteFailed; NotFound if what it is about has gone."""
+        """Run one job. Raises ModelError, Unavailable, WriteFailed; NotFound if its subject was deleted."""
         ...
 
 
 class Signal:
-    """Wakes whoever waits for the next change of any job."""
+    """Wakes all waiting for the next change of any job."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -78,26 +78,26 @@ class Signal:
 
     @property
     def next(self) -> asyncio.Event:
-        """Set when the next change comes."""
+        """An event that is set at the next change."""
         return self._event
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long to wait; tests choose both."""
+    """Waiting times; tests choose both."""
 
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     jitter: Callable[[], float] = random.random
     """From 0 to 1."""
 
     def delay(self, attempts: int, retry_after: float | None = None) -> float:
-        """Seconds after another failed attempt: longer each time, never the same for all, at least what was asked."""
+        """Seconds before the next attempt: longer each time, randomised, and at least what the service asked for."""
         grown = min(_FIRST_DELAY * _FACTOR**attempts * (0.5 + self.jitter()), LONGEST_DELAY)
         return max(grown, min(retry_after or 0.0, LONGEST_ASKED))
 
 
 class Extracting:
-    """Works off the queue of extractions with one model."""
+    """Works through the extraction queue with one model."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Extracting:
         digesting: DigestJobs | None = None,
         shared: SharedReadings | None = None,
     ) -> None:
-        """``digesting`` does the jobs that read no episode; ``shared``: where other servers may take the rest."""
+        """``digesting`` runs jobs without an episode; ``shared``: set if other servers may take over jobs."""
         settings = context.settings
         self._now = context.now
         self._zone: tzinfo = settings.zone
@@ -132,11 +132,11 @@ class Extracting:
         self.changed = Signal()
 
     def notify(self) -> None:
-        """A job was enqueued: start at once. To be called on the event loop."""
+        """Start at once because a job was enqueued. Call it on the event loop."""
         self._fresh.set()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until told to stop; what is under way then is put back."""
+        """Work until ``stop`` is set; jobs in progress are then put back."""
         running: set[asyncio.Task[None]] = set()
         stopping = asyncio.ensure_future(stop.wait())
         try:
@@ -157,7 +157,7 @@ class Extracting:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def run_once(self) -> bool:
-        """The oldest job that may start, to its end; False if there is none."""
+        """Run the oldest job that may start, to its end; False if there is none."""
         task = await self._start_one()
         if task is None:
             return False
@@ -168,13 +168,13 @@ class Extracting:
         owner = str(uuid4())
         try:
             claimed = await self._queue.claim(owner, LEASE_SECONDS)
-        except PkmError as error:  # the journal itself
+        except PkmError as error:  # the journal failed
             _log.warning("the queue of extractions cannot be used: %s", error.code)
             return None
         return asyncio.create_task(self._work(claimed, owner), name=f"extraction {claimed.id}") if claimed else None
 
     async def _work(self, claimed: ClaimedExtraction, owner: str) -> None:
-        """One job under its lease; the lease lost, the work stops."""
+        """Run one job under its lease; if the lease is lost, the work stops."""
         work = asyncio.create_task(self._attempt(claimed, owner))
         lease = asyncio.create_task(self._hold(claimed.id, owner))
         try:
@@ -185,11 +185,11 @@ class Extracting:
             results = await asyncio.gather(work, lease, return_exceptions=True)
             self.changed.send()
             self._fresh.set()
-        if isinstance(results[0], Exception):  # the journal did not take the outcome: the lease runs out
+        if isinstance(results[0], Exception):  # the journal did not accept the outcome: the lease expires
             _log.warning("extraction %d ended without its outcome: %s", claimed.id, type(results[0]).__name__)
 
     async def _hold(self, job_id: int, owner: str) -> None:
-        """Beat until the lease is lost."""
+        """Renew the lease until it is lost."""
         while True:
             await asyncio.sleep(self._pace.heartbeat_seconds)
             try:
@@ -217,7 +217,7 @@ class Extracting:
         except ModelError as error:
             _log.warning("extraction %d: %s", claimed.id, error.code)
             await self._model_failed(claimed, owner, error)
-        except Unavailable as error:  # no fault of the job, which keeps all its attempts
+        except Unavailable as error:  # not the job's fault, so it keeps all its attempts
             await self._queue.put_back(claimed.id, owner, error.message, _POLL_SECONDS, counts=False)
         except Exception as error:  # noqa: BLE001 a boundary: one broken job must not stop the others
             reason = error.message if isinstance(error, PkmError) else f"unexpected: {type(error).__name__}"

@@ -1,4 +1,4 @@
-"""Going on with what a server had to read that is not there any more, where several share a database."""
+"""Takes over readings of servers that are gone, where several share a database."""
 
 import logging
 import random
@@ -15,11 +15,11 @@ _log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
 TAKEN = "another server of this memory reads it, or has read it"
-"""Why a job was cancelled here; one that comes back to this server is queued again."""
+"""Why a job was cancelled here; if it comes back to this server it is queued again."""
 _BEATS = 3
-"""In the time of a lease, at least."""
+"""Minimum heartbeats in the time of a lease."""
 _MOST_WAITING = 10
-"""Jobs of one's own: who has more takes none of others."""
+"""A server with more jobs of its own takes over none."""
 _AT_ONCE = 5
 _PAGE = 100
 _ENDED: tuple[ExtractionState, ...] = ("failed", "cancelled")
@@ -27,19 +27,19 @@ _ENDED: tuple[ExtractionState, ...] = ("failed", "cancelled")
 
 @dataclass(frozen=True)
 class Lease:
-    """How long a server is taken to be there after it told so; tests choose both."""
+    """How long a server counts as running after a heartbeat; tests choose both."""
 
     seconds: float = LEASE_SECONDS
     jitter: Callable[[], float] = random.random
     """From 0 to 1."""
 
     def pause(self) -> float:
-        """Seconds to the next time, never the same for all."""
+        """Seconds to the next heartbeat, randomised."""
         return self.seconds / _BEATS * (0.5 + 0.5 * self.jitter())
 
 
 class Takeover:
-    """Tells that this server is there, and takes over from those that are not."""
+    """Reports that this server is running, and takes over from those that are not."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Takeover:
         notify: Callable[[], None],
         lease: Lease | None = None,
     ) -> None:
-        """``notify`` tells the worker of this process about a job."""
+        """``notify`` informs this process's worker about a job."""
         self._readings = readings
         self._queue = queue
         self._notify = notify
@@ -56,7 +56,7 @@ class Takeover:
         self._seen_until = 0
 
     async def run(self, stop: Event) -> None:
-        """Until told to stop. While the database is away nobody tells anything, and nobody takes anything over."""
+        """Run until ``stop`` is set. While the database is unavailable, nobody reports or takes over anything."""
         while not stop.is_set():
             try:
                 await self.run_once()
@@ -79,15 +79,16 @@ class Takeover:
         return await self._readings.take_over(self._lease.seconds, _AT_ONCE)
 
     async def _some_of_ours(self) -> list[SharedReading]:
-        """A page each turn, over and over."""
+        """One page per turn, repeatedly."""
         found = await self._readings.own(self._seen_until, _PAGE)
         self._seen_until = found[-1].queued_at if len(found) == _PAGE else 0
         return found
 
     async def _settle(self, ours: Sequence[SharedReading]) -> None:
-        """Queue what is ours and in no queue of ours: just taken over, or by a process that ended then.
+        """Queue readings of ours that are in no queue: just taken over, or left by a process that ended.
 
-        What has ended here without a write, also by somebody's command, ends for all; a write has said so itself.
+        A reading that ended here without a write, also by a command, ends for all servers; a write has reported that
+        itself.
         """
         known = {one.job_uuid: one for one in await self._queue.of_jobs([one.job.uuid for one in ours])}
         ended: dict[ExtractionState, list[str]] = {state: [] for state in _ENDED}
@@ -109,6 +110,6 @@ class Takeover:
     async def _enqueue(self, reading: SharedReading) -> bool:
         try:
             await self._queue.enqueue(reading.group_id, [reading.job])
-        except ValueError:  # by another process of ours, just now
+        except ValueError:  # by another process of this server, just now
             return False
         return True

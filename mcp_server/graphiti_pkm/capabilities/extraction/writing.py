@@ -1,4 +1,4 @@
-"""From what a model found to the graph: read around it, plan and commit under the group's lock."""
+"""Stores what a model found: reads around it, plans and commits under the group's lock."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -31,12 +31,12 @@ _ENDED_KINDS = frozenset({"retired", "voided", "proposed"})
 
 
 class OutdatedError(Exception):
-    """What the model was shown has gone, or reads otherwise by now: it has to read again."""
+    """What the model was shown has changed or was deleted: it has to read again."""
 
 
 @dataclass(frozen=True)
 class FoundInEpisode:
-    """What a model found, and the episode as it read it."""
+    """What a model found, and the episode as the model read it."""
 
     job: ExtractJob
     episode: Episode
@@ -58,7 +58,7 @@ class ExtractionWriting:
         self._reader = SnapshotReader(context.graph, self._books)
 
     async def task_of(self, group_id: str, job: ExtractJob) -> ExtractionTask:
-        """What a model is asked, with the facts that the caller told already."""
+        """The model's task, with the facts that the caller gave already."""
         receipt = await self._context.journal.receipt(job.episode_uuid)
         told = [str(one["uuid"]) for one in _recorded_facts(receipt[1] if receipt else {})]
         facts = await self._graph.records.get_facts(told[:_MOST_SUPPLIED], [group_id]) if told else []
@@ -73,7 +73,7 @@ class ExtractionWriting:
         )
 
     async def _whole(self, group_id: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
-        """Uuids of episodes of which a caller may have sent the start; one that fits none, or several, is left out."""
+        """Full uuids for beginnings sent by callers; one that matches none, or several, is left out."""
         if given is None:
             return None
         read = self._graph.records.find_uuids
@@ -81,16 +81,16 @@ class ExtractionWriting:
         return tuple(uuids[0] for uuids in found if len(uuids) == 1)
 
     async def episode(self, group_id: str, episode_uuid: str) -> Episode | None:
-        """The episode as it is now; None if it has gone."""
+        """The present episode; None if it was deleted."""
         found = await self._graph.records.get_episodes([episode_uuid], [group_id])
         return found[0] if found else None
 
     async def is_written(self, job: ExtractJob) -> bool:
-        """Whether the journal has the job's write: then it reaches the graph, whoever ended meanwhile."""
+        """Whether the journal has the job's write: then it reaches the graph, whatever ended meanwhile."""
         return bool(await self._context.journal.find([job.uuid]))
 
     async def finish(self, group_id: str) -> None:
-        """Bring the group's journalled writes into the graph. Raises as ``Committer.finish``."""
+        """Apply the group's journalled writes to the graph. Raises as ``Committer.finish``."""
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
 
@@ -123,7 +123,7 @@ class ExtractionWriting:
             except WritePending:
                 return answer
             except BaseException:
-                self._books.forget(group_id)  # it may hold names that were not stored
+                self._books.forget(group_id)  # the cache may contain names that were not stored
                 raise
         return answer
 
@@ -191,7 +191,7 @@ class ExtractionWriting:
 
 
 def _recorded_facts(answer: Mapping[str, object]) -> list[dict[str, object]]:
-    """Facts of an add_memory's answer, which holds fewer once something of it was forgotten."""
+    """Facts in an add_memory's answer, which has fewer once something of it was forgotten."""
     facts = answer.get("facts")
     return [one for one in facts if isinstance(one, dict) and "uuid" in one] if isinstance(facts, list) else []
 

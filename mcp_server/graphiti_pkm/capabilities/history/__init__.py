@@ -1,4 +1,4 @@
 """Shows what changed in the record, ends a fact by hand and undoes an ending.
 
-The rules of endings stand in ``core/facts``.
+The rules for endings are in ``core/facts``.
 """

@@ -1,4 +1,4 @@
-"""What became of facts in a period of the record: told, ended, corrected, restored, deleted, proposed, and by whom."""
+"""Lists changes of facts in a period of the record: added, ended, corrected, restored, deleted, proposed, by whom."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
 
 _OPENING = 20_000
-"""Characters of an episode in which the sentence that tells a fact is looked for."""
+"""Characters of an episode that are searched for the sentence supporting a fact."""
 _WORDS = 200
 _BY_RECORD = (
     "By when it was recorded; for when it held use search_memory_facts (valid_at_after) or get_entity_connections."
@@ -40,7 +40,7 @@ class Changes(Reader):
     async def what_changed(self, caller: Caller, request: WhatChanged) -> ChangesResponse:
         """Changes recorded in ``[since, until)``, newest first, each with the words that caused it.
 
-        With ``entity_uuid`` those of its facts, in its own group unless ``group_ids`` says otherwise.
+        With ``entity_uuid``, those of its facts, in its own group unless ``group_ids`` is given.
         """
         after, before = self._instant("since", request.since), self._instant("until", request.until)
         if after is None or (before is not None and before <= after):
@@ -86,7 +86,7 @@ class Changes(Reader):
         )
 
     async def _by_record(self, group_ids: Sequence[str], since: datetime, total: int) -> str | None:
-        """For who may mean the world's time: nothing was found, or the period begins before the record does."""
+        """A note for callers who may mean the world's time: nothing was found, or the period precedes the record."""
         began = await self._graph.facts.record_start(group_ids)
         if began is None or (total and since >= day_bounds(began, self._context.settings.zone)[0]):
             return None
@@ -113,7 +113,7 @@ class Changes(Reader):
     async def _words(
         self, changes: Sequence[RecordedChange], facts: Mapping[str, Fact], group_ids: Sequence[str]
     ) -> dict[str, str]:
-        """By change: the quote of the fact that caused it, else the sentence of the episode that tells that fact."""
+        """By change: the quote of the fact that caused it, else the sentence of the episode supporting that fact."""
         quotes = {change.uuid: quote for change in changes if (quote := _quote(change, facts))}
         causes = {
             change.uuid: (facts.get(change.replaced_by or "") or facts[change.fact_uuid], episode_uuid)
@@ -159,13 +159,13 @@ class Changes(Reader):
 
 
 def _episode_of(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
-    """The episode that caused a change; of one retired by hand, the one that told what took its place."""
+    """The episode that caused a change; for a fact retired by hand, the one that recorded its replacement."""
     by = facts.get(change.replaced_by or "") if change.kind == "retired" and change.fact_uuid in facts else None
     return change.episode_uuid or (by.episodes[0] if by and by.episodes else None)
 
 
 def _quote(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
-    """What the causing fact quotes, if it quotes the episode that caused the change."""
+    """The quote of the causing fact, if it is from the episode that caused the change."""
     fact = facts.get(change.fact_uuid)
     cause = fact if change.kind == "added" else facts.get(change.replaced_by or "")
     episode_uuid = _episode_of(change, facts)

@@ -1,4 +1,4 @@
-"""Ending one fact by hand, and undoing what ended it: each one write, and told when there is nothing to do."""
+"""Ends one fact by hand, and undoes endings: one write each, and an answer if there is nothing to do."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ from graphiti_pkm.storage.commit import Committer
 
 _MAX_REASON = 500
 _MOST_FACTS = 10_000
-"""Facts of one episode; add_memory cannot write as many."""
+"""More facts of one episode than add_memory can write."""
 _SHOWN_UUID = 8
 
 
@@ -44,7 +44,7 @@ class Retiring:
         self._views = Views(groups, context.settings.zone, context.now)
 
     async def retire_fact(self, caller: Caller, request: RetireFact) -> ChangedFactResponse:
-        """End a fact, or accept what was proposed for it; what has ended already stays as it is.
+        """End a fact, or accept the proposal for it; a fact that has ended already is unchanged.
 
         Without ``invalid_at`` it ends where the proposal says, where its replacement starts, else now.
 
@@ -94,7 +94,7 @@ class Retiring:
         )
 
     async def restore_fact(self, caller: Caller, request: RestoreFact) -> ChangedFactResponse:
-        """Undo what ended or corrected a fact last, or reject what was proposed for it.
+        """Undo the last ending or correction of a fact, or reject the proposal for it.
 
         Raises:
             NotFound: the uuid names no fact.
@@ -135,7 +135,7 @@ class Retiring:
         )
 
     async def _checked(self, caller: Caller, reason: str) -> tuple[str, tuple[str, ...]]:
-        """The reason as it is kept, and the groups the caller may change."""
+        """The reason as stored, and the groups the caller may change."""
         if caller.read_only:
             raise NotAllowed("Nothing was changed: this connection may only read.")
         check_text(reason, "reason")
@@ -156,7 +156,7 @@ class Retiring:
     async def _replacement(
         self, uuid: str | None, fact: Fact, group_ids: Sequence[str], *, is_given: bool
     ) -> Fact | None:
-        """The fact that takes the place; one that was only proposed may be gone."""
+        """The replacing fact; one that was only proposed may be deleted."""
         if uuid is None:
             return None
         if uuid == fact.uuid:
@@ -183,7 +183,7 @@ class Retiring:
         await self._committer.commit(intent, {})
 
     async def _only_corrected_by(self, fact: Fact, group_ids: Sequence[str]) -> list[str]:
-        """Episodes of a fact in which nothing else turned out wrong."""
+        """Episodes of a fact in which nothing else was wrong."""
         clean = []
         for episode in fact.episodes:
             told = await self._graph.facts.episode_facts(episode, group_ids, _MOST_FACTS)
@@ -220,7 +220,7 @@ class Retiring:
         )
 
     def _beside(self, by: Sequence[Fact], now: datetime) -> str:
-        """What took its place, if that holds on."""
+        """The replacement, if it still holds."""
         return "".join(
             f" What had replaced it holds on beside it: {one.uuid[:_SHOWN_UUID]} {self._views.sentence(one)}."
             for one in by
@@ -238,12 +238,12 @@ def refuse_endless(fact: Fact) -> None:
 
 
 def _present(fact: Fact, now: datetime) -> datetime:
-    """Now; for a fact that was recorded before the clock was set back, not before it is known to hold."""
+    """Now; but not before the fact is known to hold, if it was recorded before the clock was set back."""
     return now if fact.created_at <= now else max(now, rules.known_from(fact) or now)
 
 
 def _end(proposal: FactChange | None, by: Fact | None) -> datetime | None:
-    """Where a proposal, or the start of the replacement, puts the end."""
+    """The end given by a proposal, or by the start of the replacement."""
     if proposal is not None and proposal.invalid_at is not None:
         return proposal.invalid_at
     return rules.known_from(by) if by is not None else None

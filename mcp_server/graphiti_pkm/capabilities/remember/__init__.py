@@ -1,4 +1,4 @@
 """Stores what was said, with the entities and facts found in it: parsed, planned, committed, answered.
 
-Rules that other writers share stand in ``core/facts``.
+Rules shared with other writers are in ``core/facts``.
 """

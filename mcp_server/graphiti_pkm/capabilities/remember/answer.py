@@ -1,4 +1,4 @@
-"""What an add_memory says about itself: one line, then only what the caller may act on."""
+"""Builds the answer of add_memory: one line, then only what the caller can act on."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ _NOTHING_KNOWN = (
 
 @dataclass(frozen=True)
 class Linked:
-    """What the earlier episodes came to."""
+    """Links to earlier episodes that the write made or left to a job."""
 
     episodes: int
     entities_waiting: int
@@ -49,7 +49,7 @@ def write_answer(
     *,
     has_model: bool = False,
 ) -> AddMemoryResponse:
-    """The answer to one call; ``note`` says what the store could not do, ``has_model`` that a model will read it."""
+    """The answer to one call; ``note``: what the store could not do; ``has_model``: whether a model will read it."""
     entities = _entities(plan)
     writer = AttentionWriter(None, zone, plan.episode.created_at)
     related = related_facts(plan, snapshot.newest, _MOST_RELATED)

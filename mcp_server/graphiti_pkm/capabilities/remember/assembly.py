@@ -12,7 +12,7 @@ from graphiti_pkm.toolkit.services import ServiceKey
 
 
 def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
-    """By the keys that the tools ask with."""
+    """The services by the keys that the tools use."""
     receipts = kernel.receipts if kernel.reads_with_model else None
     writing = Writing(kernel.context, kernel.groups, kernel.committer, receipts)
     return {WRITING: writing, TRIPLETS: Triplets(kernel.context, kernel.groups, writing)}

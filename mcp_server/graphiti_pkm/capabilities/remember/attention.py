@@ -1,4 +1,4 @@
-"""What a write asks its caller to look at, each with the call that settles it."""
+"""Reports on which the caller may act, each with the call that settles it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _TEXT = 160
 
 
 class AttentionWriter:
-    """Words the reports of one call."""
+    """Writes the reports of one call."""
 
     def __init__(self, group: str | None, zone: tzinfo, now: datetime) -> None:
         self._group = group
@@ -31,7 +31,7 @@ class AttentionWriter:
     def similar_existing(self, name: str, episode_uuid: str, candidates: Sequence[tuple[str, str]]) -> Attention:
         """``candidates``: (name, uuid) of entities that may be the same.
 
-        The episode goes first, and with it the new entity, which holds the name.
+        Deleting the episode first also removes the new entity, which has the name.
         """
         known = _json({"name": candidates[0][0], "aliases": [name]})
         return Attention(
@@ -43,7 +43,7 @@ class AttentionWriter:
         )
 
     def same_text(self, episode_uuid: str, stored_uuid: str, *, is_text_only: bool) -> Attention:
-        """An episode with the text and time of another; ``is_text_only``: the new one brings nothing more."""
+        """An episode with the text and time of another; ``is_text_only``: the new one adds nothing else."""
         extra = episode_uuid if is_text_only else stored_uuid
         return Attention(
             what="same_text",
@@ -55,7 +55,7 @@ class AttentionWriter:
     def undeclared(self, names: Sequence[str]) -> Attention:
         """New entities that only facts name.
 
-        Types come with the next note: a call of their own would store a note that no one wrote.
+        Types can be sent with the next note: a call just for them would store a note that nobody wrote.
         """
         shown = list(names[:_MOST_NAMES])
         more = f" ({len(shown)} of {len(names)})" if len(names) > len(shown) else ""
@@ -69,7 +69,7 @@ class AttentionWriter:
     def alias_taken(
         self, alias: str, wanted_for: str, holder: tuple[str, str], episode_uuid: str, *, is_new: bool
     ) -> Attention:
-        """``holder``: (name, uuid); ``is_new``: the call made the entity that wanted the name, perhaps a new name."""
+        """``holder``: (name, uuid); ``is_new``: this call created the entity that asked for the name."""
         name, uuid = holder
         same = f"{_quoted(wanted_for)} is {_quoted(name)}"
         renamed = _json({"name": name, "aliases": [wanted_for]})
@@ -84,7 +84,7 @@ class AttentionWriter:
         )
 
     def part_of_name(self, parts: Mapping[str, tuple[str, str]]) -> Attention:
-        """``parts``: (name, uuid) of the entity that a word of the text may mean."""
+        """``parts``: (name, uuid) of the entity that a word of the text may refer to."""
         shown = dict(list(parts.items())[:_MOST_PARTS])
         aliases: dict[str, list[str]] = {}
         for word, (name, _) in shown.items():
@@ -120,7 +120,7 @@ class AttentionWriter:
         )
 
     def unnamed_measure(self, fact: ParsedFact, stored: Fact, series: Sequence[str]) -> Attention:
-        """A reading whose series is called by its relation, beside others; ``series``: those others."""
+        """A reading whose series is named after its relation, beside other series (``series``)."""
         suggested = _triple(fact) | {"measure": series[0]} | ({"fact": fact.text} if fact.has_text else {})
         if stored.valid_at is not None:
             suggested["valid_at"] = self._instant(stored.valid_at)
@@ -141,14 +141,14 @@ class AttentionWriter:
         )
 
     def possible_conflict(self, fact: ParsedFact, start: datetime | None, conflicts: Sequence[Fact]) -> Attention:
-        """``start``: from when the new fact counts, which is when the old ones would end."""
+        """``start``: from when the new fact counts, and the old ones would end."""
         ends = [old.uuid for old in conflicts]
         suggested = {**_triple(fact), "fact": fact.text, "replaces": ends[0] if len(ends) == 1 else ends}
         if start is not None:
             suggested["valid_at"] = self._instant(start)
         call = self._add(f"No longer: {_cut(conflicts[0].text)}", facts=[suggested])
         if start is None and fact.invalid_at is not None:
-            # Told with its end alone: told again as what took the old one's place, it would begin now and not end.
+            # Given with its end only: repeated as a replacement, it would begin now and not end.
             call = ", ".join(
                 f"retire_fact {_json({'fact_uuid': one, 'reason': f'No longer: {_cut(conflicts[0].text)}'})}"
                 for one in ends
@@ -163,7 +163,7 @@ class AttentionWriter:
     def unresolved(
         self, fact: ParsedFact, found: UnresolvedReplacement, start: datetime, stored_uuid: str
     ) -> Attention:
-        """A ``replaces`` that ended nothing; ``start``: when the old fact would end."""
+        """An entry of ``replaces`` that ended nothing; ``start``: when the old fact would end."""
         wanted = _quoted(found.wanted)
         reason = {
             "several": f"{wanted} fits several facts; nothing was ended",
@@ -187,10 +187,10 @@ class AttentionWriter:
         )
 
     def _settling(self, fact: ParsedFact, found: UnresolvedReplacement, start: datetime, stored_uuid: str) -> str:
-        """The call that ends or corrects the first candidate, and how to mean another one.
+        """The call that ends or corrects the first candidate, and how to choose another one.
 
-        What can be ended by hand needs no note, for nobody wrote one. A correction was stored beside what it corrects:
-        it takes that one's place and time, and its first form goes.
+        A fact that can be ended by hand needs no note, as nobody wrote one. A correction was stored beside the fact
+        that it corrects: it takes that fact's place and time, and its first version is removed.
         """
         is_correction = fact.is_correction or found.problem == "ends_nothing"
         old = found.candidates[0].uuid
@@ -215,7 +215,7 @@ class AttentionWriter:
     def _ending(self, fact: ParsedFact, old: Fact, start: datetime, stored_uuid: str) -> str | None:
         """The call that retires a fact where the new one starts; None if it cannot have ended then.
 
-        A plan is over in the record: no day was told on which it was dropped.
+        A dropped plan ends in the record only: the day on which it was dropped is unknown.
         """
         if old.kind not in {"state", "plan"} or not rules.still_holds(old, self._now):
             return None
@@ -226,7 +226,7 @@ class AttentionWriter:
         return f"retire_fact {_json(said)}"
 
     def empty_interval(self, fact: ParsedFact) -> Attention:
-        """The end told is not after the start."""
+        """The given end is not after the start."""
         return Attention(
             what="empty_interval",
             detail=f"facts[{fact.number}]: invalid_at is not after valid_at; stored without the end",
@@ -250,7 +250,7 @@ class AttentionWriter:
         )
 
     def known_later(self, fact: ParsedFact, held: Sequence[Fact]) -> Attention:
-        """An end before the facts it may close were known to hold."""
+        """An end before the time at which the facts it may close were known to hold."""
         suggested = {**_triple(fact), "fact": held[0].text, "replaces": held[0].uuid, "change": "corrected"}
         if fact.invalid_at is not None:
             suggested["invalid_at"] = self._instant(fact.invalid_at)
@@ -262,7 +262,7 @@ class AttentionWriter:
         )
 
     def start_kept(self, fact: ParsedFact, known: Fact) -> Attention:
-        """A start other than the known one, or later than the fact was known to hold."""
+        """A start other than the known one, or later than a time at which the fact was known to hold."""
         suggested = {**_triple(fact), "fact": known.text, "replaces": known.uuid}
         is_moved = fact.kind == "plan"
         if not is_moved:
@@ -278,7 +278,7 @@ class AttentionWriter:
         )
 
     def planned_later(self, fact: ParsedFact, plans: Sequence[Fact]) -> Attention:
-        """Plans for much later than what happened."""
+        """Plans for a time much later than the event."""
         suggested = {**_triple(fact), "kind": "state", "fact": fact.text}
         suggested["replaces"] = plans[0].uuid if len(plans) == 1 else [plan.uuid for plan in plans]
         if fact.kind == "event":
@@ -293,7 +293,7 @@ class AttentionWriter:
         )
 
     def proposed_ending(self, fact: Fact, old: Fact) -> Attention:
-        """An ending that no caller named and the rules do not trust."""
+        """An ending that the caller did not name and the rules do not trust."""
         ended = {"fact_uuid": old.uuid, "reason": f"Replaced by: {_cut(fact.text)}"}
         both_hold = {"fact_uuid": old.uuid, "reason": "Both hold."}
         return Attention(
@@ -304,7 +304,7 @@ class AttentionWriter:
         )
 
     def line(self, fact: Fact) -> str:
-        """A fact with the start of its uuid and its validity."""
+        """A fact with the beginning of its uuid and its validity."""
         return f"{fact.uuid[:SHOWN_UUID]} {self.sentence(fact)}"
 
     def sentence(self, fact: Fact) -> str:
@@ -312,7 +312,7 @@ class AttentionWriter:
         return f"{_cut(fact.text)} ({shown_validity(fact, self._zone, self._now)})"
 
     def _instant(self, at: datetime) -> str:
-        """A time as it can be sent again, without loss."""
+        """A time in a form that can be sent again without loss."""
         return iso(at) if at.second or at.microsecond else show_time(at, self._zone)
 
     def _add(self, body: str, **fields: object) -> str:

@@ -1,4 +1,4 @@
-"""What becomes of the facts of one call, told in order: created, told again, ended, corrected."""
+"""Plans the facts of one call in order: created, recorded again, ended, corrected."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ from graphiti_pkm.settings.loader import RetirementPolicy
 
 @dataclass(frozen=True)
 class Occasion:
-    """The episode that tells the facts, and when it is recorded."""
+    """The episode that records the facts, and when it is recorded."""
 
     episode_uuid: str
     group_id: str
@@ -37,24 +37,24 @@ class Occasion:
     recorded_at: datetime
     zone: tzinfo
     caller: str
-    """The principal who calls."""
+    """The principal of the call."""
     policy: RetirementPolicy
     facts: tuple[ParsedFact, ...] = ()
-    """All that the call tells."""
+    """All facts of the call."""
 
 
 @dataclass
 class FactOutcome:
-    """What the facts of a call come to, beside the world they leave."""
+    """The results for the facts of a call, in addition to the changed world."""
 
     results: list[FactResult] = field(default_factory=list)
     attention: list[Attention] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
-    """Texts to be embedded by the uuid of a created fact."""
+    """Texts to embed, by the uuid of the created fact."""
 
 
 class FactPlanner:
-    """Applies the fact rules to one told fact after the other."""
+    """Applies the fact rules to one parsed fact after another."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class FactPlanner:
         new_uuid: Callable[[], str],
         unlike: Collection[tuple[str, str]] = (),
     ) -> None:
-        """``unlike``: pairs of relations that lead to other kinds of things, however alike their words are."""
+        """``unlike``: pairs of relations that lead to different kinds of things, however similar their words are."""
         self._at = occasion
         self._body, self._said = QuotedText(occasion.body), NamedIn(occasion.body)
         self._resolution = resolution
@@ -83,7 +83,7 @@ class FactPlanner:
         self.retirements = Retirements(world, at.episode_uuid, at.now, at.recorded_at, at.caller, at.policy, new_uuid)
 
     def plan(self, parsed: ParsedFact) -> None:
-        """Take in the next fact."""
+        """Add the next fact."""
         source = self._resolution.resolve(parsed.source).entity
         sent_measure = parsed.measure
         parsed = self._readings.in_series(parsed, source.uuid)
@@ -137,7 +137,7 @@ class FactPlanner:
         return find_replaced(parsed, ends, around, known, self._is_said, at.reference_time, at.now, at.zone)
 
     def _is_placed(self, rival: Fact) -> bool:
-        """Whether the call itself tells what takes the place of another source's fact."""
+        """Whether the call itself gives the replacement of another source's fact."""
         known = self._resolution.known
         return any(
             parsed.kind == "state"
@@ -149,7 +149,7 @@ class FactPlanner:
         )
 
     def _rivals(self, parsed: ParsedFact, fact: Fact, asked: set[str]) -> list[Fact]:
-        """Facts from before the call of other sources that held what one source holds as a rule."""
+        """Earlier facts of other sources with a target that normally has a single source."""
         if not parsed.has_target or not has_exclusive_target(parsed.relation):
             return []
         rivals = self._world.into(fact.target_uuid, parsed.relation, not_from=fact.source_uuid)
@@ -178,7 +178,7 @@ class FactPlanner:
         return validity, self._at.reference_time
 
     def _still(self, statuses: list[Fact], start: datetime | None) -> list[Fact]:
-        """The statuses that hold when another one starts."""
+        """Statuses that still hold when another one starts."""
         if start is None:
             return []
         held = [fact for fact in statuses if fact.invalid_at is None or fact.invalid_at > start]
@@ -190,7 +190,7 @@ class FactPlanner:
         return None if rules.ended(old, at, self._at.now) is None else at
 
     def _record_again(self, parsed: ParsedFact, known: Fact) -> Fact:
-        """A known fact gains the episode, and a start, an earlier knowledge or quoted words that it lacked."""
+        """A known fact gains the episode, and a start, an earlier known time or a quote that it lacked."""
         episodes = (
             known.episodes if self._at.episode_uuid in known.episodes else (*known.episodes, self._at.episode_uuid)
         )
@@ -241,7 +241,7 @@ class FactPlanner:
         return self._add(fact.model_copy(update=self._quoted(parsed)))
 
     def _quoted(self, parsed: ParsedFact) -> dict[str, object]:
-        """The words that a call quotes, with their place in its body; nothing if it quotes none that are there."""
+        """The quoted words of a call with their position in its body; empty if the body does not contain them."""
         place = self._body.locate(parsed.quote) if parsed.quote else None
         if place is None:
             if parsed.quote:
@@ -262,7 +262,7 @@ class FactPlanner:
         return fact
 
     def _new_start(self, parsed: ParsedFact, fact: Fact, *, is_again: bool) -> datetime:
-        """When what it replaces ends: what has held for long takes another's place only when that is told."""
+        """When replaced facts end: a fact that has held for long replaces another one only when it is recorded."""
         return (parsed.valid_at if is_again else fact.valid_at) or self._at.reference_time
 
     def _end_old(self, parsed: ParsedFact, fact: Fact, replaced: Replaced, start: datetime) -> None:
@@ -279,7 +279,7 @@ class FactPlanner:
             self.outcome.attention.append(self._writer.unresolved(parsed, unresolved, start, fact.uuid))
 
     def _end_chosen(self, parsed: ParsedFact, fact: Fact, chosen: list[Fact], start: datetime) -> None:
-        """What the call did not name and the rules choose: ended, or only proposed."""
+        """Facts that the rules choose without the call naming them: ended, or only proposed."""
         for old in chosen:
             if self.retirements.is_done(old, fact):
                 self._supersede(parsed, old, fact, start)
@@ -299,7 +299,7 @@ class FactPlanner:
             self.outcome.attention.append(self._writer.empty_ending(parsed, old, start, is_ended=is_ended))
 
     def _record_ended(self, parsed: ParsedFact, name: str, fact: Fact, start: datetime) -> None:
-        """A named old target or value that was never recorded: unknown start, ended where the new fact starts."""
+        """Record a named old target or value that was unknown: unknown start, ended where the new fact starts."""
         target = self._resolution.resolve(name, is_old=True).entity if parsed.has_target else None
         old = fact.model_copy(
             update={
@@ -374,7 +374,7 @@ class FactPlanner:
                 attention.append(self._writer.possible_conflict(parsed, start, alike))
 
     def _near(self, parsed: ParsedFact) -> list[str]:
-        """Existing relations that a relation new to the group may be a variant of; said once a call."""
+        """Existing relations that a new relation may be a variant of; reported once per call."""
         if parsed.relation in self._relations or parsed.relation in self._near_reported:
             return []
         self._near_reported.add(parsed.relation)
@@ -399,5 +399,5 @@ class FactPlanner:
         )
 
     def _is_elsewhere(self, reading: Fact) -> bool:
-        """Whether a reading points at another entity than the one that has the name of its measure."""
+        """Whether a reading refers to another entity than the one named after its measure."""
         return self._resolution.known(reading.measure or "") != reading.target_uuid

@@ -1,4 +1,4 @@
-"""Facts that one call retires or corrects, each kept as an event."""
+"""Retires and corrects facts of one call, each with an event."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Retirements:
     episode_uuid: str
     now: datetime
     recorded_at: datetime
-    """Not before anything that is recorded already, whatever the clock does."""
+    """Never before anything already recorded, whatever the clock says."""
     caller: str
     policy: RetirementPolicy
     new_uuid: Callable[[], str]
@@ -33,7 +33,7 @@ class Retirements:
     proposed: int = 0
 
     def retire(self, old: Fact, at: datetime, by: Fact | None) -> bool:
-        """End a fact at an instant; False if it starts, or is known to hold, only later and stays as it is."""
+        """End a fact at an instant; False if it starts, or is known to hold, only later; it is then unchanged."""
         old = self.world.latest(old)
         new_values = (
             rules.ended(old, at, self.now, self.recorded_at)
@@ -46,7 +46,7 @@ class Retirements:
         return True
 
     def propose(self, old: Fact, at: datetime, by: Fact | None) -> bool:
-        """Record that a fact may have ended and leave it as it is; False if it could not have ended then."""
+        """Record that a fact may have ended and leave it open; False if it cannot have ended then."""
         old = self.world.latest(old)
         new_values = rules.ended(old, at, self.now, self.recorded_at)
         if new_values is None or new_values == old:
@@ -56,9 +56,9 @@ class Retirements:
         return True
 
     def follow(self, wrong: Fact, right: Fact, zone: tzinfo) -> list[Fact]:
-        """Move the ends that a corrected fact had set to where the correction starts; those that cannot come back.
+        """Move ends that a corrected fact had set to the correction's start; returns facts that cannot be reopened.
 
-        An end that was told otherwise since, or for what has another place, stays.
+        An end that was changed since, or a fact that was replaced otherwise, is left as it is.
         """
         stuck = []
         for old in self._ended_by(wrong):
@@ -74,7 +74,7 @@ class Retirements:
         return stuck
 
     def next_start(self, replaced: Sequence[Fact], series: Sequence[Fact], zone: tzinfo) -> datetime | None:
-        """When what took the place of replaced facts starts; None if they are open, or nothing took their place."""
+        """When the replacement of replaced facts starts; None if they are open or were not replaced."""
         over = [fact for fact in replaced if fact.kind == "state" and fact.invalid_at is not None]
         taken = {change.replaced_by for change in self.changes if change.replaced_by is not None}
         starts = [
@@ -95,33 +95,33 @@ class Retirements:
         return [fact for fact in (earlier | current).values() if not fact.voided and fact.kind == "state"]
 
     def is_done(self, old: Fact, by: Fact) -> bool:
-        """Whether an ending that no caller named is done, not only proposed."""
+        """Whether an ending that the caller did not name is carried out, not only proposed."""
         if self.policy == "guarded":
             ends = {by.source_uuid, by.target_uuid}
             return {old.source_uuid, old.target_uuid} == ends or is_inflection(old.relation, by.relation)
         return self.policy == "automatic"
 
     def fulfil(self, plan: Fact, by: Fact) -> None:
-        """A plan has come about: over in the record, but nothing that was true has ended."""
+        """A plan was fulfilled: it ends in the record, but nothing that was true has ended."""
         plan = self.world.latest(plan)
         self.world.change(rules.ended(plan, self.now, self.now, self.recorded_at) or plan)
         self._record(plan, "retired", by)
         self.answers.append(RetiredFact(uuid=plan.uuid, fact=plan.text, kind="fulfilled", replaced_by=by.uuid))
 
     def record_ended(self, old: Fact, at: datetime, by: Fact) -> None:
-        """Add a fact that was never recorded, ended at an instant: nothing tells that it held later."""
+        """Add a fact that was never recorded, ended at an instant: nothing says that it held later."""
         self.world.add(old)
         new_values = rules.ended(old.model_copy(update={"reference_time": None}), at, self.now, self.recorded_at) or old
         self._change(old, new_values.model_copy(update={"reference_time": old.reference_time}), "retired", by)
 
     def void(self, old: Fact, by: Fact) -> None:
-        """Correct a fact: it never held, and its episodes are marked."""
+        """Void a fact: it never held, and its episodes are marked."""
         old = self.world.latest(old)
         self._change(old, rules.voided(old, self.recorded_at), "voided", by)
         self.corrected_episodes.update(dict.fromkeys(old.episodes))
 
     def date(self, old: Fact, new_values: Fact) -> None:
-        """A known fact gains its start, or is known from earlier; until now the record did not know it."""
+        """Give a known fact its start, or an earlier known time, which the record lacked until now."""
         is_known = not self.world.is_new(old.uuid)
         self.world.change(new_values)
         if is_known:
@@ -153,7 +153,7 @@ class Retirements:
 
 
 def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:
-    """Whether a fact still ends where the one that took its place started."""
+    """Whether a fact still ends where its replacement started."""
     start = wrong.valid_at or wrong.reference_time
     return start is not None and old.invalid_at == rules.end_of(old, start, zone)
 

@@ -1,4 +1,4 @@
-"""add_memory: one call is checked, embedded, planned and committed as a whole; its computing is done in threads."""
+"""add_memory: checks, embeds, plans and commits one call as a whole; computations run in threads."""
 
 import asyncio
 import hashlib
@@ -45,13 +45,13 @@ from graphiti_pkm.storage.commit import Committer
 _UUID_BYTES = 16
 _A_MOMENT = timedelta(minutes=10)
 _SHORT = 20
-"""Within a moment a model sends a note again to add what it lacks; few characters may be said twice."""
+"""A model may send a note again within moments to add what it lacked; short texts may simply repeat."""
 _QUEUED = " A model will read it: get_status with its episode_uuid as receipt tells what it finds."
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A call that is decided and not stored."""
+    """A call that is planned but not stored."""
 
     parsed: ParsedRequest
     plan: WritePlan
@@ -64,7 +64,7 @@ class Writing:
     def __init__(
         self, context: Context, groups: Groups, committer: Committer, receipts: Receipts | None = None
     ) -> None:
-        """``receipts`` given: each episode is queued for a model to read."""
+        """With ``receipts`` each episode is queued for a model to read."""
         self._receipts = receipts
         self._context = context
         self._graph = context.graph
@@ -74,21 +74,18 @@ class Writing:
         self._books = NameBooks(context.graph)
         self._reader = SnapshotReader(context.graph, self._books)
         self._previewed = SnapshotReader(context.graph, NameBooks(context.graph))
-        """Books of its own, which a preview reads outside of the group's lock, one preview at a time."""
+        """A separate cache of names, which previews read outside the group's lock, one preview at a time."""
         self._previewing = asyncio.Lock()
 
     async def add_memory(
         self, caller: Caller, request: AddMemory, wait_seconds: float = 0, progress: Progress = no_progress
     ) -> AddMemoryResponse:
-        """Store an episode with the entities and facts told; durable and searchable when it returns.
+        """Store an episode with its entities and facts; durable and searchable when it returns.
 
-        ``wait_seconds``: how long to wait besides for what a model finds, with ``progress``; at once without one.
+        ``wait_seconds``: how much longer to wait for a model's findings, with ``progress``; 0 returns at once.
 
-        Raises:
-            InvalidInput: nothing was stored.
-            ConflictingContent: the uuid was used for something else.
-            WriteFailed: nothing was stored; it may be sent again.
-            WritePending: it is journalled and must not be sent again.
+        Raises InvalidInput: nothing was stored. ConflictingContent: the uuid was used for other content. WriteFailed:
+        nothing was stored; it may be sent again. WritePending: it is journalled and must not be sent again.
         """
         if caller.read_only:
             raise NotAllowed("This connection may only read. Nothing was stored.")
@@ -105,7 +102,7 @@ class Writing:
         return await self._with_extraction(answer, wait_seconds, progress)
 
     async def preview(self, caller: Caller, request: AddMemory) -> Planned:
-        """What ``add_memory`` would do with a request now; reads only.
+        """What ``add_memory`` would do with a request now; only reads.
 
         Raises:
             InvalidInput: ``add_memory`` would refuse it.
@@ -123,7 +120,7 @@ class Writing:
     async def _with_extraction(
         self, answer: AddMemoryResponse, wait_seconds: float, progress: Progress
     ) -> AddMemoryResponse:
-        """The answer with what is known of the extraction, which can no longer make the call fail."""
+        """The answer with the state of the extraction, which can no longer make the call fail."""
         if self._receipts is None:
             return answer
         if wait_seconds <= 0:
@@ -161,7 +158,7 @@ class Writing:
             answer = await self._store_embedded(parsed, spans, group_id, caller, digest, vectors, is_last=not known)
             if answer is not None:
                 return answer
-            known = {}  # a name was deleted meanwhile: embed them all
+            known = {}  # a name was deleted meanwhile: embed all of them
 
     async def _store_embedded(
         self,
@@ -205,7 +202,7 @@ class Writing:
                 shown = await in_thread(answer.model_dump, mode="json")
                 await self._committer.commit(intent, plan.vectors, digest, shown)
             except BaseException:
-                self._books.forget(group_id)  # it may hold names that were not stored
+                self._books.forget(group_id)  # the cache may contain names that were not stored
                 raise
         return answer
 
@@ -232,7 +229,7 @@ class Writing:
         return Planned(parsed, plan, snapshot)
 
     async def _same_text(self, parsed: ParsedRequest, group_id: str) -> str | None:
-        """The episode with this text and time, or of one sent without a time, with this text a moment ago."""
+        """The episode with the same text and time; for one without a time, with the same text a moment ago."""
         if parsed.uuid is not None or not (parsed.is_dated or len(parsed.body) >= _SHORT):
             return None
         start = parsed.reference_time if parsed.is_dated else shifted(parsed.reference_time, -_A_MOMENT)
@@ -240,10 +237,10 @@ class Writing:
         return await self._graph.episodes.same_text(Stretch(group_id=group_id, start=start, end=end), parsed.body)
 
     async def _with_own_uuid(self, parsed: ParsedRequest, group_id: str, caller: Caller) -> ParsedRequest:
-        """A uuid that one of many callers chose means an episode of theirs, or one that its group derives from it.
+        """The uuid sent by one of many callers: an existing episode of theirs, or one derived from it for the group.
 
-        So it never meets an episode of others, whose existence the answer would tell. The local user without a token,
-        whose machine it is, gets what was asked for.
+        So it never matches another caller's episode, whose existence the answer would reveal. The local user without a
+        token owns the machine and gets the uuid unchanged.
         """
         if parsed.uuid is None or (caller.is_local and caller.token is None):
             return parsed
@@ -253,7 +250,7 @@ class Writing:
         return replace(parsed, uuid=str(UUID(bytes=derived, version=5)))
 
     async def _refuse_foreign(self, parsed: ParsedRequest) -> None:
-        """An episode that did not come through the journal must not be overwritten, in whichever group it is."""
+        """Refuse to overwrite an episode that did not come through the journal, in any group."""
         if parsed.uuid is None:
             return
         if await self._graph.records.find_uuids("episode", parsed.uuid, await self._graph.records.groups(), 1):
@@ -270,7 +267,7 @@ async def _split(body: str) -> list[Span]:
 def _texts(
     parsed: ParsedRequest, spans: list[Span], person: str, group_id: str, known: Mapping[str, Name]
 ) -> list[str]:
-    """Everything a write may need as a vector: sentences, fact texts, and the names that no one has given yet."""
+    """All texts that a write may need vectors of: sentences, fact texts, and new names."""
     held = {name: known.get(name_key(group_id, name)) for name in names_given(parsed, person)}
     new = [name for name, one in held.items() if one is None or not (one.is_linkable or name == person)]
     sentences = embedded_at_once(parsed.body, spans)

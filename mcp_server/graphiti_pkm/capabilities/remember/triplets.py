@@ -1,4 +1,4 @@
-"""One fact without a text around it, as the upstream server takes it: an episode of one sentence, like any other."""
+"""One fact without a text, as the upstream server accepts it: stored as an episode of one sentence."""
 
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.core.context import Context
@@ -35,7 +35,7 @@ class Triplets(Reader):
         source_node_uuid: str | None = None,
         target_node_uuid: str | None = None,
     ) -> TripletResponse:
-        """Write one fact between two entities, found by uuid or name, or made.
+        """Write one fact between two entities, found by uuid or name, or created.
 
         Raises:
             InvalidInput: a name, the relation or the sentence does not do, or the uuids do not fit; nothing stored.
@@ -70,7 +70,7 @@ class Triplets(Reader):
         return found[0]
 
     def _group(self, caller: Caller, group_id: str | None, ends: list[Entity | None]) -> str:
-        """As named; else that of the entities given by uuid, else the default one."""
+        """The given group; else that of the entities given by uuid, else the default one."""
         own = {entity.group_id for entity in ends if entity is not None}
         wanted = self._groups.one(caller, group_id) if group_id or not own else min(own)
         if own - {wanted}:
@@ -78,7 +78,7 @@ class Triplets(Reader):
         return wanted
 
     async def _check_name_owner(self, entity: Entity) -> None:
-        """Identity goes by name: one whose name belongs to another entity cannot be meant by it."""
+        """Entities are identified by name: refuse a uuid whose name belongs to another entity."""
         key = name_key(entity.group_id, entity.name)
         held = (await self._graph.records.get_names([key])).get(key)
         if held is not None and held.entity_uuid != entity.uuid:
@@ -111,7 +111,7 @@ class Triplets(Reader):
 
 
 def _check(*, fact: str, edge_name: str, **names: str) -> None:
-    """What add_memory would refuse in words of its own parameters."""
+    """Check what add_memory would refuse, in the words of these parameters."""
     for parameter, name in names.items():
         if not normalise_name(name) or len(name) > _NAME:
             raise InvalidInput(f"{parameter} needs 1 to {_NAME} visible characters. Nothing was stored.")

@@ -1,4 +1,4 @@
-"""The whole of one add_memory, decided before anything is stored: pure, from what was told and what was read."""
+"""Plans a whole add_memory call before anything is stored: pure, from the parsed call and the snapshot."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,16 +35,16 @@ from graphiti_pkm.settings.loader import RetirementPolicy
 
 _MOST_PASSAGES = 256
 _MOST_BYTES = 24_000
-"""Of the passages embedded within the call: what the local model does in a few seconds. A job embeds the rest."""
+"""Bytes of passages embedded within the call: a few seconds of the local model. A job embeds the rest."""
 
 NEAR_NAME = 0.85
-"""Raw cosine from which on two names are reported as alike."""
+"""Raw cosine from which two names are reported as similar."""
 
 _MOST_SIMILAR = 3
 
 
 def new_uuid() -> str:
-    """The default of every plan; tests count instead."""
+    """The default source of uuids; tests count instead."""
     return str(uuid4())
 
 
@@ -54,11 +54,11 @@ class Occurrence:
 
     group_id: str
     public_group: str | None
-    """None for the default group, which no call needs to name."""
+    """None for the default group, which callers need not name."""
     person: str
     now: datetime
     recorded_at: datetime
-    """Now, but after everything that the group's record holds."""
+    """Now, but later than everything in the group's record."""
     zone: tzinfo
     caller: str
     policy: RetirementPolicy = "guarded"
@@ -66,7 +66,7 @@ class Occurrence:
 
 @dataclass
 class WritePlan:
-    """What one call stores and says, but for the links from earlier episodes."""
+    """What one call stores and answers, except for links from earlier episodes."""
 
     episode: Episode
     resolved: list[Resolved]
@@ -87,7 +87,7 @@ class WritePlan:
     def intent(
         self, parsed: ParsedRequest, mentions: Sequence[Mention], jobs: Sequence[Job], new_uuid: Callable[[], str]
     ) -> WriteIntent:
-        """The write; ``mentions`` and ``jobs`` are those of earlier episodes."""
+        """The write; ``mentions`` and ``jobs`` concern earlier episodes."""
         episode = self.episode
         own = [
             Mention(uuid=new_uuid(), episode_uuid=episode.uuid, entity_uuid=uuid, created_at=episode.created_at)
@@ -124,7 +124,7 @@ def plan_write(
     new_uuid: Callable[[], str] = new_uuid,
     same_text: str | None = None,
 ) -> WritePlan:
-    """Decide everything; ``vectors`` by text, ``same_text``: an episode that seems to be the same note."""
+    """Plan everything; ``vectors`` by text, ``same_text``: an episode that seems to be the same note."""
     episode = Episode(
         uuid=parsed.uuid or new_uuid(),
         group_id=at.group_id,
@@ -180,7 +180,7 @@ def plan_write(
 def extract_job(
     asked: Mapping[str, object], episode_uuid: str, person: str | None = None, new_uuid: Callable[[], str] = new_uuid
 ) -> ExtractJob:
-    """Let a model read the episode, with what its add_memory said about how; ``person``: who called it."""
+    """The job that lets a model read the episode, with the call's instructions; ``person``: the caller's name."""
     return ExtractJob.model_validate(
         {
             "uuid": new_uuid(),
@@ -208,7 +208,7 @@ def embedded_at_once(body: str, spans: Sequence[Span | Passage]) -> list[str]:
 
 
 def missing_vectors(plan: WritePlan, vectors: Mapping[str, Vector]) -> bool:
-    """Whether an entity lacks its vector because a moment ago it was there, or had no name that anyone gave it."""
+    """Whether an entity lacks its vector because it existed a moment ago, or had no given name until now."""
     return any(one.gains_vector and one.entity.name not in vectors for one in plan.resolved)
 
 
@@ -266,7 +266,7 @@ def _similar(entity: Entity, snapshot: Snapshot, named: set[str]) -> list[tuple[
 
 
 def related_facts(plan: WritePlan, newest: Mapping[str, Sequence[Fact]], most: int) -> list[Fact]:
-    """Current facts around the entities named, one of each in turn, the person last, without those the call touched."""
+    """Current facts around the named entities, one of each in turn, the person last, without those of the call."""
     chosen: dict[str, Fact] = {}
     derived = {one.entity.uuid for one in plan.resolved if one.is_derived}
     order = sorted(newest.keys() - derived, key=lambda uuid: (uuid == plan.person_uuid, list(newest).index(uuid)))

@@ -1,4 +1,4 @@
-"""Summaries of sagas and communities of entities, made by a model as jobs of the queue.
+"""Summaries of sagas and communities of entities, made by a model as queued jobs.
 
 The queue itself belongs to ``extraction``.
 """

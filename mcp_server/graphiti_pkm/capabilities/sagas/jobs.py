@@ -1,7 +1,7 @@
-"""The jobs of a model beside reading episodes: a saga is summarised, a group's communities are made anew.
+"""Model jobs without an episode: summarising a saga, and building a group's communities.
 
-Each is one write, as an extraction is: the model is asked under no lock, every answer is kept with the job, and a job
-that is taken up again looks for its write first.
+Each is one write, like an extraction: the model is asked under no lock, every answer is kept with the job, and a
+resumed job first looks for its write.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,17 +21,17 @@ from graphiti_pkm.errors import NotFound, WritePending
 from graphiti_pkm.storage.commit import Committer
 
 MOST_ROUNDS = 50
-"""Of twenty episodes each, in one job; another one goes on from there."""
+"""Rounds of twenty episodes each in one job; another job continues."""
 _MOST_TEXT = 1_000
 _MOST_NAME = 200
 _FACTS = 3
 
 MayWrite = Callable[[], Awaitable[bool]]
-"""Asked under the group's lock, last before the write: whether the job is still its worker's."""
+"""Asked under the group's lock right before the write: whether the worker still has the job."""
 
 
 class Digesting:
-    """Reads with a model and writes what came of it."""
+    """Lets a model read, and writes the result."""
 
     def __init__(
         self, context: Context, committer: Committer, digester: Digester, communities: GraphCommunities
@@ -44,7 +44,7 @@ class Digesting:
         self._communities = communities
 
     async def work(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
-        """One job, whose write is not in the journal yet.
+        """Run one job whose write is not in the journal yet.
 
         Raises:
             NotFound: the saga has gone.
@@ -67,11 +67,11 @@ class Digesting:
         names = ("summary", "last_summarized_at", "last_summarized_episode_valid_at")
         told = {name: getattr(saga, name) for name in names}
         if newest is not None and saga.last_summarized_at is not None:
-            # By the record, not by a clock that may be set back: what is told next is recorded after this.
+            # By the record rather than a clock, which may be set back: everything later is recorded after this.
             told["last_summarized_at"] = min(saga.last_summarized_at, newest)
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
-            now = await self._saga(group_id, job.episode_uuid)  # it may have gone on meanwhile
+            now = await self._saga(group_id, job.episode_uuid)  # the saga may have grown meanwhile
             await self._write(await self._intent(group_id, job, sagas=(now.model_copy(update=told),)), {}, may_write)
 
     async def _saga(self, group_id: str, uuid: str) -> Saga:
@@ -83,7 +83,7 @@ class Digesting:
 
     async def _build(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
         pairs = await self._communities.joined_entities(group_id, MOST_PAIRS)
-        # The person is joined to everything.
+        # The person is connected to everything.
         found = clusters(pairs, left_out=await self._persons.uuids(group_id))
         communities = [await self._community(group_id, members, ledger) for members in found]
         names = list(dict.fromkeys(one.name for one in communities))
@@ -107,7 +107,7 @@ class Digesting:
         )
 
     async def _members(self, group_id: str, uuids: Sequence[str]) -> list[Member]:
-        """Whose summary nobody wrote is read by its newest facts."""
+        """Members for the model; one without a summary is represented by its newest facts."""
         entities = await self._graph.records.get_entities(uuids, [group_id])
         plain = [one.uuid for one in entities if not one.summary]
         now = self._context.now()
@@ -134,10 +134,10 @@ class Digesting:
             raise OutdatedError
         try:
             await self._committer.commit(intent, vectors)
-        except WritePending:  # the journal has it, and with it the job is done
+        except WritePending:  # the journal has it, so the job is done
             return
 
 
 def _text(entity: Entity, facts: Sequence[str]) -> str:
-    """Always with its name, which a summary may leave out."""
+    """The text, always with the name, which a summary may leave out."""
     return f"{entity.name}: {entity.summary or ' '.join(facts)}"[:_MOST_TEXT]

@@ -1,4 +1,4 @@
-"""Which entities of a group belong together: label propagation, as in Graphiti, but one that always ends."""
+"""Groups entities into communities: label propagation as in Graphiti, but one that always terminates."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
@@ -6,14 +6,14 @@ from uuid import NAMESPACE_URL, uuid5
 
 MOST_COMMUNITIES = 30
 MOST_SUMMARIES = 12
-"""Members of a community whose summaries a model reads; of n it is asked n times, so in all at most 360 times."""
+"""Members of a community whose summaries a model reads; a group takes at most 360 calls."""
 MOST_PAIRS = 20_000
 _MOST_ROUNDS = 50
 _COMMUNITIES = uuid5(NAMESPACE_URL, "graphiti-pkm/communities")
 
 
 def communities_uuid(group_id: str) -> str:
-    """What stands for all communities of a group, where a job is found by a uuid."""
+    """The uuid that stands for all communities of a group, by which their job is found."""
     return str(uuid5(_COMMUNITIES, group_id))
 
 
@@ -23,8 +23,8 @@ def clusters(
     """Entities in clusters of two and more, the largest first; in each, those with the most facts inside it first.
 
     Each entity takes the label that most of its facts lead to, one after the other in the order of their uuids; of
-    labels alike it keeps its own. Graphiti's has all of them take it at once, which may swing between two states for
-    ever. ``left_out``: who is joined to everything joins nothing.
+    equal labels it keeps its own. Graphiti changes all of them at once, which may alternate between two states for
+    ever. ``left_out``: entities that are connected to everything and join nothing.
     """
     joined: dict[str, dict[str, int]] = defaultdict(dict)
     for one, other, facts in pairs:

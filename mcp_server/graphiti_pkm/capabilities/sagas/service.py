@@ -1,4 +1,4 @@
-"""``summarize_saga`` and ``build_communities``: a job for the model, waited for as long as a call may take."""
+"""``summarize_saga`` and ``build_communities``: a model job, awaited for as long as a call may take."""
 
 import asyncio
 from collections.abc import Callable
@@ -38,7 +38,7 @@ _NO_MODEL = (
 
 
 class Digests:
-    """Enqueues, waits, and shows what there is."""
+    """Enqueues the job, waits, and shows the result."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Digests:
         communities: GraphCommunities,
         changes: GraphChangeLists,
     ) -> None:
-        """``receipts`` None: no model is configured. ``notify`` tells the worker of this process about a job."""
+        """``receipts`` None: no model is configured. ``notify`` informs this process's worker about a job."""
         self._context = context
         self._graph = context.graph
         self._groups = groups
@@ -63,7 +63,7 @@ class Digests:
     async def summarize_saga(
         self, caller: Caller, saga_name: str, group_id: str | None = None, progress: Progress = no_progress
     ) -> SagaSummaryResponse:
-        """The saga's summary, with every episode that was told since the last one.
+        """The saga's summary, covering every episode since the last one.
 
         Raises:
             ConfigurationError: there is no model.
@@ -95,7 +95,7 @@ class Digests:
     async def build_communities(
         self, caller: Caller, group_ids: GroupIds = None, progress: Progress = no_progress
     ) -> BuildCommunitiesResponse:
-        """The groups' communities, all made anew. Raises as ``summarize_saga``."""
+        """The groups' communities, all built again. Raises as ``summarize_saga``."""
         self._must_write(caller)
         if group_ids is not None and not group_ids:
             raise InvalidInput("group_ids is empty. Name the groups; get_status lists them. Nothing was stored.")
@@ -129,12 +129,12 @@ class Digests:
         )
 
     async def _is_fresh(self, group_id: str) -> bool:
-        """Built a moment ago, and nothing became of any fact since: what a call that waited too long asks for again."""
+        """Whether they were built a moment ago and no fact has changed: a timed-out call is usually repeated."""
         now = self._context.now()
         latest = next(iter(await self._queue.of_episodes([communities_uuid(group_id)])), None)
         if latest is None or latest.finished_at is None or latest.state != "done":
             return False
-        if not timedelta() <= now - latest.finished_at <= _FRESH:  # less than nothing: the clock was set back
+        if not timedelta() <= now - latest.finished_at <= _FRESH:  # negative: the clock was set back
             return False
         if not await self._communities.communities([group_id], 1):
             return False
@@ -149,10 +149,10 @@ class Digests:
     async def _done(
         self, group_id: str, task: Literal["saga", "communities"], subject: str, seconds: float, progress: Progress
     ) -> ExtractionReceipt:
-        """The job's receipt; one that waits is waited for, and one that failed goes on with what was paid for."""
+        """The job's receipt; a waiting job is awaited, a failed one continues with the answers already paid for."""
         assert self._receipts is not None  # noqa: S101 asked before
         latest = next(iter(await self._queue.of_episodes([subject])), None)
-        allow_requested_wait()  # a job that was queued goes on, so the call must not be reported as undone
+        allow_requested_wait()  # a queued job goes on, so the call must not be reported as undone
         if latest is None or latest.state in {"done", "cancelled"}:
             job = ExtractJob(uuid=str(uuid4()), task=task, episode_uuid=subject)
             await self._queue.enqueue(group_id, [job])
@@ -171,7 +171,7 @@ class Digests:
 
 
 def _later(receipt: ExtractionReceipt) -> str:
-    """What to say of a job that has not ended."""
+    """The message about a job that has not ended."""
     why = f" ({receipt.reason})" if receipt.reason else ""
     return (
         f"The model is still at it: {receipt.state}{why}. It goes on in the background; get_status with receipt "

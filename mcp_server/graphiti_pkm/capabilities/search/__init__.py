@@ -1,4 +1,4 @@
 """Finds entities, facts and episodes by words, meaning, names and dates.
 
-Reading from something known stands in ``explore``.
+Complete reads that start from a known entity are in ``explore``.
 """

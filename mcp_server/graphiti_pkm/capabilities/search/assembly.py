@@ -12,7 +12,7 @@ from graphiti_pkm.toolkit.services import ServiceKey
 
 
 def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
-    """By the keys that the tools ask with."""
+    """The services by the keys that the tools use."""
     neighbours = kernel.parts.part(cypher=Neighbours)
     return {
         SEARCHING: Searching(kernel.context, kernel.groups, neighbours),

@@ -1,4 +1,4 @@
-"""Episodes that may answer a query, from a pool of bounded size, with their scores."""
+"""Collects episodes that may answer a query, from a pool of bounded size, with their scores."""
 
 import asyncio
 import re
@@ -32,20 +32,20 @@ from graphiti_pkm.core.reading.candidates import POOL, Candidates, Query
 from graphiti_pkm.core.reading.ranking import MIN_COSINE
 
 _ASKED_FOR = 50
-"""Candidates of each period, and of each entity, that the query names."""
+"""Candidates for each period, and for each entity, that the query names."""
 _YEARS = 5
-"""Years in which a date without one is looked for."""
+"""Years searched for a date without a year."""
 _MOST_NAMED = 3
 _FEW_MENTIONS = 1_000
-"""An entity with more is looked for by its name alone: it takes longer than the whole search to compare them all."""
+"""Entities with more mentions are searched by name only: comparing all mentions takes longer than the whole search."""
 _MOST_PARTS = 16
 _NAME_WORDS = 3
 _COMPARED = 100
-"""Best episodes that are looked at for the entities that they mention."""
+"""Best episodes whose mentioned entities are compared."""
 _SURROUNDED = 20
-"""Best episodes whose day counts."""
+"""Best episodes whose day is read."""
 DAY = 300
-"""Episodes of one day that are looked at."""
+"""Episodes read of one day."""
 
 _MOST_WORDS = 40
 _MARKS = " .,;:!?\"'“”‘’()[]{}<>…"
@@ -60,7 +60,7 @@ _SMALL_WORDS = words_of(
     you your yours"""
 )
 _NO_NAMES = _SMALL_WORDS | words_of("day like man month thing time today tonight week woman work year yesterday")
-"""Words that a question needs: as a name they would be taken for an entity of that name."""
+"""Words that form questions: as names they would match an entity of that name."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class Found:
 
     by_uuid: dict[str, float]
     is_cut: bool
-    """True when words or meaning filled their part of the pool: there may be more."""
+    """True if words or meaning filled their part of the pool, so there may be more."""
     hits: Mapping[str, EpisodeHit]
 
 
 class EpisodeCandidates:
-    """Asks the graph, and scores what it finds."""
+    """Queries the graph, and scores the results."""
 
     def __init__(self, context: Context, candidates: Candidates, neighbours: GraphNeighbours) -> None:
         self._graph = context.graph
@@ -84,7 +84,7 @@ class EpisodeCandidates:
         self._candidates = candidates
 
     async def find(self, text: str, query: Query, wanted: EpisodeFilter, reference: datetime) -> Found:
-        """Everything in the filter that has the words, is near in meaning, or is of a date that the query names."""
+        """All episodes in the filter that have the words, are near in meaning, or of a date named in the query."""
         periods = periods_in(text, reference, self._zone)
         worded, near, named = await asyncio.gather(
             self._graph.search.search_episodes(without_stop_words(query.terms), wanted, POOL),
@@ -121,7 +121,7 @@ class EpisodeCandidates:
         return Found(with_surroundings(own, around, self._weights, possible), is_cut, shown)
 
     async def _words(self, uuids: Sequence[str], wanted: EpisodeFilter) -> tuple[WordCounts, dict[str, Place]]:
-        """The words of episodes, and where they stand."""
+        """The words of episodes, and their positions."""
         episodes = await self._graph.records.get_episodes(uuids, wanted.group_ids)
         texts = {each.uuid: f"{each.name} {each.content}" for each in episodes}
         return await asyncio.to_thread(word_counts, texts), {each.uuid: _place(each) for each in episodes}
@@ -132,9 +132,9 @@ class EpisodeCandidates:
     async def _of_periods(
         self, query: Query, wanted: EpisodeFilter, periods: Sequence[Period]
     ) -> dict[str, EpisodeHit]:
-        """The episodes of the periods, nearest in meaning first: a date may be all that is known of one.
+        """Episodes of the periods, nearest in meaning first: a date may be all that is known.
 
-        Where no year is named and the latest has none, those of the year before the newest episode that has some.
+        If no year is named and the latest has none, those of the year before the newest episode that has some.
         """
         found: dict[str, EpisodeHit] = {}
         for period in periods:
@@ -161,13 +161,13 @@ class EpisodeCandidates:
         return {each.uuid: EpisodeHit(cosine=0.0, start=0, end=0) for each in page.episodes}
 
     async def _named(self, text: str, wanted: EpisodeFilter) -> list[str]:
-        """Entities of which the query says the whole name or an alias, in any case."""
+        """Entities whose whole name or alias the query contains, in any case."""
         asked = phrases(text)
         found = await self._candidates.named(asked, EntityFilter(group_ids=wanted.group_ids))
         return list(dict.fromkeys(uuid for phrase in asked for uuid in found[phrase]))[:_MOST_NAMED]
 
     async def _of_entities(self, query: Query, wanted: EpisodeFilter, named: Sequence[str]) -> dict[str, EpisodeHit]:
-        """Episodes that mention an entity, perhaps by another name than the query."""
+        """Episodes that mention an entity, possibly by another name than the query."""
         found: dict[str, EpisodeHit] = {}
         if named and wanted.entity_uuid is None:
             support = await self._graph.records.entity_support(named)
@@ -190,7 +190,7 @@ class EpisodeCandidates:
     async def _surroundings(
         self, own: Mapping[str, float], places: Mapping[str, Place], wanted: EpisodeFilter
     ) -> Surroundings:
-        """Of the days of the best episodes."""
+        """Surroundings of the best episodes on their days."""
         best = best_of(own, _SURROUNDED)
         stretches = list(dict.fromkeys(self._day(places[uuid]) for uuid in best))
         steps, orders = await asyncio.gather(
@@ -207,12 +207,12 @@ class EpisodeCandidates:
 
 
 def without_stop_words(terms: Sequence[str]) -> list[str]:
-    """The words without the small ones, which every text has: they would fill the pool. All, if there are no others."""
+    """The terms without stop words, which occur in every text and would fill the pool; if nothing is left, all."""
     return [term for term in terms if term not in _SMALL_WORDS] or list(terms)
 
 
 def phrases(text: str) -> list[str]:
-    """What may be a name in a text: up to three words, without the marks around them, longer ones first."""
+    """Possible names in a text: up to three words, without surrounding marks, longer ones first."""
     words = text.split()[:_MOST_WORDS]
     found: dict[str, None] = {}
     for length in range(_NAME_WORDS, 0, -1):
@@ -227,7 +227,7 @@ def phrases(text: str) -> list[str]:
 def _cosines(
     places: Mapping[str, Place], hits: Mapping[str, EpisodeHit], near: Mapping[str, EpisodeHit]
 ) -> dict[str, float]:
-    """An episode that is not among the nearest, where there are more than were asked for, is as near as the last."""
+    """Cosines by uuid; an episode outside of the nearest, if there are more, gets the cosine of the last."""
     least = min((hit.cosine for hit in near.values()), default=0.0) if len(near) >= POOL else 0.0
     return {uuid: max(hits[uuid].cosine if uuid in hits else least, 0.0) for uuid in places}
 

@@ -1,4 +1,4 @@
-"""How well episodes fit a query: a weighted sum of signs, each between 0 and 1, and what their neighbours add. Pure."""
+"""Ranks episodes by a weighted sum of signals from 0 to 1, plus what their neighbours contribute. Pure."""
 
 import math
 from collections import Counter, defaultdict
@@ -12,19 +12,19 @@ from graphiti_pkm.core.reading.ranking import stem
 from graphiti_pkm.settings.weights import EpisodeWeights
 
 WordCounts: TypeAlias = "Mapping[str, Counter[str]]"
-"""Stems of documents with how often each has them, by uuid."""
+"""Stems of documents with their counts, by uuid."""
 
 _K1 = 1.2
 _B = 0.75
 _FLOOR = 0.02
-"""Share of an episode whose words only the database's stemmer recognised."""
+"""Share of an episode whose words only the database's stemmer matched."""
 _SCORED_CHARS = 50_000
 _DAYS_BEST = 3
 
 
 @dataclass(frozen=True)
 class Signs:
-    """What speaks for each episode, by uuid; an episode that a sign does not know has 0 of it."""
+    """The signals of each episode, by uuid; a missing entry counts as 0."""
 
     words: Mapping[str, float]
     cosines: Mapping[str, float]
@@ -34,25 +34,25 @@ class Signs:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What stands around the best episodes: those before and after each, and the day that it belongs to."""
+    """Surroundings of the best episodes: the ones before and after each, and those of its day."""
 
     steps: Mapping[str, Steps] = field(default_factory=dict)
     days: Mapping[str, Hashable] = field(default_factory=dict)
 
 
 def word_counts(documents: Mapping[str, str]) -> WordCounts:
-    """The stems of each document, of hyphened words also the whole."""
+    """The stems of each document; hyphenated words also as a whole."""
     cut = {uuid: text[:_SCORED_CHARS] for uuid, text in documents.items()}
     return {uuid: Counter(map(stem, (*fold(text).split(), *joined_words(text)))) for uuid, text in cut.items()}
 
 
 def unknown_terms(terms: Sequence[str], counts: WordCounts) -> list[str]:
-    """Those that none of the documents has."""
+    """Terms that no document contains."""
     return [term for term in terms if not any(stem(term) in words for words in counts.values())]
 
 
 def holding_parts(terms: Sequence[str], counts: WordCounts) -> WordCounts:
-    """How often the documents have words that hold a term; those that have none are left out."""
+    """Counts of words that contain a term; documents without any are left out."""
     found: dict[str, Counter[str]] = {}
     for uuid, words in counts.items():
         inside = Counter[str]()
@@ -65,10 +65,10 @@ def holding_parts(terms: Sequence[str], counts: WordCounts) -> WordCounts:
 
 
 def word_shares(terms: Sequence[str], counts: WordCounts) -> dict[str, float]:
-    """BM25 of each document over these documents, as the share of what all the words could give.
+    """BM25 of each document over these documents, as a share of the maximum for these words.
 
-    A share, not a place between the worst and the best: where the words of a question hardly occur, the best document
-    by words says little, and its meaning should decide. Robertson and Zaragoza 2009 with k1 1.2 and b 0.75.
+    A share rather than a rank: if the words of a question hardly occur, the best document by words says little, and its
+    meaning should decide. Robertson and Zaragoza 2009 with k1 1.2 and b 0.75.
     """
     if not counts:
         return {}
@@ -121,7 +121,7 @@ def with_surroundings(
 
 
 def possible_score(weights: EpisodeWeights, *, meaning: bool, dates: bool, entities: bool) -> float:
-    """What an episode would have for which everything speaks that this query asks."""
+    """The score of an episode for which every signal of this query is 1."""
     return (
         weights.words
         + (weights.meaning if meaning else 0.0)
@@ -136,7 +136,7 @@ def best_of(scores: Mapping[str, float], count: int) -> list[str]:
 
 
 def steps_in(order: Sequence[str]) -> dict[str, Steps]:
-    """What stands before and after each uuid of a sequence."""
+    """The neighbours before and after each uuid of a sequence."""
     return {
         uuid: Steps(
             previous=order[place - 1] if place else None, next=order[place + 1] if place + 1 < len(order) else None

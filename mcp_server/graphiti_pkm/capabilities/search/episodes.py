@@ -1,4 +1,4 @@
-"""Search over what was said: episodes by words, meaning, names and dates, in stable pages."""
+"""Searches episodes by words, meaning, names and dates, in stable pages."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,9 +40,9 @@ class EpisodeSearch(Reader):
         self._episodes = EpisodeCandidates(context, self._candidates, neighbours)
 
     async def search_episodes(self, caller: Caller, request: SearchEpisodes) -> EpisodeSearchResponse:
-        """Episodes that fit the query best, each with its best sentence and the text around that.
+        """The best episodes, each with its best sentence and the text around it.
 
-        Dates in the query count from ``reference_time``, or from now; ``neighbours`` brings the episodes before and
+        Dates in the query are relative to ``reference_time``, or to now; ``neighbours`` adds the episodes before and
         after each hit.
         """
         limit = request.max_episodes
@@ -77,7 +77,7 @@ class EpisodeSearch(Reader):
         episodes = await self._graph.records.get_episodes(page.uuids(limit), groups)
         room = budget((EPISODES, limit))
         nearby = await self._nearby(episodes, wanted) if request.neighbours else {}
-        # In a thread: the sentences of a hundred long episodes take seconds to look through.
+        # In a thread: searching the sentences of a hundred long episodes takes seconds.
         views = await asyncio.to_thread(
             self._shown, episodes, found.hits, nearby, words.terms, page.scores(), groups, room
         )
@@ -94,7 +94,7 @@ class EpisodeSearch(Reader):
         )
 
     async def _nearby(self, episodes: Sequence[Episode], wanted: EpisodeFilter) -> _Nearby:
-        """Before and after each: along its saga, or in time, a day away at most."""
+        """The episodes before and after each: in its saga, or in time, at most a day away."""
         stretches = [
             Stretch(group_id=one.group_id, start=shifted(one.valid_at, -_REACH), end=shifted(one.valid_at, _REACH))
             for one in episodes
@@ -123,7 +123,7 @@ class EpisodeSearch(Reader):
         groups: Sequence[str],
         room: int,
     ) -> list[EpisodeView]:
-        """As many episodes as fit, each with its best sentence; what does not fit is not looked through."""
+        """As many episodes as fit, each with its best sentence; the others are not searched for one."""
         views: list[EpisodeView] = []
 
         def each() -> Iterator[EpisodeView]:

@@ -1,4 +1,4 @@
-"""Facts by words and meaning, best first, or all that fit a filter."""
+"""Searches facts by words and meaning, best first, or lists all that pass a filter."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,9 +55,9 @@ class FactSearch(FactLists):
         self._candidates = Candidates(context.graph, context.embedder, self._persons)
 
     async def search_memory_facts(self, caller: Caller, request: SearchMemoryFacts) -> FactSearchResponse:
-        """Facts that fit the query best, ended ones included; without a query all facts under the filters.
+        """The best facts, ended ones included; without a query all facts that pass the filters.
 
-        Everything filters before the ranking. Readings of one measure come oldest first.
+        Filters apply before the ranking. Readings of one measure come oldest first.
         """
         limit = request.max_facts
         instants = {
@@ -194,7 +194,7 @@ class FactSearch(FactLists):
     async def _entity(
         self, caller: Caller, uuid: str | None, group_ids: GroupIds
     ) -> tuple[Entity | None, tuple[str, ...]]:
-        """The entity whose facts are asked for, and the groups: its own where none are given."""
+        """The entity whose facts are asked for, and the groups: its own if none are given."""
         if uuid is None:
             return None, self._groups.searched(caller, group_ids)
         anchor = await self._anchor(caller, uuid, group_ids)
@@ -211,20 +211,20 @@ class FactSearch(FactLists):
         return anchor.uuid
 
     async def _facts(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
-        """With the values that they have, or had at ``known_at``."""
+        """Facts with their present values, or those at ``known_at``."""
         if wanted.known_at is None:
             return await self._graph.records.get_facts(uuids, wanted.group_ids)
         return await self._graph.facts.facts_under(uuids, wanted)
 
     async def _without_wrong(self, scores: dict[str, float], wanted: FactFilter) -> dict[str, float]:
-        """What turned out wrong counts half: its correction, in nearly the same words, comes before it."""
+        """Corrected facts count half: the correction, in nearly the same words, comes first."""
         if wanted.status is not None or wanted.known_at is not None or wanted.as_of is not None:
             return scores
         wrong = await self._graph.facts.voided(list(scores), wanted.group_ids)
         return {uuid: score * _WRONG if uuid in wrong else score for uuid, score in scores.items()}
 
     async def _in_time(self, scores: dict[str, float], wanted: FactFilter) -> tuple[str | None, dict[str, float]]:
-        """If all hits are readings of one measure, its name, and the hits oldest first."""
+        """If all hits are readings of one measure: its name, and the hits oldest first."""
         if wanted.kinds != ("reading",):
             return None, scores
         facts = await self._facts(list(scores), wanted)
@@ -236,7 +236,7 @@ class FactSearch(FactLists):
     async def _near_centre(
         self, scores: dict[str, float], centre: str | None, group_ids: Sequence[str]
     ) -> dict[str, float]:
-        """Facts raised by how near their nearer end is to a centre."""
+        """Scores raised by how near the nearer entity of a fact is to a centre."""
         if centre is None:
             return scores
         facts = await self._graph.records.get_facts(list(scores), group_ids)
@@ -251,7 +251,7 @@ class FactSearch(FactLists):
 
 
 def labels_of(types: Sequence[str]) -> tuple[str, ...]:
-    """Types as callers spell them and with a capital, as they are stored."""
+    """Types as stored: in the caller's spelling and capitalised."""
     plain = [checked_text("entity_types", text) for text in types if text]
     return tuple(dict.fromkeys(label for text in plain for label in (text, text[0].upper() + text[1:])))
 

@@ -1,7 +1,7 @@
-"""Dates as a question names them: "last March", "on 2 September", "in spring 2024", "two weeks ago".
+"""Parses dates in questions: "last March", "on 2 September", "in spring 2024", "two weeks ago".
 
-English, by a small grammar: what it does not know it leaves alone. Periods are half-open and begin at local midnight.
-A date without a year is the latest one that has begun; the same days of other years are meant half.
+A small grammar for English; anything it does not know is ignored. Periods are half-open and begin at local midnight. A
+date without a year is the latest one that has begun; the same days of other years count half.
 """
 
 import re
@@ -14,15 +14,15 @@ from graphiti_pkm.core.model.records import Record
 from graphiti_pkm.core.model.times import in_zone
 
 MOST_PERIODS = 4
-"""A text with more dates than this is a list of dates rather than a question about one."""
+"""More dates than this make a text a list of dates rather than a question about one."""
 _READ = 4_000
-"""Characters of a text that are looked through."""
+"""Characters of a text that are searched."""
 _HALF = 0.5
 
 _Days: TypeAlias = tuple[date, date]
 """First day, and the day after the last."""
 _Found: TypeAlias = tuple[_Days, bool, tuple[int, int]]
-"""Days, whether no year was named, and where in the text they are named."""
+"""Days, whether no year was named, and the position in the text."""
 _Match: TypeAlias = "re.Match[str]"
 _Read: TypeAlias = Callable[[_Match, date], _Days]
 
@@ -33,7 +33,7 @@ _FEASTS = {"eve of new year": (12, 31), "day of new year": (1, 1), "eve": (12, 2
 _NUMBERS = ("a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PARTS = {"early": (1, 10), "beginning": (1, 10), "start": (1, 10), "mid": (11, 20), "middle": (11, 20)}
 _LATE = 21
-"""Early, middle and late are the first ten days of a month, the next ten, and the others."""
+"""Early, middle and late are the first ten days of a month, the next ten, and the rest."""
 _LEAP_DAY = (2, 29)
 _FIRST, _LAST = date(1, 1, 1), date(9999, 12, 31)
 
@@ -43,7 +43,7 @@ _MONTH = (
     r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 _CAPITAL_MONTH = rf"(?=(?-i:[A-Z])){_MONTH}"
-"""Alone, "may" and "march" are verbs unless they have a capital."""
+"""On their own, "may" and "march" count only with a capital."""
 _YEAR = r"(?P<year>[12]\d{3})"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _PART = r"(?P<part>early|mid|late|beginning|start|middle|end)[\s-]+(?:in\s+|of\s+)?(?:the\s+year\s+)?"
@@ -53,7 +53,7 @@ _UNIT = r"(?P<unit>day|week|month|year)"
 
 
 class Period(Record):
-    """A stretch of time in UTC that a text names."""
+    """A period in UTC that a text names."""
 
     start: datetime
     end: datetime
@@ -62,7 +62,7 @@ class Period(Record):
 
 
 def periods_in(text: str, reference: datetime, zone: tzinfo) -> list[Period]:
-    """The periods that a text names, in order, counted from ``reference``; none if there are too many."""
+    """The periods that a text names, in order, relative to ``reference``; empty if there are too many."""
     text = " ".join(text[:_READ].split())
     today = in_zone(reference, zone).date()
     found = list(_joined(text, _found(text, today), today))
@@ -75,7 +75,7 @@ def periods_in(text: str, reference: datetime, zone: tzinfo) -> list[Period]:
 
 
 def nearness(moment: datetime, period: Period, zone: tzinfo) -> float:
-    """1 for an instant inside, a half for the same days of another year where none was named, else 0."""
+    """1 for an instant inside, 0.5 for the same days of another year if none was named, else 0."""
     if period.start <= moment < period.end:
         return 1.0
     if not period.is_yearly:
@@ -90,7 +90,7 @@ def nearness(moment: datetime, period: Period, zone: tzinfo) -> float:
 
 
 def in_years_before(period: Period, latest: datetime, zone: tzinfo, count: int) -> list[Period]:
-    """The same days of so many years, the latest first that had begun by ``latest``; all meant half."""
+    """The same days in so many years, the latest first that had begun by ``latest``; all count half."""
     first, until = in_zone(period.start, zone).date(), in_zone(latest, zone).date()
     length = max((period.end - period.start).days, 1)
     years = range(until.year, max(until.year - count - 1, 0), -1)
@@ -102,7 +102,7 @@ def in_years_before(period: Period, latest: datetime, zone: tzinfo, count: int) 
 
 
 def _found(text: str, today: date) -> list[_Found]:
-    """What each rule finds; where two overlap, the earlier rule is right."""
+    """The matches of all rules; where two overlap, the earlier rule wins."""
     taken: list[_Found] = []
     for rule, read in _RULES:
         for match in rule.finditer(text):
@@ -116,13 +116,13 @@ def _found(text: str, today: date) -> list[_Found]:
             named = given.get("month") or given.get("season") or given.get("feast")
             is_yearly = bool(named) and not given.get("year") and not given.get("which")
             taken.append((days, is_yearly, match.span()))
-            if len(taken) > 2 * MOST_PERIODS:  # too many, even if each two are a range
+            if len(taken) > 2 * MOST_PERIODS:  # too many, even if pairs of them are ranges
                 return taken
     return sorted(taken, key=lambda each: each[2])
 
 
 def _joined(text: str, found: list[_Found], today: date) -> Iterator[tuple[_Days, bool]]:
-    """Ranges made of two dates, dates that bound an open stretch, and the others as they are."""
+    """Joins two dates to a range, and a bound to an open period; other dates stay as they are."""
     place = 0
     while place < len(found):
         (start, end), is_yearly, (begin, stop) = found[place]
@@ -210,11 +210,11 @@ def _feast(match: _Match, today: date) -> _Days:
 
 
 _NEAR = {"day": 0, "week": 3, "month": 15, "year": 45}
-"""How many days before and after are meant as well by "three weeks ago"."""
+"""How many days before and after are included in "three weeks ago"."""
 
 
 def _back(today: date, count: int, unit: str) -> date:
-    """The day so many days, weeks, months or years ago."""
+    """The day that many days, weeks, months or years ago."""
     if unit in {"day", "week"}:
         return today - timedelta(days=count * (7 if unit == "week" else 1))
     return _months_back(today, count * (12 if unit == "year" else 1))
@@ -327,7 +327,7 @@ def _part(part: str | None, start: date, end: date) -> _Days:
 
 
 def _latest(today: date, in_year: Callable[[int], date]) -> date:
-    """The day of a year that has begun last."""
+    """The latest such day of a year that has begun."""
     return day if (day := in_year(today.year)) <= today else in_year(today.year - 1)
 
 
@@ -336,7 +336,7 @@ def _had_leap_day(year: int, today: date) -> bool:
 
 
 def _month_before(today: date, number: int) -> tuple[int, int]:
-    """Year and number of the latest such month that is over."""
+    """Year and number of the latest such month that has ended."""
     return (today.year if number < today.month else today.year - 1), number
 
 
@@ -346,7 +346,7 @@ def _months_back(today: date, count: int) -> date:
 
 
 def _day_of(year: int, month: int, day: int) -> date:
-    """That day, or the last one of a shorter month."""
+    """That day, or the last day of a shorter month."""
     return date(year, month, min(day, monthrange(year, month)[1]))
 
 

@@ -1,4 +1,4 @@
-"""Search by words and meaning over entities and facts, in stable pages."""
+"""Searches entities and facts by words and meaning, in stable pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -19,7 +19,7 @@ from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, item_sizes
 from graphiti_pkm.errors import InvalidInput
 
 _EXACT = 1.0
-"""What a score gains if the query is its name, and if it was asked for by name: more than any fused score."""
+"""Added to the score if the query is the name, and if it was asked for by name: more than any fused score."""
 _NAME_CHARS = 200
 
 
@@ -27,9 +27,9 @@ class Searching(FactSearch):
     """``search_nodes`` and ``search_memory_facts``."""
 
     async def search_nodes(self, caller: Caller, request: SearchNodes) -> NodeSearchResponse:
-        """Entities of these names first, then those that fit the query best, with their newest current facts.
+        """Entities of these names first, then the best for the query, with their newest current facts.
 
-        With ``status`` or ``entity_types`` alone all entities that have it, by name.
+        With only ``status`` or ``entity_types``, all entities that have it, by name.
         """
         limit = request.max_nodes
         if request.query is None and not request.names and not request.entity_types and not request.status:
@@ -105,12 +105,12 @@ class Searching(FactSearch):
     async def _node_scores(
         self, query: str | None, wanted: EntityFilter, centre: str | None
     ) -> tuple[dict[str, float], bool, str | None]:
-        """Scores of a query, an entity of exactly that name first; whether the pool was full; what to say about it."""
+        """Scores for a query, an entity of exactly that name first; whether the pool was full; a note."""
         if query is None:
             return {}, False, None
         name = checked_text("query", query)[:_NAME_CHARS]
         exact = (await self._candidates.named([name], wanted))[name]
-        if exact and not search_terms(query, 1):  # an entity may be called by a symbol, which full text does not hold
+        if exact and not search_terms(query, 1):  # an entity may be named by a symbol, which full text does not index
             scores, is_cut, note = dict.fromkeys(exact, _EXACT), False, None
         else:
             words = await self._candidates.query(query)

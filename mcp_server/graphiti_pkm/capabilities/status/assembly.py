@@ -11,7 +11,7 @@ from graphiti_pkm.toolkit.services import ServiceKey
 
 
 def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
-    """By the keys that the tools ask with."""
+    """The services by the keys that the tools use."""
     status = Status(
         kernel.context,
         kernel.groups,

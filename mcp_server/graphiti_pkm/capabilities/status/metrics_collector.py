@@ -1,4 +1,4 @@
-"""Figures that are looked up when an operator's scraper asks: of the whole server, and of nobody by name."""
+"""Collects metrics when an operator's scraper asks: of the whole server, without names."""
 
 import asyncio
 
@@ -20,12 +20,12 @@ from graphiti_pkm.core.ports.metrics import (
 from graphiti_pkm.errors import PkmError
 
 _PATIENCE = 3.0
-"""Seconds for a database that may hang: a scraper gives up after ten."""
+"""Timeout for a database that does not answer: scrapers give up after ten seconds."""
 _JOBS = "jobs_"
 
 
 class MetricsCollector:
-    """Asks database, journal and queue; what does not answer is left out, and counts as down."""
+    """Queries database, journal and queue; one that does not answer is left out and counts as down."""
 
     def __init__(self, context: Context, backlog: JournalBacklog, queue: ExtractionQueue) -> None:
         self._context = context
@@ -33,7 +33,7 @@ class MetricsCollector:
         self._queue = queue
 
     async def look(self) -> list[Sample]:
-        """All that could be found now; never fails."""
+        """All metrics that are available now; never fails."""
         up, journal = await asyncio.gather(self._is_up(), self._of_journal())
         limit = self._context.settings.database_connections
         return [Sample(DATABASE_UP, up), Sample(DATABASE_CONNECTIONS, limit), *journal]

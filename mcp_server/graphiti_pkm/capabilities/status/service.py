@@ -1,4 +1,4 @@
-"""Whether the memory works, and what it holds."""
+"""Reports whether the memory works, and what it contains."""
 
 import contextlib
 import time
@@ -60,9 +60,9 @@ class Status:
         is_shared: bool = False,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``repairs`` tells what start-up had to repair or could not, one sentence each.
+        """``repairs``: what start-up had to repair or could not, one sentence each.
 
-        ``is_shared``: servers with journals of their own may write into the same graph.
+        ``is_shared``: servers with other journals may write to the same graph.
         """
         self._recovery = recovery
         self._is_shared = is_shared
@@ -74,13 +74,13 @@ class Status:
         self._elapsed, self._started = elapsed, elapsed()
 
     async def unready(self) -> Literal["unavailable", "not_writable"] | None:
-        """Why the memory is not ready; costs one short query, and now and then a small write."""
+        """Why the memory is not ready; costs one short query, and occasionally a small write."""
         if not await self._context.graph.ready():
             return "unavailable"
         return None if await self._refusal() is None else "not_writable"
 
     async def _refusal(self) -> str | None:
-        """Why nothing can be written now, where anything may be."""
+        """Why nothing can be written now, unless the server is read-only."""
         if self._context.settings.read_only:
             return None
         return await self._context.journal.refusal() or await self._context.graph.writer.refusal()
@@ -94,7 +94,7 @@ class Status:
             return await self._of_receipt(caller, receipt)
         failures: list[str] = []
         sizes = await self._sizes(caller, failures)
-        # Of many people each sees only what is theirs; the whole server's is for its operator.
+        # With many users, each sees only what is theirs; details of the whole server are for its operator.
         counts = await self._counts(failures) if caller.is_local else {}
         writes = {shown: counts.get(state, 0) for state, shown in _WRITES.items()} if caller.is_local else {}
         jobs = {key.removeprefix(_JOBS): count for key, count in counts.items() if key.startswith(_JOBS)}
@@ -110,7 +110,7 @@ class Status:
         failures.extend(self._repairs())
         refusal = None if sizes is None else await self._refusal()
         if refusal is not None:
-            # The reason names directories of the machine.
+            # The reason contains directories of the machine.
             failures.insert(0, f"Nothing can be written now. {refusal if caller.is_local else _ASK_KEEPER}")
         if sizes:
             await self._compare_clocks(list(sizes), failures)
@@ -127,7 +127,7 @@ class Status:
             if problem
             else await self._search(jobs.get("queued", 0) + jobs.get("running", 0))
             if caller.is_local
-            else _BOTH,  # indexes are made for what all have written together
+            else _BOTH,  # indexes are built for the data of all users together
             model=embedder.model if has_model else None,
             dimension=embedder.dimension if has_model else None,
             groups={self._groups.public(group): size_in_words(size) for group, size in (sizes or {}).items()},
@@ -148,7 +148,7 @@ class Status:
         )
 
     async def _extractions(self, caller: Caller, group_ids: Sequence[str], failures: list[str]) -> dict[str, Any]:
-        """What models read, failed at and cost; nothing where none ever did."""
+        """Jobs of models, failures and costs; empty if there were none."""
         found: dict[str, Any] = {"extraction_model": self._context.settings.llm_model}
         if self._receipts is None:
             return found
@@ -164,7 +164,7 @@ class Status:
         return found
 
     async def _sizes(self, caller: Caller, failures: list[str]) -> dict[str, GroupSize] | None:
-        """What each of the caller's groups holds; None if the database does not answer."""
+        """Contents of each of the caller's groups; None if the database does not answer."""
         try:
             if not await self._context.graph.ready():
                 failures.append("The database does not answer yet.")
@@ -177,7 +177,7 @@ class Status:
         return {group: sizes[group] for group in visible if group in sizes}
 
     async def _search(self, jobs: int) -> str:
-        """How searches work now; indexes that are complete go without saying."""
+        """How searches work now; complete indexes are not mentioned."""
         waiting = 0
         try:
             indexes = await self._context.graph.vectors.vector_indexes()
@@ -198,7 +198,7 @@ class Status:
             return {}
 
     async def _compare(self, sizes: Mapping[str, GroupSize], waiting: int, failures: list[str]) -> None:
-        """Whether the journal is sound, and knows what the graph holds: a lost one is silently made anew."""
+        """Whether the journal is sound and knows what the graph contains: a lost one is silently created again."""
         journal = self._context.journal
         try:
             damage = await journal.damage()
@@ -210,7 +210,7 @@ class Status:
                 failures.append(damage)
             return
         held = _episodes(sizes)
-        # A deletion that waits is in the journal, not yet in the graph.
+        # A pending deletion is in the journal, but not yet in the graph.
         if not self._is_shared and held > known and not waiting:
             with contextlib.suppress(Unavailable):  # or it was deleted between the two counts
                 held = min(held, _episodes(await self._context.graph.records.group_sizes(list(sizes))))
@@ -220,7 +220,7 @@ class Status:
         await self._compare_writes(failures)
 
     async def _compare_writes(self, failures: list[str]) -> None:
-        """By their number now, and by what was found when all of them were last compared."""
+        """Compare writes by their present number, and report the last full comparison."""
         if self._recovery is None:
             return
         with contextlib.suppress(PkmError):
@@ -238,7 +238,7 @@ class Status:
 
 
 def _span(length: timedelta) -> str:
-    """The two largest units."""
+    """A duration in its two largest units."""
     minutes = int(length.total_seconds()) // 60
     days, hours = divmod(minutes // 60, 24)
     return f"{days} days {hours} h" if days else f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
