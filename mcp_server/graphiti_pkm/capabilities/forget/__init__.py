@@ -1,4 +1,4 @@
-"""Removes for good: an episode, a fact, a claim, a person, whole groups.
+"""Removes permanently: an episode, a fact, a claim, a person, whole groups.
 
-How files are rewritten stands in ``storage/erasing.py``.
+Rewriting files is in ``storage/erasing.py``.
 """

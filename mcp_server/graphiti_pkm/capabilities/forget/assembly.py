@@ -12,7 +12,7 @@ from graphiti_pkm.toolkit.services import ServiceKey
 
 
 def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
-    """By the keys that the tools ask with."""
+    """The services by the keys that the tools use."""
     return {
         CLEARING: Clearing(kernel.context, kernel.groups, kernel.committer, kernel.erasing),
         DELETING: Deleting(kernel.context, kernel.groups, kernel.committer, kernel.erasing),

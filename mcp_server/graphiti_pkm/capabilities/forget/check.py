@@ -1,4 +1,4 @@
-"""What a search finds of what was forgotten, after it went."""
+"""Searches for what was forgotten, after it was removed."""
 
 from collections.abc import Collection, Sequence
 
@@ -32,7 +32,7 @@ _SAYS, _HINTS = "still says it", "may still speak of it"
 
 
 class Afterwards:
-    """Searches for the words that went, for every word of the names of an entity by itself, and for all their forms."""
+    """Searches for the removed words, for each word of an entity's names separately, and for all their forms."""
 
     def __init__(self, context: Context, traces: Traces) -> None:
         self._context = context
@@ -40,12 +40,12 @@ class Afterwards:
         self._graph = context.graph
 
     async def found(self, plan: ForgetPlan, caller: Caller) -> list[str]:
-        """At most 10 lines; that there is nothing is said, too."""
+        """At most 10 lines; one line if nothing is found."""
         target = plan.material.target
         words = " ".join(sentence.text for sentence in plan.removed[:_SHOWN])
         removed = await in_thread(search_terms, words, _TERMS)
         searches = [list(dict.fromkeys((*target.words, *removed)))[:_TERMS]]
-        if target.entity:  # a rare word of the name would be lost among the many others
+        if target.entity:  # a rare word of the name would be lost among frequent ones
             searches += [[word] for word in target.words[:_TERMS]]
         forms = await self._forms(target, caller)
         covered = {uuid for form in forms for uuids in form.places.values() for uuid in uuids}
@@ -58,7 +58,7 @@ class Afterwards:
         return _shown(hits) or [NOTHING_FOUND]
 
     async def in_other_forms(self, target: ForgetTarget, caller: Caller) -> list[str]:
-        """What may be meant, and the call that takes it out: nothing goes on a guess."""
+        """Forms that may mean the same, with the call that removes each; nothing is removed on a guess."""
         return _shown([form.line for form in await self._forms(target, caller)])
 
     async def _forms(self, target: ForgetTarget, caller: Caller) -> list[Form]:
@@ -74,7 +74,7 @@ class Afterwards:
         return found.listed()
 
     async def _in_journal(self, plan: ForgetPlan) -> list[str]:
-        """Rows that still hold a name, number or asked word among those that no text tells any more."""
+        """Rows that still contain a removed name, number or requested word that no remaining text contains."""
         around, target = plan.material.around, plan.material.target
         gone = around.vanished.gone
         touched = {one.episode.uuid for one in plan.material.redactions}
@@ -83,7 +83,7 @@ class Afterwards:
         return [f"{one.kind} {one.uuid[:_UUID]} {_HOLDS}: {_call_for_words(one, gone)}" for one in held]
 
     async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan, covered: Collection[str]) -> list[str]:
-        """Lines on what a search gives; not again on what may speak of it and is ``covered``."""
+        """Lines about search hits; without those ``covered`` by the hints already."""
         now = self._context.now()
         texts = await self._graph.search.search_episodes(terms, EpisodeFilter(group_ids=(group,)), _SHOWN)
         facts = await self._graph.search.search_facts(terms, FactFilter(group_ids=(group,), now=now), _SHOWN)
@@ -105,7 +105,7 @@ class Afterwards:
 
 
 _Line = tuple[str, str, str]
-"""Of which record, how it speaks of it, and what is said about that."""
+"""The record, how it refers to the target, and the text of the line."""
 
 
 def _of_episode(episode: Episode, plan: ForgetPlan) -> list[_Line]:
@@ -121,7 +121,7 @@ def _of_fact(fact: Fact, plan: ForgetPlan) -> list[_Line]:
 
 
 def _of_entity(entity: Entity, aliases: Sequence[str], plan: ForgetPlan) -> list[_Line]:
-    """An alias alone is taken out by its words, the name only with the entity."""
+    """A line about an entity: an alias is removed by its words, the name only with the entity."""
     name = clipped(entity.name, _TEXT)
     call = call_of("name", entity.uuid)
     texts = [entity.summary, *map(str, entity.attributes.values())]
@@ -137,7 +137,7 @@ def _of_entity(entity: Entity, aliases: Sequence[str], plan: ForgetPlan) -> list
 
 
 def _how(texts: Sequence[str], plan: ForgetPlan) -> list[str]:
-    """In which way the texts speak of it, if they do."""
+    """How the texts refer to it, if they do."""
     if any(plan.says(text) for text in texts):
         return [_SAYS]
     target = plan.material.target
@@ -145,7 +145,7 @@ def _how(texts: Sequence[str], plan: ForgetPlan) -> list[str]:
 
 
 def _call_for_words(held: DerivedText, gone: RemovedWords) -> str:
-    """The call by the most telling word of a text that none other tells."""
+    """The call by the most distinctive word of a text that occurs in no other."""
     telling = words_in(held.text) & gone.words
     first = gone.certain | gone.names
     words = sorted(telling - STOP_WORDS, key=lambda word: (word not in first, -len(word), word))
@@ -153,7 +153,7 @@ def _call_for_words(held: DerivedText, gone: RemovedWords) -> str:
 
 
 def _listed_type(label: str) -> str:
-    """Databases never forget a type by themselves."""
+    """A line about a listed type: databases never drop a type by themselves."""
     return (
         f"the database may still list the type {label!r}: graphiti-pkm rebuild, and the next forgetting after it, take "
         "it out of the files of FalkorDB; Neo4j keeps it"

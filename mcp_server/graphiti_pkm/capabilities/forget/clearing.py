@@ -1,4 +1,4 @@
-"""Clearing whole groups: first a preview, then, with its token, nothing of them stays, in the journal neither."""
+"""Clears whole groups: a preview first; then, with its token, everything in them is removed, also from the journal."""
 
 import contextlib
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Clearing:
     async def clear_graph(
         self, caller: Caller, group_ids: GroupIds = None, confirm: str | None = None
     ) -> ClearResponse:
-        """What the groups hold, with a token; with the token of the same content, they are emptied.
+        """A preview with a token; with the token of the same content, the groups are emptied.
 
         Raises:
             InvalidInput: no group is named by an empty list, or the token fits something else; nothing was cleared.
@@ -49,7 +49,9 @@ class Clearing:
             sizes = await self._sizes(wanted)
             return self._preview(sizes, await self._token(caller, sizes))
         async with contextlib.AsyncExitStack() as locks:
-            for group in sorted(wanted):  # in one order, so that two who clear several never wait for each other
+            for group in sorted(
+                wanted
+            ):  # in a fixed order, so that two callers who clear several groups never wait for each other
                 await locks.enter_async_context(self._context.locks.hold(group))
                 await self._committer.catch_up(group)
             sizes = await self._sizes(wanted)
@@ -83,7 +85,7 @@ class Clearing:
         return {group: found.get(group, _NOTHING) for group in group_ids}
 
     async def _token(self, caller: Caller, sizes: dict[str, GroupSize]) -> str:
-        """Of the groups, how much they hold and the newest episode of each."""
+        """The token for the groups: from their size and the newest episode of each."""
         newest = [
             await self._graph.episodes.recent_episodes(EpisodeFilter(group_ids=(group,)), Window(limit=1))
             for group in sizes

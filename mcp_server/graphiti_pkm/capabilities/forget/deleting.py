@@ -1,4 +1,4 @@
-"""Deleting an episode with what only it supported, or one fact; both say what went and what stayed."""
+"""Deletes an episode with what only it supported, or one fact; the answers list what was removed and what stayed."""
 
 import asyncio
 from collections import Counter
@@ -43,11 +43,11 @@ from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
 
 _MOST = 10_000
-"""Facts and entities of one episode; add_memory cannot write as many."""
+"""More facts and entities of one episode than add_memory can write."""
 _MOST_PASSAGES = 25_000
 _MOST_LISTED = 20
 _CAUSES = 200
-"""Facts of an episode of which it is looked up what they had ended; a note has a few."""
+"""Facts of an episode for which the facts they ended are read; a note has few."""
 _NAME = 100
 _UUID = 8
 _STAYS = " Summaries and aliases of what stays (kept_because) are kept as told"
@@ -67,7 +67,7 @@ class _Support:
     facts: int
     is_person: bool = False
     is_only_linked: bool = False
-    """All other mentions are links that were made when what goes introduced it."""
+    """Whether all other mentions are links created when the removed episode introduced it."""
 
     @property
     def is_unsupported(self) -> bool:
@@ -80,7 +80,7 @@ class _Support:
         return f"{clipped(self.entity.name, _NAME)}: {', '.join(parts)}{self._stays(has_aliases)}"
 
     def _stays(self, has_aliases: bool) -> str:
-        """Nobody knows which episode gave them."""
+        """Why texts of a remaining entity stay: it is not known which episode gave them."""
         if self.entity.summary and has_aliases:
             return "; its summary and aliases stay, whichever episode gave them"
         if self.entity.summary:
@@ -177,7 +177,7 @@ class Deleting:
     async def _derived_data(
         self, episode: Episode, kept: Sequence[Entity], removed: Sequence[Entity]
     ) -> tuple[DerivedData, tuple[Entity, ...], VanishedWords]:
-        """What else only it told; the entities that stay come as they are then, so that older texts of them go."""
+        """Other data derived only from it; remaining entities are written whole, so older texts of them are removed."""
         group, touched = episode.group_id, {episode.uuid}
         names = [entity.name for entity in removed]
         said = await in_thread(sentences_in, episode.content)
@@ -204,13 +204,13 @@ class Deleting:
         return derived, tuple(left[uuid] for uuid in sorted(written)), around.vanished
 
     async def _texts_with_removed_words(self, episode: Episode, vanished: VanishedWords) -> list[str]:
-        """Texts of others that hold words which only it told."""
+        """Remaining texts that contain words only it contained."""
         trace = await self._traces.read(episode.group_id, vanished.gone, {episode.uuid})
         held = await in_thread(lambda: [one for one in trace.held if vanished.suggests(one.text)])
         return list(dict.fromkeys(f"{one.kind} {one.uuid[:_UUID]} holds a word that only it told" for one in held))
 
     async def _retired(self, episode_uuid: str, lost: Sequence[Fact], group_ids: Sequence[str]) -> list[str]:
-        """What the episode, or a fact that goes with it, ended or corrected, whichever episode had told that fact."""
+        """Facts ended or corrected by the episode, or by a fact removed with it."""
         most = _MOST_LISTED + len(lost)
         found = await asyncio.gather(
             self._graph.facts.retired_by_episode(episode_uuid, group_ids, most),
@@ -226,7 +226,7 @@ class Deleting:
         return _still_retired(list(retired.values()), lost, by)
 
     def _way_out(self, caller: Caller, what: str) -> str:
-        """The end of a sentence: names ``forget`` only to one who may, where it is on beside the tools that delete."""
+        """The end of a sentence: names ``forget`` only to a caller who may use it, if it is enabled."""
         settings = self._context.settings
         is_on = "forget" not in settings.exclude_tools and (not settings.tools or "forget" in settings.tools)
         return f"; forget takes {what}." if is_on and caller.may("curator") else "."
@@ -271,7 +271,7 @@ class Deleting:
 
     @staticmethod
     def _deleted(facts: Sequence[Fact], caller: Caller, now: datetime) -> tuple[FactChange, ...]:
-        """That they were, and when: what_changed goes on telling it, without their words."""
+        """The deleted facts as events without words: what_changed still lists that and when they existed."""
         return tuple(change_of(str(uuid4()), fact, "deleted", now, caller=caller.principal) for fact in facts)
 
     async def _writable(self, caller: Caller) -> tuple[str, ...]:
@@ -294,14 +294,14 @@ class Deleting:
     async def _left(
         self, group_id: str, entities: Sequence[Entity], lost: Sequence[Fact], *, mentions: int
     ) -> list[_Support]:
-        """What supports each entity once these facts and as many mentions of it are gone."""
+        """What supports each entity after these facts and mentions are removed."""
         support = await self._graph.records.entity_support([entity.uuid for entity in entities])
         gone = Counter(uuid for fact in lost for uuid in {fact.source_uuid, fact.target_uuid})
         person = await self._persons.uuids(group_id)
         return [_left_of(entity, support, gone[entity.uuid], mentions, person) for entity in entities]
 
     async def _introduced(self, episode_uuid: str, left: Sequence[_Support]) -> list[_Support]:
-        """Marks what no other episode tells of by itself."""
+        """Marks entities that no other episode mentions on its own."""
         asked = [one.entity.uuid for one in left if one.mentions and not (one.facts or one.is_person)]
         own = await self._graph.episodes.own_mentions(asked, 2)
         return [replace(one, is_only_linked=own.get(one.entity.uuid) == [episode_uuid]) for one in left]
@@ -315,7 +315,7 @@ class Deleting:
         return [item.reason(has_aliases=bool(aliases.get(item.entity.uuid))) for item in items]
 
     async def _requoted(self, episode_uuid: str, group_ids: Sequence[str]) -> Vectors:
-        """Embeddings of shared facts that lose their quote with the episode, made before any lock is held."""
+        """Embeddings of shared facts that lose their quote with the episode, made before any lock is taken."""
         facts = await self._graph.facts.episode_facts(episode_uuid, group_ids, _MOST)
         texts = {
             fact.uuid: fact.text
@@ -327,7 +327,7 @@ class Deleting:
 
 
 def _says_nothing(_: str) -> bool:
-    """A deletion is of a text, and of no words in particular."""
+    """Never matches: a deletion concerns a whole text, not particular words."""
     return False
 
 
@@ -341,9 +341,9 @@ def _left_of(
 def _still_retired(
     retired: Sequence[Fact], lost: Sequence[Fact], staying: Mapping[str, Fact] | None = None
 ) -> list[str]:
-    """What was ended or corrected by what is removed stays so: that it was told stays in the record.
+    """Keep facts ended that the removed ones had ended: the record shows the ending.
 
-    ``staying``: by fact what took its place, where something else tells that as well.
+    ``staying``: the replacement of each fact, if something else supports that as well.
     """
     gone = {fact.uuid for fact in lost}
     return [
@@ -373,7 +373,7 @@ def _without_episode(fact: Fact, episode_uuid: str, known_from: datetime | None)
 
 
 def _without_quote(fact: Fact, episode_uuid: str) -> Fact:
-    """The words of a deleted episode must not live on in a fact that others support too."""
+    """Remove the quote, so that words of a deleted episode do not remain in a fact that others support too."""
     episodes = tuple(uuid for uuid in fact.episodes if uuid != episode_uuid)
     nothing = dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid"))
     return fact.model_copy(update={"episodes": episodes, **nothing})

@@ -1,4 +1,4 @@
-"""What else goes with words that no text tells any more: names, older texts of the journal, reasons, answers. Pure."""
+"""Finds data derived from removed words: names, older texts of the journal, reasons, answers. Pure."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from graphiti_pkm.core.model.records import Entity, RemainingNames
 
 @dataclass(frozen=True)
 class DerivedData:
-    """What goes beside sentences and facts."""
+    """What is removed in addition to sentences and facts."""
 
     names: tuple[RemainingNames, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
-    """Entity and name that goes, to be shown."""
+    """Entities and removed names, for display."""
     older: frozenset[str] = frozenset()
-    """Entities of which earlier texts leave the journal."""
+    """Entities whose earlier texts are removed from the journal."""
     facts: tuple[str, ...] = ()
-    """Facts that only the journal holds."""
+    """Facts that only the journal contains."""
     entities: tuple[str, ...] = ()
-    """Likewise."""
+    """Entities that only the journal contains."""
     reasons: frozenset[str] = frozenset()
     answers: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
-    """What holds such a word and stays."""
+    """Texts that contain such a word and stay."""
 
 
 def find_derived_data(
@@ -36,7 +36,7 @@ def find_derived_data(
     near: Collection[str],
     lost: Collection[str],
 ) -> DerivedData:
-    """``near``: entities that the episodes mention; what is said of others takes more to be of it. ``lost`` go."""
+    """``near``: entities that the episodes mention (others need more evidence); ``lost``: removed entities."""
     trace, vanished = around.trace, around.vanished
 
     def goes(text: str) -> bool:
@@ -62,7 +62,7 @@ def find_derived_data(
 
 
 def reworded(entity: Entity, says: TextPredicate, vanished: VanishedWords, *, is_near: bool) -> Entity:
-    """Without the sentences of its summary, and the attributes, that came from what went."""
+    """The entity without sentences of its summary, and attributes, that came from the removed text."""
     own = words_in(entity.name)
 
     def goes(text: str) -> bool:
@@ -76,12 +76,12 @@ def reworded(entity: Entity, says: TextPredicate, vanished: VanishedWords, *, is
 
 
 def texts_of(entity: Entity) -> str:
-    """All that is said of it."""
+    """All texts about the entity."""
     return " ".join((entity.name, entity.summary, *map(str, entity.attributes.values())))
 
 
 class _Names:
-    """Which names of entities that stay go."""
+    """Decides which names of remaining entities are removed."""
 
     def __init__(
         self, around: RemovalContext, says: TextPredicate, entities: Mapping[str, Entity], near: Collection[str]
@@ -95,7 +95,7 @@ class _Names:
         self.asks: dict[str, None] = {}
 
     def take(self, held: DerivedText, *, is_given: bool) -> None:
-        """``is_given``: by episodes alone of which nothing stays."""
+        """Examine a name; ``is_given``: given only by episodes that are removed completely."""
         entity, vanished = self._entities[held.uuid], self._around.vanished
         if held.key == name_key(entity.group_id, entity.name):
             if vanished.marks(held.text):
@@ -112,7 +112,7 @@ class _Names:
             self.asks[f"{entity.name}, also called {held.text}"] = None
 
     def left(self) -> list[RemainingNames]:
-        """In order of entities, of those that are known to keep their own name."""
+        """Remaining names, ordered by entity, for entities known to keep their own name."""
         found = []
         for uuid, keys in sorted(self._keys.items()):
             names = tuple(name for name in self._around.names.get(uuid, ()) if name.key not in keys)

@@ -1,4 +1,4 @@
-"""What stays and may still speak of what is forgotten: the user decides. Pure."""
+"""Finds remaining texts that may still refer to what is forgotten, for the user to decide. Pure."""
 
 from graphiti_pkm.capabilities.forget.plan import ForgetPlan
 from graphiti_pkm.capabilities.forget.target import ForgetTarget, words_of_fact
@@ -17,7 +17,7 @@ _GOES_ON = words_of("she he they her him his their it its sie er ihr ihre sein s
 
 
 def hints_of(plan: ForgetPlan) -> list[str]:
-    """What stays and may still speak of it; the user decides."""
+    """Remaining texts that may still refer to it; the user decides."""
     material = plan.material
     gone = {fact.uuid for fact in plan.gone}
     hints = [
@@ -50,12 +50,12 @@ def hints_of(plan: ForgetPlan) -> list[str]:
 
 
 def _goes_on(sentence: Sentence) -> bool:
-    """Whether it begins as one that speaks of somebody named before."""
+    """Whether a sentence begins like one about somebody named before."""
     return sentence.text.split(maxsplit=1)[0].casefold().strip(".,;:!?'\"") in _GOES_ON if sentence.text else False
 
 
 def _is_of_turn(redaction: Redaction, sentence: Sentence, target: ForgetTarget) -> bool:
-    """Whether it is the rest of what the entity says itself in a conversation."""
+    """Whether it is part of what the entity itself says in a conversation."""
     content = redaction.episode.content
     if target.entity is None or redaction.episode.source != "message":
         return False
@@ -64,7 +64,7 @@ def _is_of_turn(redaction: Redaction, sentence: Sentence, target: ForgetTarget) 
 
 
 def _suggests(redaction: Redaction, sentence: Sentence, fact: Fact) -> bool:
-    """Whether a sentence that stays tells a fact that goes, though not by the rules of names."""
+    """Whether a remaining sentence probably supports a removed fact, although the rules for names do not say so."""
     if redaction.episode.uuid not in fact.episodes:
         return False
     if fact.quote_episode_uuid == redaction.episode.uuid and fact.quote_start is not None and fact.quote_end:

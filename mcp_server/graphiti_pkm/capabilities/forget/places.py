@@ -1,4 +1,4 @@
-"""Where forms stand that may mean what was forgotten, how often, and which call takes each out. Pure."""
+"""Lists forms that may mean what was forgotten: where, how often, and the call that removes each. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,12 +28,12 @@ _TAKEN_BY = {
     "summary": _ENTITY,
     "type": _ENTITY,
 }
-"""By which argument of ``forget`` the thing goes in which a kind of text stands."""
+"""The argument of ``forget`` that removes the record behind each kind of text."""
 
 
 @dataclass
 class Form:
-    """One form, as it is written, and where it stands."""
+    """One form as written, and where it occurs."""
 
     word: str
     places: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -45,14 +45,14 @@ class Form:
 
     @property
     def line(self) -> str:
-        """For the answer."""
+        """A line of the answer."""
         counts = [_counted(kind, len(uuids)) for kind, uuids in self.places.items()]
         verb = "holds" if self.count == 1 else "hold"
         return f"{' and '.join(counts)} {verb} {clipped(self.word, _TEXT)!r}, which may be meant: {self._call}"
 
     @property
     def _call(self) -> str:
-        """By its words, unless ordinary sentences would go with them."""
+        """The call by its words, unless that would remove ordinary sentences."""
         if len(self.word) <= _TEXT and frozenset(fold(self.word).split()) - STOP_WORDS:
             return by_words(self.word)
         kind, uuids = next(iter(self.places.items()))
@@ -60,32 +60,32 @@ class Form:
 
 
 class FormsFound:
-    """Gathers them from whatever is looked at."""
+    """Collects forms from rows, graphs and relations."""
 
     def __init__(self, forms: NameForms) -> None:
         self._forms = forms
         self._found: dict[str, Form] = {}
 
     def look_at_rows(self, rows: Iterable[RowContent]) -> None:
-        """Of the journal."""
+        """Examine rows of the journal."""
         for held in (one for row in rows for one in every_text_of(row)):
             self._take(held.kind, held.text, {held.uuid})
 
     def look_at_graphs(self, graphs: Iterable[SavedGraphContent]) -> None:
-        """Scratch graphs that were saved."""
+        """Examine saved scratch graphs."""
         for graph in graphs:
             for text in texts_of_graph(graph):
                 self._take(_SAVED, text, {graph.name})
 
     def look_at_relations(self, relations: Mapping[str, int]) -> None:
-        """Of the graph with their uses, after the rows: these tell nothing of what Graphiti wrote itself."""
+        """Examine relations of the graph with their uses, after the rows, which do not include Graphiti's own data."""
         for relation, count in relations.items():
             for form in self._forms_in(relation.replace("_", " ")):
                 places = form.places["relation"]
                 places.update(f"{relation} {number}" for number in range(len(places), count))
 
     def listed(self) -> list[Form]:
-        """Those in most places first."""
+        """Forms, most frequent first."""
         return sorted(self._found.values(), key=lambda form: -form.count)
 
     def _take(self, kind: str, text: str, uuids: Iterable[str]) -> None:
@@ -97,12 +97,12 @@ class FormsFound:
 
 
 def by_words(words: str) -> str:
-    """The call that takes out every sentence, fact, name, relation and type that holds them."""
+    """The call that removes every sentence, fact, name, relation and type that contains them."""
     return f"forget with query={words!r} takes it out"
 
 
 def call_of(kind: str, uuid: str) -> str:
-    """What takes out the thing in which such a text stands."""
+    """The call that removes the record of such a text."""
     if kind == _SAVED:
         return f"delete_graph with name={uuid!r} and saved=true removes it"
     if kind in _TAKEN_BY:

@@ -1,4 +1,4 @@
-"""Deciding what goes with what is forgotten: pure, over what was read."""
+"""Decides what is removed with what is forgotten: pure, from what was read."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -29,25 +29,25 @@ _UUID = 8
 
 @dataclass(frozen=True)
 class Material:
-    """Everything around what is to be forgotten, as it was read."""
+    """Everything read around what is to be forgotten."""
 
     target: ForgetTarget
     redactions: Sequence[Redaction]
-    """Episodes of which a sentence goes."""
+    """Episodes that lose a sentence."""
     unsaid: Sequence[Redaction]
-    """Episodes that stay as they are and may speak of it."""
+    """Episodes that stay unchanged and may refer to it."""
     facts: Mapping[str, Fact]
-    """All facts of those episodes, and those that the aim names."""
+    """All facts of those episodes, and those that the target names."""
     mentioned: Mapping[str, frozenset[str]]
     """Entities that each of those episodes mentions."""
     entities: Mapping[str, Entity]
-    """Those, the ends of the facts, and others whose texts may say it."""
+    """Those entities, the entities of the facts, and others whose texts may refer to it."""
     support: Mapping[str, tuple[int, int]]
-    """How many mentions and facts each entity has."""
+    """The numbers of mentions and facts of each entity."""
     own: Mapping[str, Sequence[str]]
-    """Episodes that tell of each entity by themselves, not by a link from what introduced it; not all, if many."""
+    """Episodes that mention each entity on their own, not by a back link; a selection, if many."""
     times: Mapping[str, datetime]
-    """When those episodes were, and others that tell a fact which is known from one of them."""
+    """Times of those episodes, and of others that support a fact first known from one of them."""
     person: frozenset[str]
     reasons: Mapping[str, str]
     mode: EpisodesMode
@@ -56,25 +56,25 @@ class Material:
 
 @dataclass(frozen=True)
 class ForgetPlan:
-    """What goes, what stays otherwise than it was, and why."""
+    """What is removed, what stays in changed form, and why."""
 
     material: Material
     gone: Sequence[Fact]
     left: Sequence[Fact]
-    """Facts that stay as they are afterwards, some with other episodes or another place of their quote."""
+    """Remaining facts in their new form, some with other episodes or another position of their quote."""
     mentions: Sequence[tuple[str, str]]
     entities: Sequence[Entity]
-    """Entities that go."""
+    """Entities to be removed."""
     reworded: Sequence[Entity]
-    """Entities that stay with less in their texts."""
+    """Remaining entities with shorter texts."""
     reasons: Sequence[str]
     says: TextPredicate
     derived: DerivedData
     relations: int = 0
-    """Facts that stay with another relation."""
+    """Number of facts that stay with another relation."""
     stays: Sequence[str] = field(default=())
     asks: Sequence[str] = field(default=())
-    """What holds a word that no text tells any more, and stays."""
+    """Remaining texts with a word that no other remaining text contains."""
 
     @property
     def removed(self) -> list[Sentence]:
@@ -82,7 +82,7 @@ class ForgetPlan:
 
     @property
     def _titles(self) -> int:
-        """Titles that go alone."""
+        """Titles removed without a sentence of the episode."""
         return sum(not one.gone for one in self.material.redactions)
 
     @property
@@ -96,16 +96,16 @@ class ForgetPlan:
 
     @property
     def _in_journal(self) -> int:
-        """What only the journal still held: earlier texts and deleted facts."""
+        """Data that only the journal still has: earlier texts and deleted facts."""
         derived, told = self.derived, {one.uuid for one in self.reworded}
         return len(derived.older - told) + len(derived.facts) + len(derived.entities)
 
     def states_or_suggests(self, text: str) -> bool:
-        """Whether a text says it, or may well be made of words that no text tells any more."""
+        """Whether a text states it, or probably consists of words that no remaining text contains."""
         return self.says(text) or self.material.around.vanished.suggests(text)
 
     def _left_of(self, redaction: Redaction) -> EpisodeText:
-        """Title and description of an episode that loses sentences may be of those."""
+        """The texts left of an episode; its title and description may repeat removed sentences."""
         vanished = self.material.around.vanished
         return redaction.text(lambda text: self.says(text) or (bool(redaction.gone) and vanished.takes(text)))
 
@@ -120,20 +120,20 @@ class ForgetPlan:
 
     @property
     def summaries(self) -> list[Entity]:
-        """Entities that stay with less in their summary or attributes."""
+        """Remaining entities that lose part of their summary or attributes."""
         lost = {one.uuid for one in self._untyped}
         return [one for one in self.reworded if one.uuid not in lost]
 
     @property
     def types(self) -> list[str]:
-        """Types that no entity of the group keeps because they say it, though the database may list them still."""
+        """Types that no entity of the group keeps because of it; the database may still list them."""
         target, entities = self.material.target, self.material.entities
         labels = [entities[one.uuid].label for one in self.reworded if self._loses_type(one)]
         labels += [one.label for one in self.entities if one.label and target.type_left(one.label) is None]
         return sorted({label for label in labels if label})
 
     def counts(self) -> dict[str, int]:
-        """By kind, without zeros."""
+        """Counts by kind, without zeros."""
         deletes = self.material.mode == "delete"
         counts = {
             "sentences": len(self.removed),
@@ -150,13 +150,16 @@ class ForgetPlan:
             "journal": self._in_journal,
         }
         found = {kind: count for kind, count in counts.items() if count}
-        answers = len(self.derived.answers)  # they repeat what goes elsewhere, and count only if nothing does
+        answers = len(
+            self.derived.answers
+        )  # they repeat what is removed elsewhere, and count only if nothing else does
         return found if found or not answers else {"journal": answers}
 
     def intent(self, now: datetime) -> WriteIntent:
-        """The write. Entities and facts of redacted episodes that stay come whole.
+        """The write. Entities and facts of redacted episodes are written whole.
 
-        So older summaries leave the journal too, and facts that were deleted before are told from those that stay.
+        So older summaries are removed from the journal too, and facts that were deleted before can be told from the
+        remaining ones.
         """
         material = self.material
         deletes = material.mode == "delete"
@@ -202,7 +205,7 @@ class ForgetPlan:
 
 
 def plan_forgetting(material: Material) -> ForgetPlan:
-    """The claim goes with every sentence that says it; what else those sentences told goes if nothing else tells it."""
+    """Remove the claim with every sentence that states it, and what else only those sentences supported."""
     target = material.target
     repeated = repeats(sentence for one in material.redactions for sentence in one.removed)
 
@@ -256,16 +259,16 @@ def plan_forgetting(material: Material) -> ForgetPlan:
 
 
 class _Facts:
-    """Which facts go, and how the others stand afterwards."""
+    """Decides which facts are removed, and the new form of the others."""
 
     def __init__(self, material: Material, says: TextPredicate) -> None:
         self.gone: list[Fact] = []
         self.left: list[Fact] = []
         self.relations = 0
-        """How many stay with another one."""
+        """How many stay with another relation."""
         self.stays: list[str] = []
         self.asks: list[str] = []
-        """Facts that hold a word which nothing tells any more, and stay."""
+        """Remaining facts with a word that no other remaining text contains."""
         self._losing = {one.episode.uuid: one for one in material.redactions if one.gone}
         self._material = material
         self._says = says
@@ -298,9 +301,9 @@ class _Facts:
             self.stays.append(f"{fact.text} - {len(derived)} other episode(s) tell it")
 
     def _is_of_what_went(self, fact: Fact) -> bool:
-        """Its own words came from what goes, and no other episode tells it; if that is not sure, the user is asked.
+        """Whether its words came from the removed text and no other episode has them; if uncertain, the user is asked.
 
-        Names of its ends tell nothing of where it comes from, nor do other words than those of its quote.
+        Entity names do not show where it comes from, nor do words other than those of its quote.
         """
         vanished = self._material.around.vanished
         words = words_of_claim(fact)
@@ -326,7 +329,7 @@ class _Facts:
 
 
 def _mentions(material: Material, left: Iterable[Fact]) -> list[tuple[str, str]]:
-    """Mentions that nothing in the rest of their episode supports; those of a deleted episode go with it."""
+    """Mentions without support in the rest of their episode; those of a deleted episode are removed with it."""
     if material.mode == "delete":
         return []
     joined: dict[str, set[str]] = {}
@@ -347,7 +350,7 @@ def _mentions(material: Material, left: Iterable[Fact]) -> list[tuple[str, str]]
 
 
 def _unsupported(material: Material, gone: Sequence[Fact], mentions: Sequence[tuple[str, str]]) -> list[Entity]:
-    """The entity itself, and those of which no mention and no fact is left, but for links from earlier episodes."""
+    """The entity itself, and entities without a remaining mention or fact, apart from back links."""
     mentions_gone: dict[str, set[str]] = {}
     facts_gone: dict[str, int] = {}
     pairs = list(mentions)
@@ -376,7 +379,7 @@ def _unsupported(material: Material, gone: Sequence[Fact], mentions: Sequence[tu
 
 
 def _is_named_by_it(entity: Entity, material: Material, facts_gone: Mapping[str, int]) -> bool:
-    """Whether its name says it and nothing but a mention without that name is left, as of the measure of a reading."""
+    """Whether its name states it and only mentions without that name are left, as for the measure of a reading."""
     of_facts = material.support.get(entity.uuid, (0, 0))[1]
     if of_facts > facts_gone.get(entity.uuid, 0):
         return False
@@ -388,7 +391,7 @@ def _is_named_by_it(entity: Entity, material: Material, facts_gone: Mapping[str,
 def _still_holding(
     material: Material, left_of: Callable[[Entity], Entity], near: AbstractSet[str], lost: AbstractSet[str]
 ) -> list[str]:
-    """Summaries and titles that hold a word which nothing tells any more, though it may be of something else there."""
+    """Summaries and titles with a word that no remaining text contains, although it may mean something else there."""
     vanished = material.around.vanished
     found = []
     for entity in (left_of(one) for uuid, one in sorted(material.entities.items()) if uuid not in lost):
@@ -402,7 +405,7 @@ def _still_holding(
 
 
 def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: AbstractSet[str]) -> list[str]:
-    """Entities that lose a mention and not all."""
+    """Entities that lose some but not all mentions."""
     names = {uuid: material.entities[uuid].name for _, uuid in mentions if uuid not in lost}
     return [f"{name} - other mentions or facts" for name in sorted(names.values())]
 

@@ -1,4 +1,4 @@
-"""Saved scratch graphs that hold what is forgotten: they go whole, as nobody can say what else in them tells it."""
+"""Saved scratch graphs that contain what is forgotten: removed completely, since the rest may refer to it too."""
 
 import json
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _NAME = 100
 
 @dataclass(frozen=True)
 class SavedTrace:
-    """What of the saved graphs goes, and what may."""
+    """Saved graphs that are removed, and those that may contain it."""
 
     lost: Sequence[SavedGraphContent] = ()
     doubtful: Sequence[SavedGraphContent] = ()
@@ -29,25 +29,25 @@ class SavedTrace:
 
     @property
     def names(self) -> list[str]:
-        """Of those that go."""
+        """Names of those that are removed."""
         return [clipped(graph.name, _NAME) for graph in self.lost[:_MOST_LISTED]]
 
     @property
     def hints(self) -> list[str]:
-        """For ``ask_user``."""
+        """Lines for ``ask_user``."""
         return [
             f"saved graph {clipped(graph.name, _NAME)!r} holds a word of it; delete_graph with saved=true removes it"
             for graph in self.doubtful[:_MOST_LISTED]
         ]
 
     def taken(self, write: WriteIntent) -> WriteIntent:
-        """The write with those that go."""
+        """The write with the graphs to be removed."""
         told = write.forgets or Forgetting()
         return write.model_copy(update={"forgets": told.model_copy(update={"saved_graphs": self.uuids})})
 
 
 async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> SavedTrace:
-    """Which of the caller's saved graphs hold what goes, by uuid or by words."""
+    """The caller's saved graphs that contain what is removed, by uuid or by words."""
     kept = await context.journal.saved_graph_contents(caller.principal)
     if not kept:
         return SavedTrace()
@@ -68,7 +68,7 @@ async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> Sav
 
 
 async def saved_graphs_note(context: Context, caller: Caller, write: WriteIntent) -> str:
-    """A sentence on the saved graphs that a write that forgets takes with it, empty if there are none."""
+    """A sentence about the saved graphs that a write removes; empty if there are none."""
     kept = await context.journal.saved_graph_contents(caller.principal)
     lost = SavedTrace(await in_thread(lambda: [graph for graph in kept if is_lost(graph, write)]))
     names = ", ".join(repr(name) for name in lost.names)
@@ -76,7 +76,7 @@ async def saved_graphs_note(context: Context, caller: Caller, write: WriteIntent
 
 
 def texts_of_graph(graph: SavedGraphContent) -> set[str]:
-    """Everything it says: its name, its texts, and each edge as a whole."""
+    """All texts of a graph: its name, its texts, and each edge as a whole."""
     content = json.loads(graph.content)
     edges = {f"{source} {relation} {target}" for source, target, relation, _ in content["edges"]}
     return {graph.name, *texts_in(content), *edges}

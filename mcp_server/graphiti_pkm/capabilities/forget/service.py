@@ -1,4 +1,4 @@
-"""Forgetting a claim, an entity, an episode or what holds some words: first a preview, then for good and checked."""
+"""Forgets a claim, an entity, an episode or whatever contains some words: a preview first, then permanently."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ _MOST_ENTITIES = 10_000
 _MOST_PASSAGES = 25_000
 _MOST_REASONS = 10_000
 _AT_ONCE = 100
-"""Episodes of which the facts are read together."""
+"""Episodes whose facts are read together."""
 _SHOWN = 50
 _MOST_LISTED = 20
 _TERMS = 64
@@ -57,7 +57,7 @@ _OPEN_GRAPHS = " So do open scratch graphs, in the server's memory only, until d
 
 
 class Forgetting:
-    """``forget``. What is asked for stays in this process: neither stored nor logged."""
+    """``forget``. The request itself is neither stored nor logged."""
 
     def __init__(self, context: Context, groups: Groups, committer: Committer, erasing: Erasing | None = None) -> None:
         self._context = context
@@ -82,7 +82,7 @@ class Forgetting:
         confirm: str | None = None,
         group_id: str | None = None,
     ) -> ForgetResponse:
-        """What would go, with a token; with the token of exactly that, it goes.
+        """A preview with a token; with the token of exactly that preview, it is removed.
 
         Raises:
             InvalidInput: not exactly one thing is named, or the token fits something else; nothing was forgotten.
@@ -133,7 +133,7 @@ class Forgetting:
         )
 
     async def _what(self, caller: Caller, kind: str, text: str, group_id: str | None) -> tuple[str, str, str]:
-        """Kind, whole uuid or words, and stored group. Raises NotFound."""
+        """Kind, full uuid or words, and stored group. Raises NotFound."""
         if kind == "query":
             return kind, text, self._groups.one(caller, group_id)
         visible = await self._groups.visible(caller)
@@ -174,7 +174,7 @@ class Forgetting:
     async def _titled(
         self, target: ForgetTarget, trace: Trace, vanished: VanishedWords, read: Sequence[Redaction], mode: EpisodesMode
     ) -> list[Redaction]:
-        """Episodes of which no sentence goes, but a title, a description, or what a model was told about them."""
+        """Episodes that lose no sentence, but a title, a description, or instructions for a model."""
         if mode == "keep":
             return []
 
@@ -194,7 +194,7 @@ class Forgetting:
         return titled
 
     async def _with_words(self, material: Material, gone: RemovedWords, trace: Trace) -> Material:
-        """The words that no text tells any more, and what is there of all that holds them."""
+        """The words that no remaining text contains, and what still contains them."""
         target = material.target
         texts = chain(
             (one.episode.name for one in material.redactions),
@@ -216,7 +216,7 @@ class Forgetting:
     async def _resolve_target(
         self, kind: str, text: str, group: str, names: Sequence[Name], finder: MentionFinder
     ) -> ForgetTarget:
-        """Raises NotFound if it went meanwhile."""
+        """Find the target. Raises NotFound if it was removed meanwhile."""
         if kind == "entity":
             for entity in await self._graph.records.get_entities([text], [group]):
                 return await self._targets.of_entity(entity, names, finder)
@@ -293,7 +293,7 @@ class Forgetting:
         )
 
     async def _facts_of(self, episodes: Sequence[str], groups: Sequence[str]) -> dict[str, Fact]:
-        """Each reading goes through all facts of the group, so that many episodes share one."""
+        """Facts of episodes; each query reads all facts of the group, so many episodes share one."""
         found: dict[str, Fact] = {}
         for first in range(0, len(episodes), _AT_ONCE):
             some = episodes[first : first + _AT_ONCE]
@@ -310,7 +310,7 @@ class Forgetting:
         return _CHAT + (_OPEN_GRAPHS if "reasoning" in self._context.settings.toolsets else "")
 
     async def _token(self, caller: Caller, what: tuple[str, str, str], plan: ForgetPlan, saved: SavedTrace) -> str:
-        """Of the write it would be: another as soon as anything that goes, or stands beside it, is another."""
+        """The token of the planned write: it changes with anything that is removed, or stays beside it."""
 
         def work() -> str:
             write = plan.intent(self._context.now()).model_dump(mode="json", exclude={"uuid", "recorded_at"})
@@ -355,7 +355,7 @@ class Forgetting:
         ][:_SHOWN]
 
     def _summaries(self, plan: ForgetPlan) -> list[str]:
-        """And other names that go."""
+        """Lines about summaries, and about other removed names."""
         entities = plan.material.entities
         lines = [
             *(f"{one.name}: {'a part' if one.summary else 'all of it'}" for one in plan.summaries),
@@ -370,7 +370,7 @@ class Forgetting:
         return [clipped(reason, _TEXT) for reason in plan.stays[:_MOST_LISTED]]
 
     async def _restorable(self, plan: ForgetPlan) -> list[str]:
-        """What the facts that go had ended or corrected, and is so still."""
+        """Facts that the removed ones had ended or corrected, and that still are."""
         gone = {fact.uuid for fact in plan.gone}
         found = {}
         for fact in plan.gone[:_SHOWN]:
@@ -387,7 +387,7 @@ def _counts(plan: ForgetPlan, saved: SavedTrace) -> dict[str, int]:
 
 
 def _words_of(target: ForgetTarget, redactions: Sequence[Redaction], names: Sequence[Name]) -> RemovedWords:
-    """Words of what goes, some of which other texts may tell as well."""
+    """Words of what is removed, some of which other texts may contain as well."""
     removed = [sentence.text for one in redactions for sentence in one.removed]
     named = {uuid for one in redactions for place in one.gone for uuid in one.named[place]}
     return RemovedWords.of(

@@ -1,4 +1,4 @@
-"""What a call wants forgotten: the episodes that may say it, which of their sentences do, and what else says it."""
+"""Finds the target of a call: episodes that may state it, their sentences that do, and other data that does."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,15 +24,15 @@ MOST_EPISODES = 2_000
 MOST_FACTS = 10_000
 _FOUND = 1_000
 _ASKED_EACH = 200
-"""Episodes looked at for each word that may mean the entity; the user is shown some."""
+"""Episodes examined for each word that may mean the entity; the user is shown some."""
 _PAGE = 500
 _NAMES = 50
 _NAME_WORDS = 3
-"""A query of more words is no name, of which other forms may stand elsewhere."""
+"""A query of more words is not a name, so no other forms of it are searched."""
 _VALUE = 4
-"""A shorter value stands in many texts."""
+"""A shorter value occurs in many texts."""
 _CLAIM = 3
-"""Words of a claim that are no chance wherever they stand together."""
+"""This many words of a claim in one place are no coincidence."""
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 """Also what was recorded before the clock was set back."""
@@ -44,60 +44,60 @@ SentencePicker = Callable[[Episode, Sequence[Sentence], Sequence[frozenset[str]]
 
 @dataclass(frozen=True)
 class Beside:
-    """What says it elsewhere than in a sentence, wherever the group's rows hold it."""
+    """Data other than sentences that states it, anywhere in the group's rows."""
 
     episodes: Mapping[str, Episode] = field(default_factory=dict)
-    """That hold it in a spelling of which full text knows nothing."""
+    """Episodes that contain it in a spelling that full text does not find."""
     claims: Sequence[Fact] = ()
-    """Facts of which a value, measure, unit or attribute says it."""
+    """Facts with it in a value, measure, unit or attribute."""
     related: Sequence[Fact] = ()
-    """Facts of which the relation does, and of which nothing else need go."""
+    """Facts with it in the relation only."""
     typed: frozenset[str] = frozenset()
-    """Entities of which a type does, now or formerly."""
+    """Entities with it in a present or former type."""
     only_kept: frozenset[str] = frozenset()
-    """Such facts that the graph has no more."""
+    """Such facts that only the journal still has."""
 
 
 @dataclass(frozen=True)
 class ForgetTarget:
-    """What to look for."""
+    """What a call wants forgotten."""
 
     group_id: str
     picks: SentencePicker
-    """Places of the sentences of an episode that say it."""
+    """Selects the sentences of an episode that state it."""
     says: TextPredicate = lambda _: False
     hints: TextPredicate = lambda _: False
-    """Whether a text that stays may speak of it all the same."""
+    """Whether a remaining text may refer to it nevertheless."""
     words: tuple[str, ...] = ()
-    """What a search for it asks for."""
+    """Search terms for it."""
     episodes: Sequence[Episode] = ()
     facts: Sequence[Fact] = ()
-    """Facts that go whatever supports them."""
+    """Facts removed whatever supports them."""
     entity: Entity | None = None
     unnamed: Sequence[Episode] = field(default=())
     """Episodes that mention the entity without its name."""
     names: tuple[str, ...] = ()
-    """Of the entity, and words that stand for it alone."""
+    """Names of the entity, and words that mean it on their own."""
     asked: tuple[str, ...] = ()
-    """Words that the caller gave."""
+    """Words given by the caller."""
     forms: NameForms = field(default_factory=lambda: NameForms(()))
-    """In which it may stand elsewhere; what has one stays and is reported."""
+    """Forms in which it may occur elsewhere; those are kept and reported."""
     without: Callable[[str], str] = lambda identifier: identifier
-    """A relation or type without the words that say it."""
+    """A relation or type without the words that state it."""
     beside: Beside = field(default_factory=Beside)
 
     def type_left(self, label: str | None) -> str | None:
-        """The type that an entity keeps: all of it or none, as half a type is another one."""
+        """The type that an entity keeps: all of it or none, since half a type is a different one."""
         return label if label is None or label == PERSON or self.without(label) == label else None
 
     def bears(self, name: str) -> bool:
-        """Whether the name of something else is made of one of its names."""
+        """Whether another thing's name contains one of its names."""
         form = f" {fold(name)} "
         return self.says(name) or any(f" {fold(own)} " in form for own in self.names)
 
 
 class ForgetTargets:
-    """Reads what a call names; bounded, and refused when it is too much for one call."""
+    """Finds the targets of calls; bounded, and refused if it is too much for one call."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -111,9 +111,10 @@ class ForgetTargets:
         return book.names if book else ()
 
     async def of_entity(self, entity: Entity, known: Sequence[Name], finder: MentionFinder) -> ForgetTarget:
-        """Every sentence that names it by the rules of mentions, every fact with it or naming it.
+        """Every sentence that names it by the mention rules, every fact with it or naming it.
 
-        A word of its names that is no one else's names it, too. ``finder`` knows all names, and learns those.
+        A word that occurs in no other entity's name counts as its name, too. ``finder`` knows all names, and these are
+        added.
         """
         group = entity.group_id
         await self._refuse_person(entity)
@@ -177,7 +178,7 @@ class ForgetTargets:
         )
 
     async def of_fact(self, fact: Fact) -> ForgetTarget:
-        """The claim, whichever facts make it: the sentences they quote, else those that name most of their ends."""
+        """The claim, in whichever facts: the sentences they quote, else those that name most of their entities."""
         claims = [fact, *await self._same(fact)]
         ends = frozenset((fact.source_uuid, fact.target_uuid))
         told = {form for one in claims for text in (one.text, one.quote or "") if (form := fold(text))}
@@ -222,7 +223,7 @@ class ForgetTargets:
     async def _repeating(
         self, group_id: str, forms: Iterable[str], repeats: TextPredicate, known: Collection[str]
     ) -> list[Episode]:
-        """Other episodes that say the same in the same words."""
+        """Other episodes that state the same in the same words."""
         found: dict[str, float] = {}
         for form in sorted(forms):
             terms = search_terms(form)
@@ -231,7 +232,7 @@ class ForgetTargets:
         return await _that(repeats, await self._graph.records.get_episodes(others, [group_id]), _content)
 
     async def of_episode(self, episode: Episode) -> ForgetTarget:
-        """All of it."""
+        """The whole episode."""
         return ForgetTarget(
             group_id=episode.group_id,
             picks=lambda _, sentences, __: range(len(sentences)),
@@ -240,7 +241,7 @@ class ForgetTargets:
         )
 
     async def of_query(self, group_id: str, query: str) -> ForgetTarget:
-        """Every sentence and fact that holds all words of it that tell something."""
+        """Every sentence and fact that contains all significant words of the query."""
         terms = search_terms(query)
         telling = frozenset(term for term in terms if term not in STOP_WORDS) or frozenset(terms)
         if not telling:
@@ -324,20 +325,20 @@ class ForgetTargets:
         )
 
     async def _facts_of_named(self, group_id: str, terms: Sequence[str], says: TextPredicate) -> list[Fact]:
-        """Facts of the entities whose name says it: with a fact the name would stay. Not of the person."""
+        """Facts of entities whose name states it, since the fact would keep the name. Not those of the person."""
         found = await self._graph.search.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
         named = await _that(says, await self._graph.records.get_entities(list(found), [group_id]), lambda one: one.name)
         person = await self._persons.uuids(group_id)
         return [fact for one in named if one.uuid not in person for fact in await self._facts(one)]
 
     async def _called(self, group_id: str, terms: Sequence[str]) -> list[Name]:
-        """Names of entities that have none of ours, with one of these words: of the person, or Graphiti's own."""
+        """Names of entities without a ``Name`` of ours, with one of these words: of the person, or Graphiti's own."""
         found = await self._graph.search.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
         entities = await self._graph.records.get_entities(list(found), [group_id])
         return [_meaning(entity, entity.name) for entity in entities]
 
     async def _mentioning(self, entity: Entity) -> list[Episode]:
-        """Every episode with a mention of it."""
+        """Every episode that mentions it."""
         found: list[Episode] = []
         after: tuple[str | int, ...] | None = None
         while True:
@@ -361,7 +362,7 @@ class ForgetTargets:
         return list(page.facts)
 
     async def _naming(self, group_id: str, names: Sequence[str], says: TextPredicate) -> list[Fact]:
-        """Facts of others that name it in their words."""
+        """Facts of other entities that contain its name."""
         wanted = FactFilter(group_ids=(group_id,), now=self._context.now())
         found: dict[str, float] = {}
         for name in names:
@@ -369,7 +370,7 @@ class ForgetTargets:
         return await _that(says, await self._graph.records.get_facts(list(found), [group_id]), words_of_fact)
 
     async def _same(self, fact: Fact) -> list[Fact]:
-        """Other facts of the same ends that say the same in the same words, for instance one that was ended before."""
+        """Other facts between the same entities in the same words, for instance one that was ended before."""
         pair = (fact.source_uuid, fact.target_uuid)
         found = await self._graph.search.search_facts(
             search_terms(fact.text), FactFilter(group_ids=(fact.group_id,), now=self._context.now()), _FOUND
@@ -391,18 +392,18 @@ class ForgetTargets:
 
 
 def _is_ordinary(name: str) -> bool:
-    """Whether a name may be any word where everything has capitals, or nothing has: MAY_VISIT, DRINKS_COFFEE."""
+    """Whether a name may be an ordinary word where capitals do not distinguish: MAY_VISIT, DRINKS_COFFEE."""
     words = fold(name).split()
     return name == name.lower() != name.upper() or all(word in STOP_WORDS or is_date_word(word) for word in words)
 
 
 def _meaning(entity: Entity, *texts: str) -> Name:
-    """A name of it with all these spellings."""
+    """The name with all these spellings."""
     return Name(key="", group_id=entity.group_id, text=texts[0], spellings=texts[1:], entity_uuid=entity.uuid)
 
 
 async def _that(says: TextPredicate, records: Sequence[_Record], text_of: Callable[[_Record], str]) -> list[_Record]:
-    """The records whose text says it; looked through off the event loop, as texts are long and records many."""
+    """Records whose text matches; runs off the event loop, as there may be many long texts."""
     return await in_thread(lambda: [one for one in records if says(text_of(one))])
 
 
@@ -415,7 +416,7 @@ def _title(episode: Episode) -> str:
 
 
 def words_of_fact(fact: Fact) -> str:
-    """What a fact claims; its quote is a part of a sentence, which goes or stays with that."""
+    """The claim of a fact, without its quote, which belongs to its sentence."""
     return ". ".join(filter(None, (fact.text, fact.value)))
 
 

@@ -1,4 +1,4 @@
-"""Taking sentences out of texts: what is left, and where the rest stands afterwards. Pure."""
+"""Removes sentences from texts: what is left, and its new positions. Pure."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -12,16 +12,16 @@ from graphiti_pkm.core.model.records import Episode, EpisodeText, Fact, Passage
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 
 TextPredicate = Callable[[str], bool]
-"""Whether a text says what is to be forgotten."""
+"""Whether a text states what is to be forgotten."""
 
 _DISTINCTIVE = 12
-"""A shorter text that stands in a forgotten sentence may stand anywhere."""
+"""A shorter text from a forgotten sentence may occur anywhere."""
 _CUT_SHORT = "….-– "
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of an episode with its passages: several, if it is longer than an embedding holds."""
+    """One sentence of an episode with its passages: several, if it is longer than an embedding can represent."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class Sentence:
 
 
 def sentences_of(episode: Episode, passages: Sequence[Passage]) -> list[Sentence]:
-    """In order; of an episode without passages, which Graphiti wrote itself, as it would be cut."""
+    """The sentences in order; an episode without passages, written by Graphiti, is split here."""
     parts: Iterable[Passage] = passages or (
         Passage(uuid="", episode_uuid=episode.uuid, **span.model_dump()) for span in split_passages(episode.content)
     )
@@ -45,16 +45,16 @@ def sentences_of(episode: Episode, passages: Sequence[Passage]) -> list[Sentence
 
 @dataclass(frozen=True)
 class Redaction:
-    """An episode of which some sentences go."""
+    """An episode that loses some sentences."""
 
     episode: Episode
     sentences: Sequence[Sentence]
     gone: frozenset[int]
-    """Places of the sentences that go."""
+    """Indexes of the removed sentences."""
     named: Sequence[frozenset[str]] = field(default=())
     """Entities that each sentence names."""
     is_titled: bool = False
-    """Its title says it, which goes then even if no sentence does."""
+    """Its title states it and is removed even if no sentence is."""
 
     @property
     def is_all(self) -> bool:
@@ -70,7 +70,7 @@ class Redaction:
 
     @cached_property
     def _stretches(self) -> list[tuple[int, int]]:
-        """What is replaced; sentences that go one after the other, and the space between, are one stretch."""
+        """The replaced ranges; adjacent removed sentences and the space between are one range."""
         stretches: list[tuple[int, int]] = []
         before = -2
         for place in sorted(self.gone):
@@ -84,7 +84,7 @@ class Redaction:
 
     @cached_property
     def content(self) -> str:
-        """What is left of the text."""
+        """The remaining text."""
         parts, at = [], 0
         for start, end in self._stretches:
             parts += [self.episode.content[at:start], FORGOTTEN]
@@ -92,16 +92,16 @@ class Redaction:
         return "".join([*parts, self.episode.content[at:]])
 
     def shifted(self, offset: int) -> int:
-        """Where an offset outside of what goes lies in what is left."""
+        """The new offset of a position outside the removed text."""
         last = bisect_right([end for _, end in self._stretches], offset)
         return offset + sum(len(FORGOTTEN) - (end - start) for start, end in self._stretches[:last])
 
     def takes(self, start: int, end: int) -> bool:
-        """Whether any part of a stretch of the text goes."""
+        """Whether any part of a range of the text is removed."""
         return any(start < last and first < end for first, last in self._stretches)
 
     def text(self, says: TextPredicate) -> EpisodeText:
-        """The texts of the episode afterwards; a title made of what goes goes with it."""
+        """The episode's texts afterwards; a title made of removed text is removed with it."""
         episode = self.episode
         begun = fold(episode.name.rstrip(_CUT_SHORT))
         is_told = self.is_all or says(episode.name) or bool(begun and begun in fold(self.words))
@@ -114,7 +114,7 @@ class Redaction:
         return " ".join(sentence.text for sentence in self.removed)
 
     def passages(self) -> list[Passage]:
-        """Those that stay, at their new places."""
+        """The remaining passages at their new positions."""
         return [
             part.model_copy(update={"start": self.shifted(part.start), "end": self.shifted(part.end)})
             for sentence in self.kept
@@ -122,7 +122,7 @@ class Redaction:
         ]
 
     def requoted(self, fact: Fact) -> Fact:
-        """The fact with its quote, if that is of this episode, where it stands afterwards, or without one."""
+        """The fact with its quote at the new position, or without the quote if it is from removed text."""
         if fact.quote_episode_uuid != self.episode.uuid:
             return fact
         if self.takes_quote(fact):
@@ -134,7 +134,7 @@ class Redaction:
         return fact.model_copy(update=moved)
 
     def takes_quote(self, fact: Fact) -> bool:
-        """Whether words that the fact quotes from this episode go."""
+        """Whether words that the fact quotes from this episode are removed."""
         if fact.quote_episode_uuid != self.episode.uuid or not fact.quote:
             return False
         if fact.quote_start is None or fact.quote_end is None:
@@ -142,7 +142,7 @@ class Redaction:
         return self.takes(fact.quote_start, fact.quote_end)
 
     def takes_support(self, fact: Fact, ends: frozenset[str]) -> bool:
-        """Whether what this episode says of the fact goes: its quote, else all sentences that name most of its ends."""
+        """Whether the fact loses this episode's support: its quote, else all sentences naming most of its entities."""
         if self.is_all:
             return True
         if fact.quote_episode_uuid == self.episode.uuid and fact.quote:
@@ -160,7 +160,7 @@ def sentences_in(text: str) -> list[str]:
 
 
 def without(text: str, says: TextPredicate) -> str:
-    """A text without the sentences that say it; all of it goes if none alone does."""
+    """A text without the sentences that state it; empty if it states it only as a whole."""
     sentences = sentences_in(text)
     left = [sentence for sentence in sentences if not says(sentence)]
     rest = " ".join(left)
@@ -168,7 +168,7 @@ def without(text: str, says: TextPredicate) -> str:
 
 
 def repeats(removed: Iterable[Sentence]) -> TextPredicate:
-    """Whether a text repeats a sentence that goes, or is a telling part of one, whatever case and punctuation."""
+    """Whether a text repeats a removed sentence, or a distinctive part of one, ignoring case and punctuation."""
     folded = [form for sentence in removed if (form := fold(sentence.text))]
 
     def says(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Where words of what goes stand in the journal, whose rows also hold what the graph has no more."""
+"""Finds removed words in the journal, whose rows contain more than the graph."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from graphiti_pkm.core.waiting import in_thread
 
 _PAGE = 500
 _VERIFIED = 300
-"""Words that are looked for in the texts of the graph; others count as told."""
+"""Words that are checked against the texts of the graph; others count as still in use."""
 _MORE = 20
 
 DerivedKind = Literal[
@@ -25,31 +25,31 @@ DerivedKind = Literal[
 
 @dataclass(frozen=True)
 class DerivedText:
-    """A text of a row that was made from others, and holds one of the words."""
+    """A text derived from others that contains one of the words."""
 
     kind: DerivedKind
     uuid: str
-    """Of the entity, episode, fact, change, write, saga or community."""
+    """The uuid of the entity, episode, fact, change, write, saga or community."""
     text: str
     key: str = ""
-    """Of a name."""
+    """The key of a name."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What the rows of a group hold of the words, and what they tell beside them."""
+    """What the rows of a group contain of the words, and what else they contain."""
 
     remaining: frozenset[str] = frozenset()
-    """Words of texts that stay, and of names that such texts support."""
+    """Words of remaining texts, and of names that such texts support."""
     held: tuple[DerivedText, ...] = ()
     given: tuple[DerivedText, ...] = ()
-    """Names that only episodes gave of which nothing stays."""
+    """Names given only by episodes that are removed completely."""
     keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Of all names of each entity."""
+    """The keys of all names of each entity."""
 
     @property
     def entities(self) -> frozenset[str]:
-        """Entities of which a text or a name may go."""
+        """Entities that may lose a text or a name."""
         return frozenset(one.uuid for one in (*self.of("summary", "name"), *self.given))
 
     def of(self, *kinds: DerivedKind) -> list[DerivedText]:
@@ -61,14 +61,14 @@ NO_TRACE = Trace()
 
 @dataclass(frozen=True)
 class RemovalContext:
-    """What stands around the words that went, as it was read."""
+    """Everything read around the removed words."""
 
     trace: Trace = NO_TRACE
     vanished: VanishedWords = NO_VANISHED_WORDS
     names: Mapping[str, Sequence[Name]] = field(default_factory=dict)
-    """All names of each entity of which one may go."""
+    """All names of each entity that may lose one."""
     facts: Mapping[str, Fact] = field(default_factory=dict)
-    """Those of the facts in the journal that the graph has."""
+    """Those facts of the journal that the graph still has."""
 
 
 class Traces:
@@ -87,9 +87,9 @@ class Traces:
         kept: Iterable[str] = (),
         is_own: TextPredicate = lambda _: False,
     ) -> Trace:
-        """``touched``: episodes that lose words, but for ``kept``; ``emptied``: those that lose all.
+        """``touched``: episodes that lose words, except ``kept``; ``emptied``: those that lose everything.
 
-        ``is_own``: whether a name goes with what they lose.
+        ``is_own``: whether a name is removed with what they lose.
         """
         reading = await in_thread(_Reading, gone, frozenset(touched), frozenset(emptied), kept)
         after = 0
@@ -107,7 +107,7 @@ class Traces:
         touched: Collection[str],
         entity_uuids: Collection[str],
     ) -> RemovalContext:
-        """``texts``: of the graph, made from others; ``entity_uuids``: of those that are there."""
+        """``texts``: derived texts of the graph; ``entity_uuids``: of existing entities."""
         facts = await self._graph.records.get_facts(sorted({held.uuid for held in trace.of("fact")}), [group_id])
         return RemovalContext(
             trace=trace,
@@ -117,7 +117,7 @@ class Traces:
         )
 
     async def names(self, group_id: str, entity_uuids: Collection[str], trace: Trace) -> dict[str, list[Name]]:
-        """All names that the graph has of these entities, of which the rows tell the keys."""
+        """All names that the graph has of these entities, whose keys the rows give."""
         keys = sorted({key for uuid in entity_uuids for key in trace.keys.get(uuid, ())})
         found: dict[str, list[Name]] = {}
         for name in (await self._graph.records.get_names(keys)).values():
@@ -128,7 +128,7 @@ class Traces:
     async def vanished(
         self, group_id: str, gone: RemovedWords, trace: Trace, texts: Iterable[str], touched: Collection[str]
     ) -> VanishedWords:
-        """Those words that no text of the graph tells either, if one of these texts holds them."""
+        """The words that no text of the graph contains any more, if one of these texts has them."""
         left, relevant = await in_thread(_relevant, gone, trace, texts)
         told = set(left.words.difference(relevant[:_VERIFIED]))
         for word in relevant[:_VERIFIED]:
@@ -146,7 +146,7 @@ class Traces:
 
 
 def _relevant(gone: RemovedWords, trace: Trace, texts: Iterable[str]) -> tuple[RemovedWords, list[str]]:
-    """What no kept row tells, and those of its words that a text of the graph holds, the certain ones first."""
+    """Words in no remaining row, and those of them in a text of the graph, certain ones first."""
     left = gone.without(trace.remaining)
     held = frozenset[str]().union(*map(words_in, (*texts, *(one.text for one in (*trace.held, *trace.given)))))
     first = left.certain | left.names
@@ -154,7 +154,7 @@ def _relevant(gone: RemovedWords, trace: Trace, texts: Iterable[str]) -> tuple[R
 
 
 class _Reading:
-    """Row after row."""
+    """Reads row after row."""
 
     def __init__(
         self, gone: RemovedWords, touched: frozenset[str], emptied: frozenset[str], kept: Iterable[str]
@@ -168,7 +168,7 @@ class _Reading:
         self._keys: dict[str, set[str]] = {}
         self._supported: set[str] = set()
         self._supports: dict[str, tuple[str, str]] = {}
-        """Ends of facts that an episode tells which stays."""
+        """Entities of facts that a remaining episode supports."""
         self._given: dict[tuple[str, str], DerivedText] = {}
         self._given_elsewhere: set[tuple[str, str]] = set()
 
@@ -192,7 +192,7 @@ class _Reading:
         return Trace(frozenset(self._told), tuple(held), tuple(given), keys)
 
     def _tell(self, intent: WriteIntent) -> None:
-        """What of it counts as told, and whether it comes of an episode that stays."""
+        """Count its words as in use if they come from a remaining episode."""
         for episode in intent.episodes:
             if episode.uuid not in self._touched:
                 self._told |= words_in(episode.content)
@@ -214,7 +214,7 @@ class _Reading:
 
 
 def words_of_claim(fact: Fact) -> str:
-    """Everything a fact says but its quote, which goes or stays with its sentence."""
+    """All texts of a fact except its quote, which belongs to its sentence."""
     own = (fact.text, fact.value, fact.measure, fact.unit, *map(str, fact.attributes.values()))
     return ". ".join(part for part in own if part)
 
@@ -242,7 +242,7 @@ def _texts_of(intent: WriteIntent) -> Iterator[DerivedText]:
 
 
 def every_text_of(row: RowContent) -> Iterator[DerivedText]:
-    """Of texts as well, and of quotes; an answer repeats groups and uuids besides, which are no words of the memory."""
+    """Every text, with those of quotes; groups and uuids in an answer are not words of the memory."""
     for episode in row.intent.episodes:
         yield DerivedText("episode", episode.uuid, episode.content)
     for entity in row.intent.entities:

@@ -1,4 +1,4 @@
-"""Words that went with sentences and are told by no text any more: what still holds them was taken from those. Pure."""
+"""Words that no remaining text contains after sentences were removed: what still has them came from those. Pure."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -11,7 +11,7 @@ from graphiti_pkm.core.model.redaction import FORGOTTEN
 _WORD = re.compile(r"[^\W_]+")
 _DISTINCTIVE_NUMBER = 4
 _DISTINCTIVE_CODE = 3
-"""Shorter ones stand in many texts."""
+"""Shorter codes occur in many texts."""
 _YEAR = 4
 _DISTINCTIVE_NAMES = 2
 _SHORTEST = 2
@@ -24,19 +24,19 @@ def words_in(text: str) -> frozenset[str]:
 
 
 def content_words(texts: Iterable[str]) -> frozenset[str]:
-    """Those that tell something."""
+    """Significant words."""
     found = frozenset[str]().union(*map(words_in, texts))
     return frozenset(word for word in found - _IDLE if len(word) >= _SHORTEST)
 
 
 @dataclass(frozen=True)
 class RemovedWords:
-    """Words of what goes."""
+    """Words of the removed text."""
 
     certain: frozenset[str]
-    """Numbers, and what the caller named: they tell of it in whatever case."""
+    """Numbers, and words given by the caller: significant in any case."""
     names: frozenset[str]
-    """Written with a capital inside a sentence: they tell of it where they have one."""
+    """Words capitalised inside a sentence: significant where they are capitalised."""
     words: frozenset[str]
     """All of them."""
 
@@ -52,7 +52,7 @@ class RemovedWords:
         return cls(certain=(numbers | given) & words, names=marked & words - numbers, words=words)
 
     def without(self, told: Collection[str]) -> "RemovedWords":
-        """Those that these texts do not tell."""
+        """The words that these texts do not contain."""
         rest = frozenset(told)
         return RemovedWords(self.certain - rest, self.names - rest, self.words - rest)
 
@@ -62,13 +62,13 @@ NO_REMOVED_WORDS = RemovedWords(frozenset(), frozenset(), frozenset())
 
 @dataclass(frozen=True)
 class VanishedWords:
-    """Words that no text tells any more, beside those that are told."""
+    """Words that no remaining text contains, and those that remaining texts do contain."""
 
     gone: RemovedWords
     remaining: frozenset[str] = frozenset()
 
     def marks(self, text: str, but: Collection[str] = ()) -> bool:
-        """Whether it holds a name, number or word of the request among them."""
+        """Whether it contains a name, number or requested word among them."""
         words = words_in(text)
         if not words.isdisjoint(self.gone.certain):
             return True
@@ -76,7 +76,7 @@ class VanishedWords:
         return bool(names) and not _marked(text).isdisjoint(names)
 
     def covers_elsewhere(self, text: str) -> bool:
-        """As ``takes``, of what is told elsewhere: one capital alone may be of something else there."""
+        """As ``takes`` for a text elsewhere: there a single capitalised word may mean something else."""
         words = content_words((text,))
         if not words.isdisjoint(self.gone.certain):
             return True
@@ -85,11 +85,11 @@ class VanishedWords:
         return len(names) >= _DISTINCTIVE_NAMES or len(lost) > len((words - lost) & self.remaining)
 
     def suggests(self, text: str) -> bool:
-        """Whether it may well be of what went, wherever it stands; surely enough to ask, not to take it out."""
+        """Whether it probably derives from the removed text, wherever it is; enough to ask, not to remove it."""
         return self.marks(text) or self.covers_elsewhere(text)
 
     def takes(self, text: str, told: Collection[str] | None = None, but: Collection[str] = ()) -> bool:
-        """Whether what it says came from what went: it holds such a mark, or more of these words than of told ones.
+        """Whether it derives from the removed text: it contains such a mark, or more of these words than of other ones.
 
         ``but``: words that are no evidence either way, such as the names of what it is about.
         """
@@ -100,7 +100,7 @@ class VanishedWords:
         return len(lost) > len((words - lost) & (self.remaining if told is None else frozenset(told)))
 
     def holds(self, text: str, but: Collection[str] = ()) -> bool:
-        """Whether any of them stands in it."""
+        """Whether it contains any of them."""
         return not words_in(text).difference(but).isdisjoint(self.gone.words)
 
 
@@ -108,7 +108,7 @@ NO_VANISHED_WORDS = VanishedWords(NO_REMOVED_WORDS)
 
 
 def _marked(text: str, *, skips_first: bool = False) -> frozenset[str]:
-    """Words with a capital; the first of a sentence may have it for that alone."""
+    """Capitalised words; ``skips_first``: the first word may be capitalised only because it begins a sentence."""
     found: set[str] = set()
     for place, match in enumerate(_WORD.finditer(text)):
         word = match.group()
@@ -119,7 +119,7 @@ def _marked(text: str, *, skips_first: bool = False) -> frozenset[str]:
 
 
 def _is_number(word: str) -> bool:
-    """A code or an amount, no year and no round number: those stand in many texts."""
+    """Whether it is a code or an amount; not a year or a round number, which occur in many texts."""
     if not word.isdecimal():
         return len(word) >= _DISTINCTIVE_CODE and any(character.isdigit() for character in word)
     is_year = len(word) == _YEAR and word.startswith(("19", "20"))
