@@ -90,7 +90,7 @@ async def test_a_graph_goes_once_nobody_has_used_it_for_two_hours(client: Client
     assert (await call(client, "list_graphs"))["total"] == 1
     world.clock.advance(seconds=timedelta(minutes=2).total_seconds())
     assert (await call(client, "list_graphs"))["graphs"] == []
-    assert "2:00:00 is gone" in error_of(await client.call_tool("list_nodes", {}))
+    assert "not used for 2:00:00 expires" in error_of(await client.call_tool("list_nodes", {}))
 
 
 async def test_zero_hours_keep_a_graph_for_ever() -> None:

@@ -78,7 +78,7 @@ async def test_a_path_may_go_by_weight_or_along_one_relation(client: Client) -> 
     message = error_of(await client.call_tool("shortest_path", {"source": "a", "target": "b", "relation": "ship"}))
     assert message == "No edge of this graph has the relation 'ship'; there are 'road', 'train'."
     message = error_of(await client.call_tool("shortest_path", {"source": "a", "target": "b", "weight": "toll"}))
-    assert message == "No edge has a property 'toll' to weigh by. Properties of edges: 'weight'."
+    assert message == "No edge has the property 'toll' that was given as weight. Properties of edges: 'weight'."
 
 
 @requirement("E-97")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from graphiti_pkm.capabilities.scratch.matching.matching import Match, Matcher, shown
+from graphiti_pkm.capabilities.scratch.matching.matching import Match, shown
 from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
     BetweennessResponse,
@@ -28,7 +28,7 @@ from graphiti_pkm.capabilities.scratch.models.analysis import (
     ShortestPathResponse,
 )
 from graphiti_pkm.capabilities.scratch.pages import ROOM, fitting
-from graphiti_pkm.capabilities.scratch.snapshots import Labels, Picture, Pictures, must_have
+from graphiti_pkm.capabilities.scratch.snapshots import Labels, Snapshot, Snapshots, must_have
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Answer
@@ -58,19 +58,9 @@ _Told = TypeVar("_Told", bound=Answer)
 class ScratchAnalysis:
     """The tools that compute on snapshots of graphs."""
 
-    def __init__(self, graphs: ScratchGraphs, matcher: Matcher, seconds: float) -> None:
-        """``seconds``: the time limit of one analysis."""
+    def __init__(self, graphs: ScratchGraphs, snapshots: Snapshots) -> None:
         self._graphs = graphs
-        self._pictures = Pictures(matcher, seconds)
-
-    @property
-    def pictures(self) -> Pictures:
-        """The snapshots, whose worker processes also draw pictures."""
-        return self._pictures
-
-    async def close(self) -> None:
-        """Stop the worker processes."""
-        await self._pictures.close()
+        self._snapshots = snapshots
 
     async def shortest_path(
         self,
@@ -84,7 +74,7 @@ class ScratchAnalysis:
         undirected: bool,
     ) -> ShortestPathResponse:
         """The path with the fewest edges or the least weight."""
-        taken = await self._pictures.take(caller, graph, (source, target), weight, relation, undirected=undirected)
+        taken = await self._snapshots.take(caller, graph, (source, target), weight, relation, undirected=undirected)
         found = await asyncio.to_thread(_analyses().path, taken.view, *taken.nodes, by_weight=weight is not None)
         ends = _ends(taken.matches)
         if found is None:
@@ -115,9 +105,9 @@ class ScratchAnalysis:
         undirected: bool,
     ) -> AllPathsResponse:
         """Simple paths up to a length, the shortest first."""
-        taken = await self._pictures.take(caller, graph, (source, target), relation=relation, undirected=undirected)
+        taken = await self._snapshots.take(caller, graph, (source, target), relation=relation, undirected=undirected)
         start, goal = taken.nodes
-        outcome = await self._pictures.run(
+        outcome = await self._snapshots.run(
             caller, "paths", taken.view, most=limit, source=start, target=goal, longest=max_length
         )
         paths, all_shown = taken.labels.groups(outcome.finds)
@@ -126,7 +116,7 @@ class ScratchAnalysis:
             paths=paths,
             count=len(paths),
             truncated=outcome.is_truncated or not all_shown,
-            reason=self._pictures.why(outcome, "paths", limit, all_shown=all_shown)
+            reason=self._snapshots.why(outcome, "paths", limit, all_shown=all_shown)
             or (
                 None
                 if paths
@@ -138,7 +128,7 @@ class ScratchAnalysis:
         self, caller: Caller, graph: str, top_n: int, weight: str | None, relation: str | None
     ) -> RankingsResponse:
         """Nodes by PageRank."""
-        taken = await self._pictures.take(caller, graph, weight=weight, relation=relation, gathered="sum")
+        taken = await self._snapshots.take(caller, graph, weight=weight, relation=relation, gathered="sum")
         scores = await asyncio.to_thread(_analyses().ranks, taken.view)
         ranked = _fit(taken.labels.ranked(scores, top_n))
         return RankingsResponse(rankings=ranked, total=len(scores), truncated=len(scores) > len(ranked))
@@ -147,7 +137,7 @@ class ScratchAnalysis:
         self, caller: Caller, graph: str, mode: Literal["weak", "strong"], limit: int, relation: str | None
     ) -> ComponentsResponse:
         """Weakly or strongly connected components, the largest first."""
-        taken = await self._pictures.take(caller, graph, relation=relation)
+        taken = await self._snapshots.take(caller, graph, relation=relation)
         found = await asyncio.to_thread(_analyses().components, taken.view, strong=mode == "strong")
         listed, all_shown = taken.labels.parts(found[:limit])
         return ComponentsResponse(
@@ -161,8 +151,8 @@ class ScratchAnalysis:
         self, caller: Caller, graph: str, max_length: int | None, limit: int, relation: str | None
     ) -> CyclesResponse:
         """Simple cycles, the shortest first."""
-        taken = await self._pictures.take(caller, graph, relation=relation)
-        outcome = await self._pictures.run(caller, "cycles", taken.view, most=limit + 1, longest=max_length)
+        taken = await self._snapshots.take(caller, graph, relation=relation)
+        outcome = await self._snapshots.run(caller, "cycles", taken.view, most=limit + 1, longest=max_length)
         some, *found = outcome.finds or [[]]
         reason = None
         if some and not found:  # the search found no cycle within its limits, although one exists
@@ -174,7 +164,7 @@ class ScratchAnalysis:
             has_cycles=bool(some),
             count=len(cycles),
             truncated=outcome.is_truncated or not all_shown or reason is not None,
-            reason=reason or self._pictures.why(outcome, "cycles", limit, all_shown=all_shown),
+            reason=reason or self._snapshots.why(outcome, "cycles", limit, all_shown=all_shown),
         )
 
     async def transitive_reduction(
@@ -182,8 +172,8 @@ class ScratchAnalysis:
     ) -> ReductionResponse:
         """Edges that longer paths make redundant; they are removed only if ``in_place``."""
         for _ in range(_TRIES):
-            taken = await self._pictures.take(caller, graph, relation=relation)
-            found = self._pictures.best(await self._pictures.run(caller, "reduction", taken.view))
+            taken = await self._snapshots.take(caller, graph, relation=relation)
+            found = self._snapshots.best(await self._snapshots.run(caller, "reduction", taken.view))
             if "cycle" in found:
                 raise _no_reduction(taken, found["cycle"])
             holding = (
@@ -196,7 +186,7 @@ class ScratchAnalysis:
                         for edge in edges:
                             taken.graph.remove_edges(edge.source, edge.target, edge.relation)
                     return _reduced([_labelled(taken.graph, edge) for edge in edges], limit, in_place=in_place)
-        raise Unavailable("The graph was changed each time while it was looked at; nothing was removed. Call again.")
+        raise Unavailable(f"The graph was changed during each of {_TRIES} attempts; nothing was removed. Call again.")
 
     async def degree_centrality(self, caller: Caller, graph: str, top_n: int, relation: str | None) -> DegreesResponse:
         """Nodes by their number of edges; every relation counts."""
@@ -210,8 +200,8 @@ class ScratchAnalysis:
         self, caller: Caller, graph: str, top_n: int, relation: str | None, *, undirected: bool
     ) -> BetweennessResponse:
         """Nodes by the share of shortest paths that pass through them."""
-        taken = await self._pictures.take(caller, graph, relation=relation, undirected=undirected)
-        found = self._pictures.best(await self._pictures.run(caller, "betweenness", taken.view))
+        taken = await self._snapshots.take(caller, graph, relation=relation, undirected=undirected)
+        found = self._snapshots.best(await self._snapshots.run(caller, "betweenness", taken.view))
         total, counted = taken.view.n, found["counted"]
         note = f"Estimated: paths were counted from {counted:,} of {total:,} nodes, drawn at random."
         ranked = _fit(taken.labels.ranked(found["scores"], top_n))
@@ -224,11 +214,11 @@ class ScratchAnalysis:
 
     async def impact_of_removal(self, caller: Caller, graph: str, node: str, limit: int) -> ImpactResponse:
         """The effects of removing a node, which is not removed."""
-        taken = await self._pictures.take(caller, graph, (node,))
-        outcome = await self._pictures.run(
+        taken = await self._snapshots.take(caller, graph, (node,))
+        outcome = await self._snapshots.run(
             caller, "removal", taken.view, node=taken.nodes[0], most_dependents=MOST_DEPENDENTS
         )
-        self._pictures.best(outcome)  # raises if there is no result
+        self._snapshots.best(outcome)  # raises if there is no result
         whole, *more = outcome.finds
         lost: list[tuple[int, list[int]]] = more[0]["lost"] if more else []
         labels, match = taken.labels, taken.matches[0]
@@ -261,7 +251,7 @@ class ScratchAnalysis:
 
     async def bridges(self, caller: Caller, graph: str, limit: int, relation: str | None) -> BridgesResponse:
         """Articulation points and bridges."""
-        taken = await self._pictures.take(caller, graph, relation=relation)
+        taken = await self._snapshots.take(caller, graph, relation=relation)
         points, pairs = await asyncio.to_thread(_analyses().cut_points, taken.view)
         labels = taken.labels
         cut = labels.some_of(points, limit, _QUARTER)
@@ -278,9 +268,9 @@ class ScratchAnalysis:
         self, caller: Caller, graph: str, limit: int, weight: str | None, relation: str | None
     ) -> CommunitiesResponse:
         """Communities by modularity."""
-        taken = await self._pictures.take(caller, graph, weight=weight, relation=relation, gathered="sum")
-        outcome = await self._pictures.run(caller, "communities", taken.view)
-        found = self._pictures.best(outcome)
+        taken = await self._snapshots.take(caller, graph, weight=weight, relation=relation, gathered="sum")
+        outcome = await self._snapshots.run(caller, "communities", taken.view)
+        found = self._snapshots.best(outcome)
         groups = _grouped(found["numbers"])
         listed, all_shown = taken.labels.parts(groups[:limit])
         return CommunitiesResponse(
@@ -289,7 +279,7 @@ class ScratchAnalysis:
             count=len(groups),
             modularity=round(found["modularity"], _DECIMALS),
             truncated=outcome.is_truncated or len(groups) > limit or not all_shown,
-            reason=self._pictures.why(outcome, "communities", limit, all_shown=True),
+            reason=self._snapshots.why(outcome, "communities", limit, all_shown=True),
         )
 
 
@@ -316,7 +306,7 @@ def _similarity(match: Match) -> float | None:
     return match.shown_similarity if match.how == "similar" else None
 
 
-def _no_reduction(taken: Picture, cycle: Sequence[int]) -> InvalidInput:
+def _no_reduction(taken: Snapshot, cycle: Sequence[int]) -> InvalidInput:
     told = [shown(label) for label in taken.labels.all_of([*cycle, cycle[0]])]
     if len(told) > _CYCLE_LISTED:
         told[_CYCLE_LISTED - 1 : -1] = [f"{len(told) - _CYCLE_LISTED} more"]
@@ -326,7 +316,7 @@ def _no_reduction(taken: Picture, cycle: Sequence[int]) -> InvalidInput:
     )
 
 
-def _between(taken: Picture, pairs: Sequence[Sequence[int]], relation: str | None) -> "list[Edge]":
+def _between(taken: Snapshot, pairs: Sequence[Sequence[int]], relation: str | None) -> "list[Edge]":
     """The edges between these pairs of nodes, of all relations or one."""
     indices = taken.view.indices.tolist()
     return [edge for one, other in pairs for edge in taken.graph.edges(indices[one], indices[other], relation)]

@@ -57,7 +57,9 @@ class ScratchComparing:
         """
         most = ITEMS.check(limit)
         if checked_name(graph) == checked_name(other, "other"):
-            raise InvalidInput("graph and other are the same graph; name two, list_graphs lists them.")
+            raise InvalidInput(
+                "graph and other name the same graph. Name two different graphs; list_graphs lists them."
+            )
         name, content = await self._taken(caller, graph)
         other_name, other_content = await self._taken(caller, other)
         return await in_thread(_compared, (name, other_name), (content, other_content), most)

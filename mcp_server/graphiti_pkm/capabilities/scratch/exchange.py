@@ -8,7 +8,7 @@ from graphiti_pkm.capabilities.scratch.edges import matched
 from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.capabilities.scratch.matching.matching import Matcher
 from graphiti_pkm.capabilities.scratch.models.answers import ExportGraphResponse, ImportGraphResponse
-from graphiti_pkm.capabilities.scratch.snapshots import Pictures
+from graphiti_pkm.capabilities.scratch.snapshots import Snapshots
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.reading.paging import EXPORT
@@ -30,10 +30,10 @@ _LONGEST_LISTED = 60
 class ScratchExchange:
     """``import_graph`` and ``export_graph``."""
 
-    def __init__(self, graphs: ScratchGraphs, matcher: Matcher, pictures: Pictures) -> None:
+    def __init__(self, graphs: ScratchGraphs, matcher: Matcher, snapshots: Snapshots) -> None:
         self._graphs = graphs
         self._matcher = matcher
-        self._pictures = pictures
+        self._snapshots = snapshots
 
     async def import_graph(
         self, caller: Caller, graph: str, text_format: "ReadFormat", content: str
@@ -61,7 +61,7 @@ class ScratchExchange:
             told = matched(found, labels)
             part = await in_thread(found.graph.content, chosen)
         if text_format == "svg":
-            content, warnings = await self._pictures.drawn(caller, part), list[str]()
+            content, warnings = await self._snapshots.drawn(caller, part), list[str]()
         else:
             content, warnings = await asyncio.to_thread(_written, part, text_format)
         if len(content) > max_chars:

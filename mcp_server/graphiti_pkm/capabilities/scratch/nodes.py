@@ -127,7 +127,8 @@ class ScratchNodes:
         rows = ROWS.check(limit)
         if relation is not None and max_in_degree is max_out_degree is None:
             raise InvalidInput(
-                "relation says which edges count for max_in_degree or max_out_degree; find_edges lists edges of one."
+                "relation selects the edges that count for max_in_degree or max_out_degree, and neither is given. To "
+                "list the edges of a relation, use find_edges."
             )
         async with self._graphs.reading(caller, graph) as opened:
             held = opened.graph

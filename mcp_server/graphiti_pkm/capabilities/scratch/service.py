@@ -13,6 +13,7 @@ from graphiti_pkm.capabilities.scratch.memory_bridge.commit import ScratchCommit
 from graphiti_pkm.capabilities.scratch.memory_bridge.loading import ScratchBridge
 from graphiti_pkm.capabilities.scratch.nodes import ScratchNodes
 from graphiti_pkm.capabilities.scratch.saving import ScratchSaving
+from graphiti_pkm.capabilities.scratch.snapshots import Snapshots
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.capabilities.scratch.views import ScratchLooking
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
@@ -41,12 +42,13 @@ class Reasoning:
         self.edges = ScratchEdges(self.matcher)
         self.looking = ScratchLooking(self.graphs, self.matcher)
         self.comparing = ScratchComparing(self.graphs)
-        self.analysis = ScratchAnalysis(self.graphs, self.matcher, settings.scratch_seconds)
-        self.exchange = ScratchExchange(self.graphs, self.matcher, self.analysis.pictures)
+        self._snapshots = Snapshots(self.matcher, settings.scratch_seconds)
+        self.analysis = ScratchAnalysis(self.graphs, self._snapshots)
+        self.exchange = ScratchExchange(self.graphs, self.matcher, self._snapshots)
         self.bridge = ScratchBridge(context, groups, self.graphs, walks, neighbours)
         self.committing = ScratchCommit(context, groups, writing, self.graphs)
         self.saving = ScratchSaving(context, groups, self.graphs, saved)
 
     async def close(self) -> None:
         """Stop the worker processes."""
-        await self.analysis.close()
+        await self._snapshots.close()

@@ -100,7 +100,7 @@ class Labels:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Snapshot:
     """A graph at one moment, and the requested nodes."""
 
     graph: "ScratchGraph"
@@ -115,7 +115,7 @@ class Picture:
         return [self.view.node(match.index) for match in self.matches]
 
 
-class Pictures:
+class Snapshots:
     """Takes snapshots and runs jobs in worker processes."""
 
     def __init__(self, matcher: Matcher, seconds: float) -> None:
@@ -139,7 +139,7 @@ class Pictures:
         gathered: "Gathered" = "least",
         *,
         undirected: bool = False,
-    ) -> Picture:
+    ) -> Snapshot:
         """A snapshot of the graph, of all relations or one, with the nodes that match ``texts``.
 
         Raises:
@@ -152,7 +152,7 @@ class Pictures:
             matches = [found.match(text) for text in texts]
             view, labels = await in_thread(_viewed, found.graph, weight, relation, gathered, undirected=undirected)
             version = found.graph.version
-            return Picture(found.graph, version, view, Labels(labels), matches)
+            return Snapshot(found.graph, version, view, Labels(labels), matches)
 
     async def run(
         self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any
@@ -182,10 +182,10 @@ class Pictures:
         if outcome.finds:
             best: dict[str, Any] = outcome.finds[-1]
             return best
-        bound = "what memory it may take" if outcome.ending == "memory" else f"its time limit, {self._limit}"
+        bound = "its memory limit" if outcome.ending == "memory" else f"its time limit, {self._limit}"
         raise Unavailable(
-            f"The analysis reached {bound}, before it found anything; the graph is unchanged. Ask about a part of it: "
-            "name a relation, or bring part of it into another graph."
+            f"The analysis reached {bound} without a result; the graph is unchanged. Analyse a part of it: name a "
+            "relation, or copy a part into another graph."
         )
 
     def why(self, outcome: "Outcome", what: str, limit: int, *, all_shown: bool) -> str | None:

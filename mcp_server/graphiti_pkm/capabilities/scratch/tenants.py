@@ -194,8 +194,8 @@ class ScratchGraphs:
         graphs = self._tenants.setdefault(tenant, {})
         if len(graphs) >= self.limits.graphs:
             raise TooLarge(
-                f"There are {len(graphs)} scratch graphs, the most there may be (scratch_graphs): delete_graph makes "
-                f"room. There are {self._listed(tenant)}."
+                f"There are already {len(graphs)} scratch graphs, the maximum (scratch_graphs): "
+                f"{self._listed(tenant)}. delete_graph makes room."
             )
         now = self._now()
 
@@ -228,12 +228,12 @@ class ScratchGraphs:
 
     def _none_of(self, tenant: _Tenant, name: str) -> NotFound:
         return NotFound(
-            f"There is no scratch graph {name[:_SHOWN]!r}, and reading makes none. There are: {self._listed(tenant)}. "
-            f"add_nodes or import_graph make one{self._goes()}."
+            f"There is no scratch graph {name[:_SHOWN]!r}, and reading does not make one. There are: "
+            f"{self._listed(tenant)}. add_nodes and import_graph make graphs{self._goes()}."
         )
 
     def _goes(self) -> str:
-        return f"; one that nobody uses for {self._idle} is gone" if self._idle else ""
+        return f"; a graph that is not used for {self._idle} expires" if self._idle else ""
 
     def view(self, one: OpenGraph) -> ScratchGraphView:
         """A graph as ``list_graphs`` shows it."""

@@ -9,7 +9,7 @@ from tests.unit.capabilities.scratch.test_scratch_graphs import World
 from graphiti_pkm.capabilities.scratch.analysis import ScratchAnalysis
 from graphiti_pkm.capabilities.scratch.exchange import ScratchExchange
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
-from graphiti_pkm.capabilities.scratch.snapshots import Pictures
+from graphiti_pkm.capabilities.scratch.snapshots import Snapshots
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.errors import Unavailable
 
@@ -29,7 +29,7 @@ class Slow(float):
 
 async def test_an_analysis_that_is_cancelled_holds_its_graph_until_its_thread_is_done() -> None:
     world = World()
-    analysis = ScratchAnalysis(world.graphs, world.matcher, seconds=2.0)
+    analysis = ScratchAnalysis(world.graphs, Snapshots(world.matcher, seconds=2.0))
     weight = Slow(2)
     async with world.graphs.writing(LOCAL, "default") as opened:
         opened.graph.apply(Content(edges=(ScratchEdge("A", "B", "uses", {"w": weight}),)))
@@ -51,8 +51,8 @@ async def test_an_analysis_that_is_cancelled_holds_its_graph_until_its_thread_is
 
 async def test_a_picture_that_takes_too_long_is_an_error_that_says_what_to_do() -> None:
     world = World()
-    pictures = Pictures(world.matcher, seconds=0.01)
-    exchange = ScratchExchange(world.graphs, world.matcher, pictures)
+    snapshots = Snapshots(world.matcher, seconds=0.01)
+    exchange = ScratchExchange(world.graphs, world.matcher, snapshots)
     ends = [(one, (one * step + 7) % 300) for one in range(300) for step in (1, 3, 17)]
     edges = tuple(ScratchEdge(f"n{one}", f"n{other}", f"r{one}") for one, other in ends)
     async with world.graphs.writing(LOCAL, "default") as opened:
@@ -61,4 +61,4 @@ async def test_a_picture_that_takes_too_long_is_an_error_that_says_what_to_do() 
         with pytest.raises(Unavailable, match=r"300 nodes and 894 edges .* 0.01 s .* dot or mermaid"):
             await exchange.export_graph(LOCAL, "default", "svg", None, 200_000)
     finally:
-        await pictures.close()
+        await snapshots.close()

@@ -78,7 +78,7 @@ def cheapest_path(view: View, source: int, target: int) -> tuple[list[int], floa
     if view.weights is not None and len(view.weights) and float(view.weights.min()) < 0:
         raise InvalidInput(
             "Some of the weights are negative, and a shortest path by weight needs weights of at least 0. "
-            "Leave weight out to count edges, or set the property anew with add_edge."
+            "Leave weight out to count edges, or change the property with add_edge."
         )
     if source == target:
         return [source], 0.0

@@ -133,7 +133,7 @@ def weights_of(properties: Iterable[Properties], name: str) -> list[float]:
     if weights and not found:
         known = ", ".join(repr(other[:_SHOWN]) for other in sorted(others)[:5])
         raise InvalidInput(
-            f"No edge has a property {name[:_SHOWN]!r} to weigh by."
+            f"No edge has the property {name[:_SHOWN]!r} that was given as weight."
             + (f" Properties of edges: {known}." if known else " The edges have no properties; add_edge sets them.")
         )
     return weights
@@ -142,8 +142,8 @@ def weights_of(properties: Iterable[Properties], name: str) -> list[float]:
 def _number(value: Any, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:  # noqa: PLR2004 NaN too
         raise InvalidInput(
-            f"The property {name[:_SHOWN]!r} of an edge is {str(value)[:_SHOWN]!r}, which is no number to weigh by. "
-            "find_edges shows the properties, add_edge sets them anew; or leave weight out."
+            f"The property {name[:_SHOWN]!r} of an edge is {str(value)[:_SHOWN]!r}, which is not a number. "
+            "find_edges shows the properties, add_edge changes them; or leave weight out."
         )
     return float(value)
 

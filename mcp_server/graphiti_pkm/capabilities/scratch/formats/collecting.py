@@ -186,7 +186,7 @@ class Collector:
     @staticmethod
     def _too_many(what: str, most: int) -> InvalidInput:
         return InvalidInput(
-            f"The text has more than {most:,} {what}, the most that one graph takes. Nothing was stored; send a "
+            f"The text has more than {most:,} {what}, the most that a graph may have. Nothing was stored; send a "
             "part of it."
         )
 

@@ -100,7 +100,7 @@ class _Reader:
         self._statements(_Scope({}, {}, None), 0)
         self._sign("}")
         if self._word.kind != "end":
-            self._refuse("there is more after the end of the graph; one text holds one graph")
+            self._refuse("text follows after the end of the graph; a text may contain only one graph")
         return self._content()
 
     def _statements(self, scope: _Scope, depth: int) -> None:
@@ -116,7 +116,7 @@ class _Reader:
         if word.kind == "keyword" and word.text in ("graph", "node", "edge"):
             self._take()
             if not self._is_sign("["):
-                self._refuse(f"{word.text} is a word of the language; as a name it needs quotes")
+                self._refuse(f"{word.text} is a keyword; to use it as a name, put it in quotes")
             attributes = self._attributes()
             if word.text == "graph":
                 self._name_cluster(scope, attributes.get("label"))
@@ -143,7 +143,7 @@ class _Reader:
             attributes = self._with(scope.edge_defaults, own)
             for (sources, _), (targets, _) in pairwise(ends):
                 if len(self._edges) + len(sources) * len(targets) > self._limits.edges:
-                    self._refuse(f"there are more than {self._limits.edges:,} edges, the most that one graph takes")
+                    self._refuse(f"there are more than {self._limits.edges:,} edges, the most that a graph may have")
                 self._edges += [(source, target, attributes, line) for source in sources for target in targets]
         elif ends[0][1] is not None:
             self._nodes[ends[0][1]].attributes.update(own)
@@ -153,7 +153,7 @@ class _Reader:
         if self._is_sign("{") or self._is_keyword("subgraph"):
             return self._subgraph(scope, depth), None
         if self._word.kind not in _NAMES:
-            self._refuse("here a node or a subgraph is expected")
+            self._refuse("a node or a subgraph is expected here")
         name = self._id()
         for _ in range(2):
             if self._is_sign(":"):
@@ -162,7 +162,7 @@ class _Reader:
         node = name.text
         if node not in self._nodes:
             if len(self._nodes) >= self._limits.nodes:
-                self._refuse(f"there are more than {self._limits.nodes:,} nodes, the most that one graph takes")
+                self._refuse(f"there are more than {self._limits.nodes:,} nodes, the most that a graph may have")
             self._nodes[node] = _Node(name.line, self._with(scope.node_defaults, {}), scope.cluster)
         elif self._nodes[node].cluster is None:
             self._nodes[node].cluster = scope.cluster
@@ -201,7 +201,7 @@ class _Reader:
     def _id(self) -> Token:
         """A name; quoted parts may be concatenated with +."""
         if self._word.kind not in _NAMES:
-            self._refuse("here a name is expected")
+            self._refuse("a name is expected here")
         word = self._take()
         if word.kind != "quoted" or not self._is_sign("+"):
             return word
@@ -209,7 +209,7 @@ class _Reader:
         while self._is_sign("+"):
             self._take()
             if self._word.kind != "quoted":
-                self._refuse("+ puts quoted texts together, and here is none")
+                self._refuse("+ joins quoted texts; another quoted text is expected here")
             parts.append(self._take().text)
         return Token("quoted", "".join(parts), word.line, word.at)
 
@@ -257,7 +257,7 @@ class _Reader:
 
     def _sign(self, sign: str) -> None:
         if not self._is_sign(sign):
-            self._refuse(f"here {sign} is expected")
+            self._refuse(f"{sign} is expected here")
         self._take()
 
     def _take(self) -> Token:

@@ -80,11 +80,11 @@ def tokens(text: str) -> Iterator[Token]:
                 yield Token("sign" if kind == "sign" else "op", text[start:end], line, start)
         line += text.count("\n", start, end)
         at = end
-    raise unreadable(line, f"the text has more than {_MOST_WORDS:,} words and signs; send it in parts")
+    raise unreadable(line, f"the text has more than {_MOST_WORDS:,} tokens; send it in parts")
 
 
 _NAMES = frozenset({"name", "number", "quoted", "html"})
-_OTHER = "this is no DOT; a name with other characters than letters, digits and _ needs quotes"
+_OTHER = "this is not DOT; a name with characters other than letters, digits and _ needs quotes"
 _WRONG = {
     '"': "a quote is opened and never closed",
     "/*": "a comment is opened and never closed",

@@ -96,14 +96,14 @@ class _Reader:
             self._parser.Parse(text.encode(errors="replace"), True)  # noqa: FBT003  (positional in expat)
         except expat.ExpatError as error:
             lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # as XML counts them
-            what = f"this is no XML ({expat.errors.messages[error.code]})"
+            what = f"this is not XML ({expat.errors.messages[error.code]})"
             raise unreadable(error.lineno, what, *lines[error.lineno - 1 : error.lineno]) from None
         return self._content()
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
         if not self._within and name != "graphml":
-            self._refuse("this is no GraphML, whose outermost element is graphml", tag)
+            self._refuse("this is not GraphML; the root element must be graphml", tag)
         if len(self._within) >= _DEEPEST:
             self._refuse(f"elements are nested more than {_DEEPEST} deep")
         outer = self._within[-1] if self._within else ""
@@ -129,7 +129,7 @@ class _Reader:
         most = self._limits.nodes if items is self._nodes else self._limits.edges
         if len(items) >= most:
             what = "nodes" if items is self._nodes else "edges"
-            self._refuse(f"there are more than {most:,} {what}, the most that one graph takes")
+            self._refuse(f"there are more than {most:,} {what}, the most that a graph may have")
         items.append(item)
         self._open.append(item)
 
@@ -224,7 +224,7 @@ class _Reader:
         return attributes[name].strip()
 
     def _declared(self, *_: object) -> int:
-        self._refuse("a document type or an entity is declared, which is not read; leave it out")
+        self._refuse("document type and entity declarations are not supported; remove them")
 
     def _refuse(self, what: str, near: str = "") -> NoReturn:
         raise unreadable(self._line, what, near)
@@ -243,7 +243,7 @@ def _value(key: _Key, text: str, line: int) -> Any:
                 return number
             raise ValueError  # noqa: TRY301  (handled like any other text that is not a number)
     except (ValueError, KeyError):
-        raise unreadable(line, f"the data {clipped(key.name)} is no {key.kind}", text) from None
+        raise unreadable(line, f"the data {clipped(key.name)} is not of type {key.kind}", text) from None
     return text
 
 

@@ -25,7 +25,7 @@ def read_json(text: str, limits: ScratchLimits) -> Content:
     try:
         said = json.loads(text.removeprefix("\ufeff"), parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise unreadable(error.lineno, f"this is no JSON: {error.msg}", text[error.pos : error.pos + 40]) from None
+        raise unreadable(error.lineno, f"this is not JSON: {error.msg}", text[error.pos : error.pos + 40]) from None
     except RecursionError:
         raise unreadable(1, "lists or objects are nested too deep") from None
     except ValueError:  # more digits than Python converts to a number
@@ -65,7 +65,7 @@ def _items(items: list[dict[str, Any]]) -> str:
 
 
 def _no_number(word: str) -> NoReturn:
-    raise unreadable("The text", f"{word} is no number of JSON")
+    raise unreadable("The text", f"{word} is not a JSON number")
 
 
 def _list(said: Mapping[str, Any], names: tuple[str, ...]) -> list[Any]:
@@ -141,9 +141,7 @@ def _end(own: dict[str, Any], names: tuple[str, ...], at: str, by_number: list[s
     if by_number and isinstance(value, int) and not isinstance(value, bool):
         if not 0 <= value < len(by_number):
             most = len(by_number) - 1
-            raise unreadable(
-                f"{at}.{place}", f"{value} is no label, and no number of a node, which go from 0 to {most}"
-            )
+            raise unreadable(f"{at}.{place}", f"{value} is neither a label nor the position of a node (0 to {most})")
         del own[place]
         return by_number[value]
     said = _named(own, names, at)

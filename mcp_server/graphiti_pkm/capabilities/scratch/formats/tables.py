@@ -46,7 +46,7 @@ def read_table(text: str, limits: ScratchLimits) -> Content:
         cells = {name: said for name, cell in zip(columns, row, strict=False) if (said := cell.strip())}
         missing = next((name for name in _ENDS if name not in cells), None)
         if missing:
-            raise unreadable(line, f"there is no {missing}", ", ".join(row))
+            raise unreadable(line, f"the row has no {missing}", ", ".join(row))
         source, target = cells.pop("source"), cells.pop("target")
         is_directed = has_relation or _is_directed(cells)
         name = "relation" if has_relation else next((name for name in _RELATIONS if name in columns), "")
@@ -116,7 +116,7 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise unreadable(reader.line_num, f"the quotes of this row are not right ({error})") from None
+            raise unreadable(reader.line_num, f"the quotes in this row are invalid ({error})") from None
         if any(cell.strip() for cell in row):
             yield reader.line_num, row
 
@@ -146,7 +146,7 @@ def _written(content: Content, delimiter: str) -> str:
     names = dict.fromkeys(name for edge in content.edges for name in edge.properties)
     if len(names) > _MOST_COLUMNS:
         raise InvalidInput(
-            f"The edges have {len(names)} properties of different names, and a table has at most {_MOST_COLUMNS} "
+            f"The edges have properties of {len(names)} different names, but a table has at most {_MOST_COLUMNS} "
             "columns. Use the format json instead, or narrow it with nodes."
         )
     rows = [[*_OWN, *map(_column, names)]]

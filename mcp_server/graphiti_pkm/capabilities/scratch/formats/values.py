@@ -86,7 +86,7 @@ def clean_properties(values: Mapping[str, Any], at: Place) -> tuple[dict[str, An
     try:
         written = json.dumps(dict(values), ensure_ascii=False, allow_nan=False)
     except ValueError:
-        raise unreadable(at, "a property is a number that JSON cannot hold, such as NaN or a huge one") from None
+        raise unreadable(at, "a property is a number that JSON cannot hold, such as NaN or infinity") from None
     if len(written) > LARGEST_PROPERTIES:
         raise unreadable(at, f"the properties are larger than {LARGEST_PROPERTIES:,} characters of JSON")
     if _UNSTORABLE.search(written) or ("\\u0000" in written and _holds_unstorable(values)):

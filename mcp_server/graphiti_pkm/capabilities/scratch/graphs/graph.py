@@ -297,8 +297,8 @@ class ScratchGraph:
                 )
         if size > 0 and self.bytes + self._bytes_elsewhere() + size > self.limits.bytes:
             raise TooLarge(
-                f"Your scratch graphs may take at most {self.limits.bytes:,} bytes together (scratch_bytes), and this "
-                "would be more. Nothing was added: delete_graph frees what is no longer needed."
+                f"Your scratch graphs may take at most {self.limits.bytes:,} bytes together (scratch_bytes), which "
+                "this would exceed. Nothing was added: delete_graph removes graphs that are no longer needed."
             )
 
     def _found_or_put(self, label: str) -> int:

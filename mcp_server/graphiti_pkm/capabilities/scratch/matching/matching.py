@@ -139,8 +139,8 @@ class Found:
         if not candidates:
             return self.match(text)
         raise AmbiguousLabel(
-            f"No node is called {shown(text)}, and nothing is removed on a guess. Say which: "
-            f"{candidates_text(candidates)}.{self._noted()}"
+            f"No node has exactly the label {shown(text)}; nothing was removed. Similar labels: "
+            f"{candidates_text(candidates)}. Repeat with one of these.{self._noted()}"
         )
 
     def candidates(self, text: str) -> tuple[Candidate, ...]:

@@ -68,7 +68,7 @@ def named(graph: "ScratchGraph", label: str) -> int:
     near = ", ".join(repr(clipped(one, _SHOWN)) for one in _near(graph, label))
     raise NotFound(
         f"There is no node {clipped(label, _SHOWN)!r} in this scratch graph; nothing was written. "
-        + (f"It may be {near}: name it so." if near else "find_node shows labels that are near.")
+        + (f"Similar labels: {near}." if near else "find_node finds similar labels.")
     )
 
 
@@ -86,7 +86,7 @@ def _edges(graph: "ScratchGraph", choice: EdgeChoice) -> Iterator[tuple[int, int
         of = f" {clipped(choice.relation, _SHOWN)!r}" if choice.relation else ""
         raise NotFound(
             f"There is no edge{of} from {clipped(graph.label(source), _SHOWN)!r} to "
-            f"{clipped(graph.label(target), _SHOWN)!r}; nothing was written. find_edges lists those there are."
+            f"{clipped(graph.label(target), _SHOWN)!r}; nothing was written. find_edges lists the existing edges."
         )
     yield from found
 

@@ -85,7 +85,7 @@ class ScratchCommit:
             if count > MOST_COMMITTED:
                 raise InvalidInput(
                     f"commit_graph writes at most {MOST_COMMITTED} {what} at once, these are {count:,}; nothing was "
-                    "written. Name some of them in edges or nodes: what is written is left out the next time."
+                    "written. Select some of them with edges or nodes; a later call leaves out what was written."
                 )
         call, drafted = await self._draft(call)
         if not drafted.entities and not drafted.facts:

@@ -164,9 +164,7 @@ class ScratchBridge(Reader):
         self, caller: Caller, entity_uuids: Sequence[str] | None, query: str | None, group_ids: GroupIds, limit: int
     ) -> Seeds:
         if (entity_uuids is None) == (query is None) or not (entity_uuids or query):
-            raise InvalidInput(
-                "Nothing was loaded: give entity_uuids (search_nodes finds them) or a query, one of the two."
-            )
+            raise InvalidInput("Nothing was loaded: give either entity_uuids (search_nodes finds them) or a query.")
         if query is not None:
             return await self._searching.seeds(caller, query, group_ids, min(_FOUND, limit))
         uuids = list(dict.fromkeys(entity_uuids or ()))

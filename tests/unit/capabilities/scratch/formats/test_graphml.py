@@ -86,25 +86,25 @@ def test_labels_of_other_programs_and_defaults_of_keys() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "Line 1: this is no XML (no element found)"),
-        ("<svg/>", "Line 1: this is no GraphML"),
-        ("<graphml>\n<graph>", "Line 2: this is no XML"),
+        ("", "Line 1: this is not XML (no element found)"),
+        ("<svg/>", "Line 1: this is not GraphML"),
+        ("<graphml>\n<graph>", "Line 2: this is not XML"),
         (document("<node/>"), "Line 3: an element node has no id"),
         (document('<edge source="a"/>'), "Line 3: an element edge has no target"),
-        (document('<node id="&nothing;"/>'), 'Line 3: this is no XML (undefined entity), near ‘<node id="&nothing;'),
+        (document('<node id="&nothing;"/>'), 'Line 3: this is not XML (undefined entity), near ‘<node id="&nothing;'),
         (document('<node id=" "/>'), "an element node has no id"),
         (document("<x>" * 200 + "</x>" * 200), "nested more than 100 deep"),
         (
             document(
                 '<node id="a"><data key="k">x</data></node>', '<key id="k" for="node" attr.name="n" attr.type="int"/>'
             ),
-            "Line 3: the data n is no int, near ‘x’",
+            "Line 3: the data n is not of type int, near ‘x’",
         ),
         (
             document(
                 '<node id="a"><data key="k">1e999</data></node>', '<key id="k" attr.name="n" attr.type="double"/>'
             ),
-            "Line 3: the data n is no double",
+            "Line 3: the data n is not of type double",
         ),
         (
             document('<node id="a"><data key="p">[</data></node>', '<key id="p" for="node" attr.name="properties"/>'),

@@ -81,7 +81,9 @@ def test_links_by_number_as_d3_had_them() -> None:
     ]
     assert "counted from 0" in said.warnings[0]
     for beyond in (3, -1):
-        with pytest.raises(InvalidInput, match=rf"edges\[0\]\.target: {beyond} is no label, and no number of a node"):
+        with pytest.raises(
+            InvalidInput, match=rf"edges\[0\]\.target: {beyond} is neither a label nor the position of a node"
+        ):
             read({"nodes": nodes, "links": [{"source": 0, "target": beyond}]})
 
 
@@ -109,8 +111,8 @@ def test_nodes_of_networkx_that_are_no_texts() -> None:
         ('{"nodes": [{"id": [[1], [2]]}]}', "nodes[0].id: it must be a text, a number or a list of these"),
         ('{"edges": [{"source": [], "target": 1}]}', "edges[0].source: it must be a text"),
         ('{"edges": [{"source": [{"a": 1}], "target": 1}]}', "edges[0].source: it must be a text"),
-        ('{"nodes": [\n{"label": "A"},\n]}', "Line 3: this is no JSON"),
-        ("", "Line 1: this is no JSON"),
+        ('{"nodes": [\n{"label": "A"},\n]}', "Line 3: this is not JSON"),
+        ("", "Line 1: this is not JSON"),
         ("[1]", "it must be an object"),
         ("{}", "neither nodes nor edges"),
         ('{"nodes": {"A": 1}}', "nodes: it must be a list"),
@@ -122,7 +124,7 @@ def test_nodes_of_networkx_that_are_no_texts() -> None:
         ('{"edges": [["A", "B"]]}', "edges[0]: an edge must be an object"),
         ('{"edges": [{"source": "A"}]}', "edges[0]: the edge has no target"),
         ('{"edges": [{"source": "A", "target": " "}]}', "edges[0]: a label is empty"),
-        ('{"nodes": [{"label": "A", "x": NaN}]}', "NaN is no number"),
+        ('{"nodes": [{"label": "A", "x": NaN}]}', "NaN is not a JSON number"),
         ('{"nodes": [{"label": "A", "x": 1e999}]}', "a number that JSON cannot hold"),
         ('{"nodes": [{"label": "A", "x": ' + "9" * 5_000 + "}]}", "a number is too long"),
         ('{"nodes": [{"label": "A", "x": ' + "[" * 20 + "]" * 20 + "}]}", "nested more than 10 deep"),

@@ -41,7 +41,7 @@ def test_what_spreadsheets_add(text: str) -> None:
     ("text", "line", "said"),
     [
         ("source,target,\na,b,c\n", 2, "there are 3 columns, and the header has 2"),
-        ("sep=;\nsource;target\na;\n", 3, "there is no target"),
+        ("sep=;\nsource;target\na;\n", 3, "the row has no target"),
         ("source,,target\na,,b\n", 1, "a column has no name"),
         ("source,from\na,b\n", 1, "no column target"),
     ],
