@@ -162,7 +162,7 @@ async def test_rebuild_beside_a_server_gives_the_same_graph_and_the_server_goes_
         before, told = graph_of(data_dir), await contents(client)
 
         out, err = await command("rebuild", data_dir=data_dir)
-        assert (out[:33], err) == ("Made the graph anew from 5 writes", "")
+        assert (out[:30], err) == ("Built the graph from 5 writes ", "")
         assert differences(before, graph_of(data_dir)) == []
         assert await contents(client) == told
         await remember(client, "Written after it.")

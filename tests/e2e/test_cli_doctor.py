@@ -66,10 +66,10 @@ def test_doctor_says_one_line_a_check_on_a_machine_where_nothing_was_started_yet
     fresh = run("doctor")
     assert (fresh.returncode, fresh.stderr) == (0, "")
     assert lines_of(fresh.stdout) == dict.fromkeys(CHECKS, "ok")
-    assert "\nAll is well.\n" in fresh.stdout
+    assert "\nNo problem found.\n" in fresh.stdout
     assert "->" not in fresh.stdout
     assert "the first `graphiti-pkm serve` makes it" in fresh.stdout
-    assert "tried in a temporary directory" in fresh.stdout
+    assert "tested in a temporary directory" in fresh.stdout
     (named,) = re.findall(r"^ +data_dir +(.+?) +default$", fresh.stdout, re.MULTILINE)
     assert Path(named).is_relative_to(home)
     assert not Path(named).exists()
@@ -109,9 +109,9 @@ async def test_doctor_says_one_line_a_check_when_all_is_well(data_dir: Path) -> 
     used = run("doctor", data_dir=data_dir)
     assert (used.returncode, used.stderr) == (0, "")
     assert lines_of(used.stdout) == dict.fromkeys(CHECKS, "ok")
-    assert "\nAll is well.\n" in used.stdout
+    assert "\nNo problem found.\n" in used.stdout
     assert "->" not in used.stdout
-    assert "whole; 1 " in used.stdout
+    assert "undamaged; 1 " in used.stdout
     assert "1 group\n" in used.stdout
 
 

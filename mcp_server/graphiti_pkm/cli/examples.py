@@ -1,4 +1,4 @@
-"""Episodes in Markdown with front matter: what the demo loads."""
+"""The notes of the demo: Markdown files with front matter."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,23 +16,23 @@ _FENCE = "---\n"
 
 @dataclass(frozen=True)
 class Example:
-    """One add_memory call as a file tells it."""
+    """The arguments of one add_memory call."""
 
     group_id: str
     arguments: dict[str, Any]
 
 
 def read_examples(directory: Path | None = None) -> list[Example]:
-    """All examples below a directory; a folder's name is its group. Default: ``examples/`` of the checkout.
+    """All notes below a directory; the name of a folder is its group. Default: ``examples/`` of the checkout.
 
     Raises:
-        ConfigurationError: there are none, or one cannot be read.
+        ConfigurationError: there are no notes, or one cannot be read.
     """
     root = directory or REPOSITORY / "examples"
     examples = list(_read(root))
     if not examples:
         raise ConfigurationError(
-            f"No examples below {root}. Run the demo from a checkout, or name them with --examples."
+            f"There are no notes below {root}. Run the demo from a checkout, or name another directory with --examples."
         )
     return examples
 
@@ -52,15 +52,15 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     """Front matter between two ``---`` lines, and the body after it; dates become ISO text.
 
     Raises:
-        ValueError: the front matter does not end, or is no mapping.
-        yaml.YAMLError: it is no YAML.
+        ValueError: the front matter has no end or is no mapping.
+        yaml.YAMLError: the front matter is no YAML.
     """
     if not text.startswith(_FENCE):
         return {}, text.strip()
     _, front, body = text.split(_FENCE, 2)
     loaded = yaml.safe_load(front) or {}
     if not isinstance(loaded, dict):
-        raise ValueError("front matter must hold `name: value` lines")  # noqa: TRY004  the file is wrong, not a type
+        raise ValueError("front matter must contain `name: value` lines")  # noqa: TRY004  the file is wrong, not a type
     return {str(key): _plain(value) for key, value in loaded.items()}, body.strip()
 
 

@@ -1,4 +1,4 @@
-"""Settings on the command line: a flag under each name, and what was given."""
+"""Settings on the command line."""
 
 import argparse
 from pathlib import Path
@@ -18,7 +18,7 @@ _VALUES = {"Path": "PATH", "int": "NUMBER", "float": "NUMBER", "tuple": "NAMES"}
 
 
 class _Named(argparse.Action):
-    """Keeps under which of its names a setting was given: two that differ are no matter of which came last."""
+    """Records the name under which a setting was given, so that two names with different values are noticed."""
 
     def __call__(
         self, _: argparse.ArgumentParser, options: argparse.Namespace, value: Any, name: str | None = None
@@ -28,22 +28,25 @@ class _Named(argparse.Action):
 
 
 def add_settings(parser: argparse.ArgumentParser, command: str, *, serves: bool) -> None:
-    """The settings that concern a command, all of them if it serves, and the files they may stand in."""
+    """Add the settings that a command needs (all if it serves), and the options for files with settings."""
     settings = parser.add_argument_group(
-        "settings", "each also as the environment variable in brackets, in .env, or in a YAML file"
+        "settings", "can also be set by the variable in brackets, in the environment or .env, or in a YAML file"
     )
     settings.add_argument(
         "--config", type=path_of, metavar="FILE", help=f"YAML file with settings [{environment_name('config')}]"
     )
     settings.add_argument(
-        "--env-file", type=path_of, metavar="FILE", help="use this .env instead of the nearest one upwards"
+        "--env-file",
+        type=path_of,
+        metavar="FILE",
+        help="use this .env instead of the nearest one in this directory and its parents",
     )
     for field, info in Settings.model_fields.items():
         if not serves and (field in _SERVE_ONLY or (_is_of_model(field) and command not in _ASKS_MODEL)):
             continue
         flags = flags_of(field)
         default = "" if info.default_factory else _shown(info.default)
-        seen = "Every process of this machine sees it here. " if is_secret(field) else ""
+        seen = "Every process of this machine can read it on the command line. " if is_secret(field) else ""
         text = (
             f"{info.description} {f'Default: {default}. ' if default else ''}{seen}[{', '.join(variables_of(field))}]"
         )
@@ -51,7 +54,7 @@ def add_settings(parser: argparse.ArgumentParser, command: str, *, serves: bool)
         if info.annotation is bool:
             settings.add_argument(*flags, action=argparse.BooleanOptionalAction, default=None, help=text)
         elif get_origin(info.annotation) is Literal:
-            # No choices: argparse would refuse a blank value. What does not fit is refused with all other settings.
+            # No choices, because argparse would refuse a blank value. Validation refuses other values.
             one_of_these = f"{{{','.join(get_args(info.annotation))}}}"
             settings.add_argument(*flags, action=_Named, dest=field, metavar=one_of_these, help=text)
         else:
@@ -59,7 +62,7 @@ def add_settings(parser: argparse.ArgumentParser, command: str, *, serves: bool)
 
 
 def given_flags(options: argparse.Namespace) -> dict[str, object]:
-    """What was given by name of setting, None if it was not.
+    """The given values by setting, None if not given.
 
     Raises:
         ConfigurationError: two names of a setting have different values.
@@ -75,7 +78,7 @@ def given_flags(options: argparse.Namespace) -> dict[str, object]:
 
 
 def path_of(text: str) -> Path | None:
-    """A file or a folder that an option names; None if it is blank, which would be the working directory."""
+    """The path in an option; None if it is blank, because a blank path would mean the working directory."""
     return None if is_blank(text) else Path(text)
 
 

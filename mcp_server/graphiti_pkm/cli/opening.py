@@ -1,4 +1,4 @@
-"""A memory opened by a command: it looks or mends, and leaves what a model costs to the servers."""
+"""Opens a memory for commands that must not cause costs of a model."""
 
 from contextlib import AbstractAsyncContextManager
 
@@ -7,5 +7,5 @@ from graphiti_pkm.settings.loader import Settings
 
 
 def open_without_model(settings: Settings) -> AbstractAsyncContextManager[Memory]:
-    """As ``open_memory``, but no episode is read meanwhile, whatever model the settings name."""
+    """Like ``open_memory``, but without a model, so that no episode is read meanwhile."""
     return open_memory(settings.model_copy(update={"llm_model": None}))

@@ -1,4 +1,4 @@
-"""How commands speak: results on stdout; what went wrong, and progress to a person, on stderr."""
+"""Output of commands: results on stdout, errors and progress on stderr."""
 
 import json
 import logging
@@ -15,29 +15,29 @@ _log = logging.getLogger(__name__)
 
 
 def say(text: str = "") -> None:
-    """One line of the result."""
-    print(text, flush=True)  # noqa: T201  (a command line speaks)
+    """Print one line of the result."""
+    print(text, flush=True)  # noqa: T201  (the output of a command)
 
 
 def say_json(value: Mapping[str, object]) -> None:
-    """The result for a machine."""
+    """Print the result as JSON."""
     say(json.dumps(value, ensure_ascii=False, indent=2, default=str))
 
 
 def complain(text: str) -> None:
-    """One line on stderr: what went wrong and what to do."""
-    print(f"{_PROGRAM}: {' '.join(text.split())}", file=sys.stderr, flush=True)  # noqa: T201  (a command line speaks)
+    """Print one line on stderr: what went wrong and what to do."""
+    print(f"{_PROGRAM}: {' '.join(text.split())}", file=sys.stderr, flush=True)  # noqa: T201  (the output of a command)
 
 
 def first_cause(error: BaseException) -> BaseException:
-    """The error itself, or the first one inside the groups that concurrent tasks make."""
+    """The error itself, or the first one inside the exception groups of concurrent tasks."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def explain(error: BaseException) -> str:
-    """What to tell a person; where an unexpected error happened goes to the log at debug level."""
+    """The message for the user; the place of an unexpected error goes to the log at debug level."""
     if isinstance(error, PkmError):
         return error.message
     if isinstance(error, OSError):
@@ -48,7 +48,7 @@ def explain(error: BaseException) -> str:
 
 
 def log_plainly(level: Level) -> None:
-    """Log for a person: our own records as one line each, those of libraries not at all."""
+    """Log our own records as one line each, and none of libraries."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Plain())
     ours = logging.getLogger("graphiti_pkm")
@@ -59,7 +59,7 @@ def log_plainly(level: Level) -> None:
 
 
 class _Plain(logging.Formatter):
-    """One line a record; of exceptions the places, never the text."""
+    """One line for each record; exceptions are shown by their places in the code, never by their text."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = f"{_PROGRAM}: {record.getMessage()}"
@@ -69,7 +69,7 @@ class _Plain(logging.Formatter):
 
 
 class Progress:
-    """A line on stderr that is written over while work goes on; silent when nobody watches."""
+    """A progress line on stderr that is overwritten; silent if stderr is no terminal."""
 
     def __init__(self, what: str = "") -> None:
         self._what = what
@@ -77,17 +77,17 @@ class Progress:
         self._shown = sys.stderr.isatty()
 
     def __call__(self, done: float, total: float) -> None:
-        """So many are done, and of how many."""
+        """Show how much of the work is done."""
         self.step(f"{done:.0f} of {total:.0f} {self._what}, {time.perf_counter() - self._started:.0f} s")
 
     def step(self, text: str) -> None:
-        """What is happening, in words."""
+        """Show what is happening."""
         if self._shown:
             sys.stderr.write(f"\r  {text}\x1b[K")
             sys.stderr.flush()
 
     def end(self) -> float:
-        """Wipe the line; returns the seconds since the start."""
+        """Clear the line and return the seconds since the start."""
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -96,7 +96,7 @@ class Progress:
 
 
 def indented(text: str, first: str, width: int) -> str:
-    """Text wrapped to a width, the lines after the first standing under its beginning."""
+    """Text wrapped to a width, with a prefix on its first line and the other lines indented to match."""
     return textwrap.fill(
         " ".join(text.split()),
         max(width, len(first) + 20),

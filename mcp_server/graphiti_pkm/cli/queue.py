@@ -1,4 +1,4 @@
-"""``queue``: what a model is to read, is reading, or could not; works beside running servers, prints no content."""
+"""``queue``: shows and controls the extraction queue while servers run; it prints no content."""
 
 import argparse
 import asyncio
@@ -23,7 +23,7 @@ _USAGE = 2
 
 @dataclass(frozen=True)
 class QueueOptions:
-    """What was asked for; ``jobs`` are numbers of jobs or uuids of their episodes."""
+    """The options of the command; ``jobs`` are numbers of jobs or uuids of their episodes."""
 
     action: str
     jobs: Sequence[str] = ()
@@ -35,7 +35,7 @@ class QueueOptions:
 
 
 def queue_options(parsed: argparse.Namespace) -> QueueOptions:
-    """As the command line gave them."""
+    """Read the options from the command line."""
     return QueueOptions(
         action=parsed.action,
         jobs=parsed.jobs,
@@ -48,7 +48,7 @@ def queue_options(parsed: argparse.Namespace) -> QueueOptions:
 
 
 def queue(settings: Settings, options: QueueOptions) -> int:
-    """Do one thing with the queue of extractions."""
+    """Run one action on the extraction queue."""
     wrong = _wrong_usage(options)
     if wrong:
         complain(wrong)
@@ -73,7 +73,7 @@ def _wrong_usage(options: QueueOptions) -> str:
     if options.jobs and not names_jobs:
         return f"queue {options.action} takes no job. See `graphiti-pkm queue --help`."
     if options.is_all and (options.jobs or options.action not in _OF_ALL):
-        return "--all stands alone after queue retry or queue cancel."
+        return "--all can only be used with queue retry or queue cancel, and without jobs."
     if names_jobs and not options.jobs and not options.is_all:
         more = ", or --all" if options.action in _OF_ALL else ""
         return f"queue {options.action} needs a job: its number or the uuid of its episode{more}."
@@ -91,9 +91,9 @@ async def _list(jobs: SqliteExtractionQueue, settings: Settings, options: QueueO
         say_json({"paused": is_paused, "sizes": sizes, "today": today.model_dump(), "jobs": listed})
         return 0
     counts = ", ".join(f"{count} {state}" for state, count in sizes.items() if count)
-    say(f"{counts or 'no job yet'}; today {_cost(today)}")
+    say(f"{counts or 'no jobs'}; today {_cost(today)}")
     if is_paused:
-        say("The queue is paused: `graphiti-pkm queue resume` goes on.")
+        say("The queue is paused. Resume it with `graphiti-pkm queue resume`.")
     width = max((len(job.group_id) for job in found), default=0)
     for job in found:
         say(f"{job.id:>7}  {job.state:<9}  {job.group_id:<{width}}  {job.episode_uuid}{_task(job)}  {_when(job)}")
@@ -101,7 +101,7 @@ async def _list(jobs: SqliteExtractionQueue, settings: Settings, options: QueueO
             say(f"{'':7}  {_why(job)}")
     rest = sum(sizes[state] for state in dict.fromkeys(states)) - len(found)
     if rest > 0:
-        say(f"{rest} more; --limit shows them.")
+        say(f"{rest} more; use --limit to list them.")
     return 0
 
 
@@ -138,8 +138,8 @@ async def _retry(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions
     wanted = await _wanted(jobs, options)
     count = await jobs.retry(wanted)
     if count or options.is_all:
-        say(f"{_jobs(count)} queued again for a server with a model; what was paid for is not paid again.")
-    return _report_skipped(options, len(wanted) - count, "only failed, cancelled and waiting ones are retried")
+        say(f"{_jobs(count)} queued again for a server with a model. Answers that were paid for are kept.")
+    return _report_skipped(options, len(wanted) - count, "only failed, cancelled and waiting jobs can be retried")
 
 
 async def _cancel(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions) -> int:
@@ -147,7 +147,9 @@ async def _cancel(jobs: SqliteExtractionQueue, _: Settings, options: QueueOption
     count = await jobs.cancel(wanted)
     if count or options.is_all:
         say(f"{_jobs(count)} cancelled; the episodes stay.")
-    return _report_skipped(options, len(wanted) - count, "only queued and running ones without a result are cancelled")
+    return _report_skipped(
+        options, len(wanted) - count, "only queued and running jobs without a result can be cancelled"
+    )
 
 
 async def _pause(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions) -> int:
@@ -155,7 +157,7 @@ async def _pause(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions
     await jobs.pause(paused=is_paused)
     waiting = (await jobs.sizes(None))["queued"]
     if is_paused:
-        say(f"Paused with {_jobs(waiting)} waiting; what runs now ends. Episodes are still stored and found.")
+        say(f"Paused with {_jobs(waiting)} waiting. Running jobs finish; episodes are still stored and found.")
     else:
         say(f"Resumed with {_jobs(waiting)} waiting for a server with a model.")
     return 0
@@ -182,14 +184,16 @@ async def _wanted(jobs: SqliteExtractionQueue, options: QueueOptions) -> list[in
 
 
 async def _named(jobs: SqliteExtractionQueue, names: Sequence[str]) -> list[ExtractionRecord]:
-    """Each named job once. Raises NotFound, InvalidInput."""
+    """The named jobs without duplicates. Raises NotFound, InvalidInput."""
     numbers = [int(name) for name in names if name.isdecimal()]
     uuids = [_uuid(name) for name in names if not name.isdecimal()]
     found = {job.id: job for job in (*await jobs.find(numbers), *await jobs.of_episodes(uuids))}
     known = {str(job_id) for job_id in found} | {job.episode_uuid for job in found.values()}
     missing = [str(name) for name in (*numbers, *uuids) if str(name) not in known]
     if missing:
-        raise NotFound(f"There is no job {', '.join(missing)}. Nothing was changed. `graphiti-pkm queue list` has all.")
+        raise NotFound(
+            f"There is no job {', '.join(missing)}. Nothing was changed. `graphiti-pkm queue list` lists all jobs."
+        )
     return list(found.values())
 
 
@@ -198,7 +202,7 @@ def _uuid(name: str) -> str:
         return str(UUID(name))
     except ValueError:
         raise InvalidInput(
-            f"{name!a} is neither the number of a job nor the whole uuid of an episode. Nothing was changed."
+            f"{name!a} is neither the number of a job nor the full uuid of an episode. Nothing was changed."
         ) from None
 
 
@@ -206,7 +210,7 @@ def _report_skipped(options: QueueOptions, rest: int, why: str) -> int:
     """A job that was named and is left as it is counts as a failure."""
     if options.is_all or not rest:
         return 0
-    complain(f"{_jobs(rest)} left as before: {why}.")
+    complain(f"{_jobs(rest)} were not changed: {why}.")
     return 1
 
 
@@ -215,7 +219,7 @@ def _as_json(job: ExtractionRecord) -> dict[str, object]:
 
 
 def _stored(job: ExtractionRecord) -> dict[str, int]:
-    """Counts only: the answer itself has words of the memory."""
+    """Only counts, because the answer contains words of the memory."""
     return {name: len(value) for name, value in job.answer.items() if isinstance(value, list) and value}
 
 

@@ -1,4 +1,4 @@
-"""``reembed``: the memory's vectors become those of the model that the settings name."""
+"""``reembed``: computes the vectors of the memory with the configured model."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ _CHARACTERS_A_TOKEN = 4
 
 
 def reembed(settings: Settings, *, dry_run: bool) -> int:
-    """Embed what has no vector of the configured model; after a change of model that is everything."""
+    """Embed all texts that have no vector of the configured model; after a change of model these are all texts."""
     if not holds_memory(settings.data_dir):
         raise NotFound(no_memory(settings.data_dir))
     return asyncio.run(_dry_run(settings) if dry_run else _reembed(settings))
@@ -33,7 +33,7 @@ async def _dry_run(settings: Settings) -> int:
         say(line)
     if size.texts and settings.embedding_mode == "local":
         say(f"  time        about {size.texts / await _rate(settings):.0f} s on this machine")
-    say("Nothing was changed or sent; without --dry-run it is.")
+    say("Nothing was changed or sent. Run the command without --dry-run to do it.")
     return 0
 
 
@@ -51,7 +51,7 @@ async def _reembed(settings: Settings) -> int:
                 done = await memory.reembedding.fill(progress)
             except ModelUnavailable as error:
                 raise Unavailable(
-                    f"{error.message} What is embedded stays so; run `graphiti-pkm reembed` again."
+                    f"{error.message} Finished vectors are stored; run `graphiti-pkm reembed` again to continue."
                 ) from error
             await memory.context.graph.writer.wait_durable()
             await _mark(memory)
@@ -60,23 +60,23 @@ async def _reembed(settings: Settings) -> int:
     rate = f" in {seconds:.1f} s, {done / seconds:.0f} a second" if done else ""
     say(f"Embedded {done} texts{rate}.")
     if other is not None:
-        say("Servers that were running with the other model search by words until they are started again.")
+        say("Restart servers that run with the old model; until then they search by words.")
     return 0
 
 
 async def _mark(memory: Memory) -> None:
-    """What was written here is on disk, so that the next start has nothing to look for."""
+    """Mark all writes as applied, so that the next start need not check them."""
     await memory.journal.applied(await memory.journal.written_until_now())
 
 
 def _print_plan(settings: Settings, embedder: Embedder, other: RecordedEmbedding | None) -> None:
     own = f"{embedder.model} ({embedder.dimension} dimensions)"
     if other is None:
-        say(f"The vectors of this memory are of {own}; those that are missing are made.")
+        say(f"The vectors of this memory come from {own}; missing ones are added.")
     elif other.is_changing:
-        say(f"A change to {other.describe()} was not finished; all vectors are made anew with {own}.")
+        say(f"A change to {other.describe()} was not finished; all vectors are computed with {own}.")
     else:
-        say(f"The vectors of this memory are of {other.describe()}; all are made anew with {own}.")
+        say(f"The vectors of this memory come from {other.describe()}; all are computed again with {own}.")
     if settings.embedding_mode == "api":
         say(f"Every text below is sent to {service_of(settings).host}.")
 
@@ -93,7 +93,7 @@ def _estimate(settings: Settings, size: EmbeddingSize) -> Sequence[str]:
 
 
 async def _rate(settings: Settings) -> float:
-    """Texts a second of the local model, tried on made-up sentences."""
+    """Texts per second of the local model, measured with generated sentences."""
     embedder = configured_embedder(settings)
     try:
         await embedder.embed(["one to load the model"])

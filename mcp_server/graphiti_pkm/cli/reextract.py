@@ -1,4 +1,4 @@
-"""``reextract``: stored episodes are read again by a model; nothing that it no longer finds is deleted."""
+"""``reextract``: a model reads stored episodes again; facts that it no longer finds are not deleted."""
 
 import argparse
 import asyncio
@@ -23,11 +23,13 @@ _ENDED = frozenset({"done", "failed", "cancelled"})
 
 
 def reextract(settings: Settings, options: argparse.Namespace) -> int:
-    """Queue episodes, or only say what reading them would take; with ``wait`` see it through."""
+    """Queue episodes, or only estimate the cost; with ``wait``, read them."""
     if not has_journal(settings.data_dir):
         raise NotFound(no_memory(settings.data_dir))
     if options.wait and not options.dry_run and not settings.llm_model:
-        raise ConfigurationError("No model is configured: set llm_model, or leave --wait out and let a server do it.")
+        raise ConfigurationError(
+            "No model is configured: set llm_model, or omit --wait and let a server with a model read them."
+        )
     return asyncio.run(_reextract(settings, options))
 
 
@@ -52,7 +54,7 @@ async def _reextract(settings: Settings, options: argparse.Namespace) -> int:
         say_json({"jobs": jobs, "already_queued": choice.already_queued})
     else:
         say(f"Queued {len(jobs)} episode(s){_left_out(choice)}. A running server with a model reads them;")
-        say("`graphiti-pkm queue list` shows how far it is.")
+        say("`graphiti-pkm queue list` shows the progress.")
     return 0
 
 
@@ -78,17 +80,19 @@ def _print_estimate(choice: Choice, settings: Settings, *, as_json: bool) -> Non
 
 
 def _left_out(choice: Choice) -> str:
-    return f" ({choice.already_queued} more wait already)" if choice.already_queued else ""
+    return f" ({choice.already_queued} more are already queued)" if choice.already_queued else ""
 
 
 async def _see_through(memory: Memory, jobs: Sequence[int], *, as_json: bool) -> int:
-    """Work, or watch a server work, until all have ended; 1 if any was not read."""
+    """Read the episodes, or wait for a server to do it; returns 1 if any was not read."""
     queue = memory.journal.extractions
     if jobs and await queue.paused():
-        complain(f"The queue is paused: {len(jobs)} episode(s) wait. `graphiti-pkm queue resume` goes on.")
+        complain(
+            f"The queue is paused, and {len(jobs)} episode(s) are waiting. Resume it with `graphiti-pkm queue resume`."
+        )
         return 1
     ended: dict[int, ExtractionRecord] = {}
-    told: dict[int, str] = {}
+    reported: dict[int, str] = {}
     while len(ended) < len(jobs):
         changed = memory.extracting.changed.next if memory.extracting else asyncio.Event()
         for job in await queue.find([one for one in jobs if one not in ended]):
@@ -96,18 +100,18 @@ async def _see_through(memory: Memory, jobs: Sequence[int], *, as_json: bool) ->
                 ended[job.id] = job
                 if not as_json:
                     say(f"{job.episode_uuid}  {_outcome(job)}")
-            elif job.reason and told.get(job.id) != job.reason:
-                told[job.id] = job.reason
-                complain(f"{job.episode_uuid} waits: {job.reason}")
+            elif job.reason and reported.get(job.id) != job.reason:
+                reported[job.id] = job.reason
+                complain(f"{job.episode_uuid} is waiting: {job.reason}")
         if len(ended) < len(jobs):
             await wait_for_any(changed, seconds=_LOOK_SECONDS)
     if as_json:
-        say_json({"jobs": [{"episode_uuid": job.episode_uuid, **_told(job)} for job in ended.values()]})
+        say_json({"jobs": [{"episode_uuid": job.episode_uuid, **_result(job)} for job in ended.values()]})
     return 0 if all(job.state == "done" for job in ended.values()) else 1
 
 
-def _told(job: ExtractionRecord) -> dict[str, object]:
-    """Uuids and counts; the words of the memory are for ``get_status``."""
+def _result(job: ExtractionRecord) -> dict[str, object]:
+    """State and uuids, but no words of the memory."""
     if job.state != "done":
         return {"state": job.state, "reason": job.reason, "remedy": job.remedy}
     return {"state": job.state, **{name: _uuids(job, name) for name in ("facts", "retired", "proposed", "not_found")}}

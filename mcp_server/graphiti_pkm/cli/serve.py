@@ -1,4 +1,4 @@
-"""``serve``: the MCP server; what is heavy is imported when the first client has its list of tools."""
+"""``serve``: the MCP server. Heavy modules are imported after the first client got its list of tools."""
 
 import gc
 import logging
@@ -17,14 +17,16 @@ _log = logging.getLogger(__name__)
 
 
 def serve(loaded: LoadedSettings) -> int:
-    """Serve until the client closes the connection or the operator stops it."""
+    """Serve until the client closes the connection or the server is stopped."""
     settings = loaded.settings
     configure_logging(settings.log_level, settings.log_format)
     _log.info("starting", extra={"event": _effective(loaded)})
     for note in (*loaded.warnings, *loaded.notes):
         _log.warning("%s", note)
     if settings.transport == "stdio" and sys.stdin.isatty():
-        _log.warning("waiting for an MCP client on stdin, which starts this command itself; Ctrl-C ends it")
+        _log.warning(
+            "waiting for an MCP client on stdin; clients normally start this command themselves. Press Ctrl-C to stop"
+        )
 
     def parts() -> tuple[Start, Counted | None]:
         counted = _counted(settings)
@@ -35,7 +37,7 @@ def serve(loaded: LoadedSettings) -> int:
 
 
 def _effective(loaded: LoadedSettings) -> dict[str, object]:
-    """What an operator asks first of a log."""
+    """The fields of the first line in the log."""
     changed = {
         name: {"value": value, "origin": origin} for name, value, origin in loaded.effective() if origin != "default"
     }
@@ -50,29 +52,29 @@ def _effective(loaded: LoadedSettings) -> dict[str, object]:
 
 
 def _address(settings: Settings) -> dict[str, str]:
-    """What a client is given to connect to."""
+    """The address for clients."""
     if settings.transport == "stdio":
         return {}
-    from graphiti_pkm.server.transports.http import SSE_PATH  # noqa: PLC0415  (stdio answers sooner without a web server)
+    from graphiti_pkm.server.transports.http import SSE_PATH  # noqa: PLC0415  (stdio starts faster without a web server)
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return {"url": f"http://{host}:{settings.port}{SSE_PATH if settings.transport == 'sse' else settings.path}"}
 
 
 def _counted(settings: Settings) -> Counted | None:
-    """What counts, if figures are asked for; over stdio nobody could look at them."""
+    """The metrics collector if metrics are on; over stdio nobody could read them."""
     if not settings.metrics or settings.transport == "stdio":
         return None
-    from graphiti_pkm.server.observability.prometheus import PrometheusMetrics  # noqa: PLC0415  (for those who ask)
+    from graphiti_pkm.server.observability.prometheus import PrometheusMetrics  # noqa: PLC0415  (imported only if metrics are on)
 
     return PrometheusMetrics()
 
 
 def _open(settings: Settings, metrics: Metrics) -> AbstractAsyncContextManager[Services]:
-    # Called in a thread: this import brings the database client, Graphiti and numpy.
+    # Called in a thread, because this imports the database client, Graphiti and NumPy.
     try:
         from graphiti_pkm.bootstrap import open_services  # noqa: PLC0415
     finally:
         gc.freeze()
-        gc.enable()  # switched off by ``main`` for as long as there are only imports
+        gc.enable()  # ``main`` turned it off during the imports
     return open_services(settings, metrics)

@@ -1,4 +1,4 @@
-"""``status``: what ``get_status`` tells a model, for a person."""
+"""``status``: the answer of ``get_status`` for a person."""
 
 import asyncio
 
@@ -17,14 +17,14 @@ from graphiti_pkm.settings.loader import Settings
 
 
 def status(settings: Settings, *, as_json: bool) -> int:
-    """Print the state of the memory; 0 if it works, 1 if it does not or there is none."""
+    """Print the state of the memory; returns 0 if it works, 1 if it does not or there is no memory."""
     if not holds_memory(settings.data_dir):
         return _report_no_memory(settings, as_json=as_json)
     found, others, memory_bytes = asyncio.run(_ask(settings))
     if as_json:
-        # How long this command has run says nothing about the memory.
-        told = found.model_dump(exclude={"uptime_seconds"})
-        say_json({**told, "others": others, "database_memory_bytes": memory_bytes})
+        # The uptime of this command says nothing about the memory.
+        shown = found.model_dump(exclude={"uptime_seconds"})
+        say_json({**shown, "others": others, "database_memory_bytes": memory_bytes})
     else:
         _print(found, others, memory_bytes)
     return 1 if found.status == "unavailable" else 0
@@ -39,12 +39,12 @@ def _report_no_memory(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _ask(settings: Settings) -> tuple[StatusResponse, str | None, int | None]:
-    """With the size of all that people with tokens have, whose groups are nobody else's to list."""
+    """The status with the total size of the groups of people with tokens, which are not listed one by one."""
     async with open_without_model(settings) as memory:
         found = await memory.services[STATUS].get_status(LOCAL)
         others = await _others(memory.context.graph) if found.status != "unavailable" else None
-        told = found.model_copy(update={"extraction_model": settings.llm_model})
-        return told, others, await memory.database.memory_usage()
+        shown = found.model_copy(update={"extraction_model": settings.llm_model})
+        return shown, others, await memory.database.memory_usage()
 
 
 async def _others(graph: Graph) -> str | None:

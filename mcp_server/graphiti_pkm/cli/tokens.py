@@ -1,4 +1,4 @@
-"""``tokens``: who may connect over HTTP. A token is shown once, when it is made; what is kept is its hash."""
+"""``tokens``: who may connect over HTTP. A token is shown once, when it is created; only its hash is stored."""
 
 import argparse
 import json
@@ -22,7 +22,7 @@ _ENVIRONMENT = "GRAPHITI_PKM_TOKENS"
 
 
 def tokens(settings: Settings, options: argparse.Namespace) -> int:
-    """Make, list or revoke tokens; running servers notice by themselves."""
+    """Create, list or revoke tokens; running servers notice the change."""
     needs_name = options.action != "list"
     if needs_name != bool(options.name):
         what = {"create": "needs the name of a principal", "revoke": "needs the id of a token", "list": "takes no name"}
@@ -33,7 +33,7 @@ def tokens(settings: Settings, options: argparse.Namespace) -> int:
 
 def _create(settings: Settings, options: argparse.Namespace) -> int:
     if options.days is not None and options.days < 1:
-        raise InvalidInput("Nothing was made: --days needs a number above 0; left out, the token has no end.")
+        raise InvalidInput("No token was created: --days must be at least 1; without it the token does not expire.")
     secret, now = new_secret(), datetime.now(UTC).replace(microsecond=0)
     try:
         token = Token(
@@ -47,24 +47,24 @@ def _create(settings: Settings, options: argparse.Namespace) -> int:
         )
     except (ValidationError, OverflowError):
         raise InvalidInput(
-            "Nothing was made: a principal has 1 to 128 letters, digits or . _ @ + -, a person that a service speaks "
-            "for is SERVICE:USER; a service that speaks for users has a name without : that is not local; a group has "
-            "1 to 64 letters, digits, - or _; --days ends before the year 10000."
+            "No token was created. A principal has 1 to 128 letters, digits or . _ @ + -; a user of a service is "
+            "SERVICE:USER; a service with --may-impersonate has a name without : that is not local; a group has 1 to "
+            "64 letters, digits, - or _; --days must end before the year 10000."
         ) from None
     path = settings.token_path
     if not options.entry:
-        with _held(path):
+        with _locked(path):
             write_tokens(path, [*read_tokens(path), token])
     if options.json:
         say_json({"token": secret, "file": None if options.entry else str(path), "entry": as_entry(token)})
         return 0
     say(secret)
-    say(f"Token {token.id} of {_of(token)}. It is shown this once; what is kept is its hash.")
+    say(f"Token {token.id} of {_of(token)}. It is not shown again; only its hash is stored.")
     if options.entry:
-        say(f"It is in no file. An entry for {_ENVIRONMENT}, which holds a list of them:")
+        say(f"It was not written to a file. Entry for {_ENVIRONMENT}, which contains a list of entries:")
         say(json.dumps(as_entry(token)))
     else:
-        say(f"It is in {path}. A running server takes it from now on, and nobody without one.")
+        say(f"Its hash is in {path}. Running servers accept it now, and refuse callers without a token.")
     return 0
 
 
@@ -80,22 +80,22 @@ def _list(settings: Settings, options: argparse.Namespace) -> int:
         say_json({"tokens": listed})
         return 0
     for one, origin in found:
-        until = f"until {_day(one.expires)}" if one.expires else "without end"
-        say(f"{one.id}  {one.state(now):<8}{_of(one)}, made {_day(one.created)}, {until}, from {origin}")
+        until = f"until {_day(one.expires)}" if one.expires else "does not expire"
+        say(f"{one.id}  {one.state(now):<8}{_of(one)}, created {_day(one.created)}, {until}, from {origin}")
     if not found:
-        say(f"No tokens: {path} holds none. On this machine the server asks for none until there is one.")
+        say(f"There are no tokens in {path}. Until there is one, local clients need none.")
     return 0
 
 
 def _revoke(settings: Settings, options: argparse.Namespace) -> int:
     path = settings.token_path
-    with _held(path):
+    with _locked(path):
         kept = read_tokens(path)
         meant = [one for one in kept if one.id == options.name]
         if not meant:
             raise NotFound(
-                f"There is no token {options.name!a} in {path}. `graphiti-pkm tokens list` has all; one of "
-                f"{_ENVIRONMENT} is revoked by taking it out there and starting the server anew."
+                f"There is no token {options.name!a} in {path}. `graphiti-pkm tokens list` lists all. To revoke one in "
+                f"{_ENVIRONMENT}, remove it there and restart the server."
             )
         now = datetime.now(UTC).replace(microsecond=0)
         changed = [one.model_copy(update={"revoked": one.revoked or now}) if one in meant else one for one in kept]
@@ -103,7 +103,7 @@ def _revoke(settings: Settings, options: argparse.Namespace) -> int:
     if options.json:
         say_json({"revoked": options.name})
     else:
-        say(f"Token {options.name} is revoked: running servers refuse it from now on.")
+        say(f"Token {options.name} is revoked; running servers refuse it now.")
     return 0
 
 
@@ -111,13 +111,15 @@ _DO: dict[str, Callable[[Settings, argparse.Namespace], int]] = {"create": _crea
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[None]:
-    """Alone with the file: two commands at once must not lose what one of them wrote."""
+def _locked(path: Path) -> Iterator[None]:
+    """Lock the file, so that two commands at once do not lose each other's changes."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = open_lock(path.with_name(f".{path.name}.lock"))
     except OSError as error:
-        raise ConfigurationError(f"Cannot write beside {path}: {error.strerror}. Nothing was changed.") from None
+        raise ConfigurationError(
+            f"Cannot write to the directory of {path}: {error.strerror}. Nothing was changed."
+        ) from None
     try:
         wait_for_lock(lock, EXCLUSIVE)
         yield
@@ -127,7 +129,7 @@ def _held(path: Path) -> Iterator[None]:
 
 def _of(token: Token) -> str:
     groups = f", groups {', '.join(token.groups)}" if token.groups else ""
-    return f"{token.principal} ({token.tier}{', speaks for users' if token.may_impersonate else ''}{groups})"
+    return f"{token.principal} ({token.tier}{', may impersonate' if token.may_impersonate else ''}{groups})"
 
 
 def _day(at: datetime) -> str:

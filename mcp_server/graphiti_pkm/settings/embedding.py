@@ -1,4 +1,4 @@
-"""What the settings of embeddings mean together: mode, model, dimension."""
+"""Checks and resolves the settings of embeddings: mode, model, dimension."""
 
 from typing import Protocol
 
@@ -14,13 +14,13 @@ API_MODEL = "text-embedding-3-small"
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _TAKES_DIMENSION = "text-embedding-3-"
 NO_HYBRID = (
-    "hybrid is not offered: it would mix vectors of two models in one memory, which cannot be compared. Use local "
-    "(nothing leaves this machine) or api; `graphiti-pkm reembed` changes a memory from one to the other"
+    "hybrid is not supported: it would mix vectors of two models in one memory, which cannot be compared. Use local "
+    "(nothing leaves this machine) or api; `graphiti-pkm reembed` changes an existing memory from one to the other"
 )
 
 
 class EmbeddingSettings(Protocol):
-    """The part of the settings that is looked at here."""
+    """The settings that are used here."""
 
     @property
     def embedding_mode(self) -> str: ...
@@ -35,49 +35,49 @@ class EmbeddingSettings(Protocol):
 
 
 def checked_mode(mode: str) -> str:
-    """Raises ValueError for a mode that is not offered."""
+    """Raises ValueError for an unsupported mode."""
     if mode == "hybrid":
         raise ValueError(NO_HYBRID)
     if mode not in ("local", "api"):
-        raise ValueError("not local or api")
+        raise ValueError("must be local or api")
     return mode
 
 
 def embedding_model(settings: EmbeddingSettings) -> str:
-    """The model that is meant."""
+    """The effective model."""
     return settings.embedding_model or (API_MODEL if settings.embedding_mode == "api" else LOCAL_MODEL)
 
 
 def takes_dimension(model: str) -> bool:
-    """Whether a service may be asked for vectors of this model in another dimension than its own."""
+    """Whether a service can reduce the dimension of this model's vectors."""
     return _TAKES_DIMENSION in model
 
 
 def embedding_dimension(settings: EmbeddingSettings) -> int:
-    """Of the model's vectors. Raises ConfigurationError if it is neither given nor known."""
+    """The dimension of the model's vectors. Raises ConfigurationError if it is neither set nor known."""
     model = embedding_model(settings)
     known = _DIMENSIONS.get(model.rpartition("/")[2]) if settings.embedding_mode == "api" else LOCAL_DIMENSION
     dimension = settings.embedding_dimension or known
     if dimension is None:
         raise ConfigurationError(
-            f"How many dimensions the vectors of {model} have is not known: set GRAPHITI_PKM_EMBEDDING_DIMENSION."
+            f"The dimension of the model {model} is not known: set GRAPHITI_PKM_EMBEDDING_DIMENSION."
         )
     return dimension
 
 
 def check_embedding(settings: EmbeddingSettings) -> None:
-    """Raises ConfigurationError if the settings of embeddings do not fit together, naming what to set."""
+    """Raises ConfigurationError, with what to set, if the settings of embeddings contradict each other."""
     model, dimension = embedding_model(settings), embedding_dimension(settings)
     if settings.embedding_mode != "api":
         if model.rpartition("/")[2] != LOCAL_MODEL.rpartition("/")[2] or dimension != LOCAL_DIMENSION:
             raise ConfigurationError(
-                f"embedding_mode local has one model, {LOCAL_MODEL} with {LOCAL_DIMENSION} dimensions: leave out "
-                "embedding_model and embedding_dimension, or set GRAPHITI_PKM_EMBEDDING_MODE=api for a service."
+                f"embedding_mode local has one model, {LOCAL_MODEL} with {LOCAL_DIMENSION} dimensions: remove "
+                "embedding_model and embedding_dimension, or set GRAPHITI_PKM_EMBEDDING_MODE=api to use a service."
             )
         return
     if settings.embedding_api_key is None and is_openai(settings.embedding_base_url):
         names = ", ".join(reversed(variables_of("embedding_api_key")))
         raise ConfigurationError(
-            f"embedding_mode api needs a key: set {names} or {OPENAI_KEY}, or name a service "
-            "that asks for none with GRAPHITI_PKM_EMBEDDING_BASE_URL."
+            f"embedding_mode api needs a key: set {names} or {OPENAI_KEY}. For a service without "
+            "keys, set GRAPHITI_PKM_EMBEDDING_BASE_URL."
         )

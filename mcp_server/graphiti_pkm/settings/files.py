@@ -1,4 +1,4 @@
-"""Files with settings: the nearest ``.env``, and YAML in our own form or in that of Graphiti's MCP server."""
+"""Files with settings: the nearest ``.env``, and YAML in our form or that of Graphiti's MCP server."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -10,71 +10,71 @@ from graphiti_pkm.settings.names import is_blank
 
 @dataclass(frozen=True)
 class YamlSettings:
-    """What a YAML file gives, by the names of settings."""
+    """The values in a YAML file, by setting."""
 
     values: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    """What of it is not used, one line each."""
+    """Parts of the file that are not used, one line each."""
     origins: Mapping[str, str] = field(default_factory=dict)
-    """Where each value stands."""
+    """The origin of each value."""
     is_upstream: bool = False
     """Whether it is a file of Graphiti's MCP server."""
 
 
 def find_env_file(given: Path | None, directory: Path) -> Path | None:
-    """The ``.env`` that was named, or the nearest one upwards: MCP clients start servers in any directory.
+    """The given ``.env``, or the nearest one in the directory and its parents.
 
     Raises:
-        ConfigurationError: the one that was named is not there.
+        ConfigurationError: the given file does not exist.
     """
     if given is not None:
         if not given.is_file():
-            raise ConfigurationError(f"There is no file {given}; --env-file must name one.")
+            raise ConfigurationError(f"--env-file: {given} does not exist.")
         return given
     return next((path for d in (directory, *directory.parents) if (path := d / ".env").is_file()), None)
 
 
 def read_dotenv(path: Path) -> dict[str, str | None]:
-    """Raises ConfigurationError if it cannot be read."""
-    from dotenv import dotenv_values  # noqa: PLC0415  (only who has a .env pays for the import)
+    """Raises ConfigurationError if the file cannot be read."""
+    from dotenv import dotenv_values  # noqa: PLC0415  (imported only if there is a .env)
 
     try:
         return dict(dotenv_values(path))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"Cannot read {path}: {type(error).__name__}. Correct it, or name another file with --env-file."
+            f"Cannot read {path}: {type(error).__name__}. Correct it, or use another file with --env-file."
         ) from error
 
 
 def read_yaml(
     path: Path, known: Collection[str], environ: Mapping[str, str], elsewhere: Collection[str] = ()
 ) -> YamlSettings:
-    """Settings of a YAML file, ``${NAME}`` and ``${NAME:otherwise}`` replaced from the environment.
+    """Settings of a YAML file, with ``${NAME}`` and ``${NAME:default}`` replaced from the environment.
 
-    Blocks of Graphiti's MCP server are translated; what is not used of them is noted. ``elsewhere``: settings that
+    Blocks of Graphiti's MCP server are translated, with notes about their unused parts. ``elsewhere``: settings that
     flags or the environment give.
 
     Raises:
-        ConfigurationError: it cannot be read, or holds a name that nobody knows.
+        ConfigurationError: the file cannot be read or contains an unknown name.
     """
-    import yaml  # noqa: PLC0415  (only who has a configuration file pays for the import)
+    import yaml  # noqa: PLC0415  (imported only if there is a configuration file)
 
     from graphiti_pkm.settings.upstream import BLOCKS, expand, translate  # noqa: PLC0415  (as above)
 
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        # Without its cause: the message of a YAML error quotes the line, which may hold a key.
+        # Without its cause: the message of a YAML error quotes the line, which may contain a key.
         raise ConfigurationError(f"Cannot read the configuration file {path.name}: {type(error).__name__}.") from None
     if not isinstance(data, dict):
-        raise ConfigurationError(f"The configuration file {path.name} must hold `setting: value` lines.")
+        raise ConfigurationError(f"The configuration file {path.name} must contain `setting: value` lines.")
     data = expand(data, environ)
     blocks = BLOCKS.intersection(data)
     if not blocks:
         unknown = sorted(map(str, set(data) - set(known)))
         if unknown:
             raise ConfigurationError(
-                f"Unknown setting(s) in {path.name}: {', '.join(unknown)}. Known: {', '.join(known)}."
+                f"Unknown settings in {path.name}: {', '.join(unknown)}. Known: {', '.join(known)}."
             )
         data = {name: value for name, value in data.items() if not is_blank(value)}
         return YamlSettings(data, origins=dict.fromkeys(data, str(path)))

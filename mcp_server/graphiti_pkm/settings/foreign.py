@@ -1,7 +1,8 @@
-"""The environment of Graphiti's own MCP server, taken as it is: what its file would make of its variables.
+"""Reads the environment variables of Graphiti's own MCP server.
 
-Its names for a model are everybody's (``MODEL_NAME``), and a file of some project may be the nearest ``.env``. So they
-count only where a name of a memory stands beside them: no text goes to a model that was named for another program.
+Other programs use its names for a model, too (``MODEL_NAME``), and the nearest ``.env`` may belong to another project.
+So they count only together with a variable of a memory; no text is sent to a model that was configured for another
+program.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -17,42 +18,42 @@ if TYPE_CHECKING:
     from graphiti_pkm.settings.upstream import Translated
 
 FOREIGN_CONFIG = "CONFIG_PATH"
-"""Its variable for its file."""
+"""The variable that names its configuration file."""
 MODEL, EMBEDDER = "MODEL_NAME", "EMBEDDER_MODEL"
 ADDRESSES = ("OPENAI_API_URL", "OPENAI_BASE_URL")
 _MARKS = ("NEO4J_URI", "NEO4J_USER", "FALKORDB_URI", "GRAPHITI_GROUP_ID")
 _NAMED = ("mode", "model", "base_url", "api_key", "api_key_file")
-"""Ends of our settings that say which model is meant, where and with which key: they go together."""
-_NOT_USED = {"SEMAPHORE_LIMIT": "extraction_parallel says how many groups a model reads at once"}
+"""Suffixes of our settings for model, address and key, which belong together."""
+_NOT_USED = {"SEMAPHORE_LIMIT": "extraction_parallel sets how many groups a model reads in parallel"}
 
 
 @dataclass(frozen=True)
 class Variables:
-    """Environment and ``.env``, without what is empty."""
+    """Environment and ``.env``, without empty values."""
 
     environment: Mapping[str, str]
     dotenv: Mapping[str, str]
     env_file: Path | None
 
     def levels(self) -> Iterator[tuple[Mapping[str, str], str, str]]:
-        """Each with where it is and what stands before a name of it where its origin is told."""
+        """Each level with its description for errors and the prefix for origins."""
         yield self.environment, "in the environment", ""
         yield self.dotenv, f"in {self.env_file}", f"{self.env_file}: "
 
     def merged(self) -> dict[str, str]:
-        """The environment, with what only ``.env`` has."""
+        """Environment and ``.env`` together; the environment takes precedence."""
         return {**self.dotenv, **self.environment}
 
     def origin(self, name: str) -> str:
-        """Where a name gets the value that counts."""
+        """The origin of the effective value of a variable."""
         return next((prefix + name for level, _, prefix in self.levels() if name in level), name)
 
 
 def is_foreign_config(path: Path | None) -> bool:
-    """Whether that is a file of Graphiti's server: other programs have a ``CONFIG_PATH`` too."""
+    """Whether a file belongs to Graphiti's server; other programs use ``CONFIG_PATH``, too."""
     if path is None or not path.is_file():
         return False
-    import yaml  # noqa: PLC0415  (only who has a configuration file pays for the import)
+    import yaml  # noqa: PLC0415  (imported only if there is a configuration file)
 
     from graphiti_pkm.settings.upstream import BLOCKS  # noqa: PLC0415  (as above)
 
@@ -64,9 +65,9 @@ def is_foreign_config(path: Path | None) -> bool:
 
 
 def with_foreign_variables(yaml: YamlSettings, variables: Variables, elsewhere: Collection[str] = ()) -> YamlSettings:
-    """The settings of a YAML file, and what the variables of Graphiti's server say of models beside them.
+    """The settings of a YAML file, completed by the model variables of Graphiti's server.
 
-    A file of that server refers to its variables itself; ours, or one of our own names, takes their place.
+    A file of that server refers to its variables itself. Our own settings take precedence over the variables.
 
     Raises:
         ConfigurationError: two names of one address differ.
@@ -84,7 +85,7 @@ def with_foreign_variables(yaml: YamlSettings, variables: Variables, elsewhere: 
                 continue
             ours = next((f"{of}_{one}" for one in _NAMED if {f"{of}_{one}"} & {*values, *elsewhere}), "")
             if ours:
-                notes.append(f"{prefix}{name}: not used, {ours} is given")
+                notes.append(f"{prefix}{name}: not used, because {ours} is set")
                 continue
             found = _translated(
                 of, level[name], variables.merged().get(OPENAI_KEY), address[1] if address else OPENAI_URL
@@ -100,8 +101,8 @@ def with_foreign_variables(yaml: YamlSettings, variables: Variables, elsewhere: 
 
 
 def _translated(of: str, model: str, key: str | None, url: object) -> "Translated":
-    """As the file that Graphiti's server brings makes settings of its variables."""
-    from graphiti_pkm.settings.upstream import translate  # noqa: PLC0415  (most never need it)
+    """Translate as the default file of Graphiti's server would."""
+    from graphiti_pkm.settings.upstream import translate  # noqa: PLC0415  (rarely needed)
 
     providers = {"openai": {"api_key": key, "api_url": url}}
     block = "llm" if of == "llm" else "embedder"

@@ -1,4 +1,4 @@
-"""Which key goes to which address. A key given for one is never sent to another by accident."""
+"""Decides which key is sent to which address, so that no key is sent to another address than its own."""
 
 import ipaddress
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ OPENAI_KEY = "OPENAI_API_KEY"
 
 @dataclass(frozen=True)
 class GivenKey:
-    """A key as it was given: itself or in a file, for an address, and where each comes from."""
+    """A key, or the file that contains it, with its address and the origins of the settings."""
 
     setting: str
     key: SecretStr | None
@@ -39,17 +39,17 @@ def choose_key(
 ) -> ChosenKey:
     """The key for an address.
 
-    One that a YAML file holds belongs to the address in that file (``yaml_url``; None: OpenAI's), whatever else names
-    another. ``OPENAI_API_KEY`` belongs to OpenAI's address.
+    A key in a YAML file belongs to the address in that file (``yaml_url``; None: OpenAI's), even if another source sets
+    another address. ``OPENAI_API_KEY`` belongs to OpenAI's address.
 
     Raises:
-        ConfigurationError: the file of the key cannot be read, or it holds no key.
+        ConfigurationError: the file of the key cannot be read or contains no key.
     """
     setting = given.setting if given.key else given.setting + "_file"
     origin = given.origins[setting]
     if given.key or given.file:
         if origin in yaml_origins and not same_server(given.base_url, str(yaml_url or OPENAI_URL)):
-            return ChosenKey(None, "default", f"{given.setting}: not used, it was given for another address")
+            return ChosenKey(None, "default", f"{given.setting}: not used, because it belongs to another address")
         text = given.key.get_secret_value() if given.key else _read(given.file, given.setting)
         return ChosenKey(_checked(text, origin), origin)
     if is_openai(given.base_url) and (key := variables.get(OPENAI_KEY, "").strip()):
@@ -63,7 +63,7 @@ def is_openai(url: str) -> bool:
 
 
 def is_nearby(url: str) -> bool:
-    """Whether an address is of this machine or of a private network, where no proxy stands between."""
+    """Whether an address is on this machine or in a private network, where no proxy is used."""
     host = urlsplit(url).hostname or ""
     try:
         address = ipaddress.ip_address(host)
@@ -73,7 +73,7 @@ def is_nearby(url: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine by its address."""
+    """Whether a host is a loopback address."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -81,7 +81,7 @@ def is_loopback(host: str) -> bool:
 
 
 def same_server(one: str, other: str) -> bool:
-    """Whether two addresses name one server, encrypted alike."""
+    """Whether two addresses have the same scheme, host and port."""
     return _server(one) == _server(other)
 
 
@@ -98,7 +98,7 @@ def _read(path: Path | None, setting: str) -> str:
 
 
 def _checked(key: str, origin: str) -> SecretStr:
-    """A key that can be sent: one word of plain characters."""
+    """Check that a key can be sent."""
     if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise ConfigurationError(f"The key from {origin} must be one word of plain characters and nothing else.")
+        raise ConfigurationError(f"The key from {origin} must be a single word of printable ASCII characters.")
     return SecretStr(key)

@@ -1,8 +1,8 @@
-"""Settings: the only reader of environment, ``.env``, YAML and flags.
+"""The settings; nothing else reads environment, ``.env``, YAML or flags.
 
-Every field of ``Settings`` is one setting under four names: flag ``--data-dir``, environment and ``.env``
-``GRAPHITI_PKM_DATA_DIR``, YAML ``data_dir``. The first of flag, environment, ``.env``, YAML, default wins.
-No settings library: none reports where each value came from, and their import costs a tenth of our start-up.
+Every field of ``Settings`` is one setting with a flag ``--data-dir``, a variable ``GRAPHITI_PKM_DATA_DIR`` in the
+environment or ``.env``, and a YAML key ``data_dir``. The first of flag, environment, ``.env``, YAML, default wins. No
+settings library is used: none reports the origin of each value, and importing one takes a tenth of our start-up.
 """
 
 import os
@@ -31,23 +31,23 @@ __all__ = [
 ]  # fmt: skip
 
 TELEMETRY = "GRAPHITI_TELEMETRY_ENABLED"
-"""Graphiti's own variable; it reports to its makers unless this says no."""
-_SEEN = "{}: every process of this machine sees a command line; {} in the environment or in .env is not seen"
+"""Graphiti's own variable; its telemetry is on unless this variable turns it off."""
+_SEEN = "{}: every process of this machine can read the command line; set {} in the environment or .env instead"
 _DESCRIBED = frozenset({"entity_types", "edge_types"})
 _LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types", "allowed_hosts"})
 
 
 class Settings(ReasoningSettings, ModelSettings, ServingSettings, DatabaseSettings, MemorySettings):
-    """Effective settings, immutable. The descriptions are the help texts and DOCS/configuration.md.
+    """The effective settings, immutable. The descriptions are also the help texts and DOCS/configuration.md.
 
-    The last part comes first wherever settings are listed.
+    Settings are listed in the order of the base classes from last to first.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     @property
     def token_path(self) -> Path:
-        """Where the token file is, or would be."""
+        """The path of the token file, which may not exist."""
         return self.tokens_file or self.data_dir / "tokens.json"
 
 
@@ -62,33 +62,33 @@ class LoadedSettings:
     config_file: Path | None = None
     """The YAML file that was used, if any."""
     notes: tuple[str, ...] = ()
-    """What was given and is not used, one line each."""
+    """Settings that were given but are not used, one line each."""
     warnings: tuple[str, ...] = ()
-    """What was given in a way that is better not used, one line each."""
+    """Settings that were given in an unsafe way, one line each."""
 
     def effective(self) -> Iterator[tuple[str, Any, str]]:
-        """Name, value and origin of each setting, for people: secrets masked, of types the names."""
+        """Name, value and origin of each setting for display: secrets are masked, types are shown by name."""
         for name, value in self.settings.model_dump(mode="json").items():
             yield name, [one["name"] for one in value] if name in _DESCRIBED else value, self.origins[name]
 
 
 def silence_dependencies() -> None:
-    """Keep dependencies from reporting anybody's use of them; who turned Graphiti's telemetry on keeps it on."""
+    """Turn off the telemetry of dependencies, unless the user turned Graphiti's on."""
     os.environ.setdefault(TELEMETRY, "false")
 
 
 def leave_processors() -> None:
-    """Let NumPy's OpenBLAS use half of the processors; counts only before NumPy is imported. What the user set stays.
+    """Let NumPy's OpenBLAS use half of the processors, unless the user set a number. Call it before NumPy is imported.
 
-    Measured on two: the second makes a line 10% and a long text 20% faster on an idle machine; with anything else
-    running, its threads wait for each other and a line takes 20 to 400 ms instead of 12.
+    Measured on two processors: using both embeds a line 10% and a long text 20% faster on an idle machine; on a busy
+    one the threads wait for each other, and a line takes 20 to 400 ms instead of 12.
     """
     if is_blank(os.environ.get("OPENBLAS_NUM_THREADS")):
         os.environ["OPENBLAS_NUM_THREADS"] = str(max(1, (os.cpu_count() or 2) // 2))
 
 
 def is_secret(field: str) -> bool:
-    """Whether a setting is never shown; that its flag is seen by others is warned of."""
+    """Whether a setting is never shown; giving it as a flag causes a warning."""
     return SecretStr in get_args(Settings.model_fields[field].annotation)
 
 
@@ -102,14 +102,14 @@ def load_settings(
     """Read all sources.
 
     Args:
-        flags: values given on the command line by field name; None values count as not given.
-        environ: the environment (default: this process's).
-        directory: where to look for ``.env``, then in its parents (default: the working directory).
-        config_file: a YAML file; also GRAPHITI_PKM_CONFIG.
-        env_file: the ``.env`` to use instead of looking for one.
+        flags: values from the command line by field name; None means not given.
+        environ: the environment. Default: that of this process.
+        directory: search it and its parents for ``.env``. Default: the working directory.
+        config_file: a YAML file. Default: GRAPHITI_PKM_CONFIG.
+        env_file: the ``.env`` to use instead of searching for one.
 
     Raises:
-        ConfigurationError: a value does not fit, a file cannot be read, or a name is unknown.
+        ConfigurationError: a value is invalid, a file cannot be read, or a name is unknown.
     """
     sources = read_sources(Settings.model_fields, flags or {}, environ, directory, config_file, env_file)
     values: dict[str, object] = {}
@@ -150,11 +150,11 @@ def _split(value: object) -> object:
 def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     problems = []
     for problem in error.errors(include_input=False, include_url=False):
-        told = problem["msg"].removeprefix("Value error, ")
+        text = problem["msg"].removeprefix("Value error, ")
         if problem["loc"]:
             field = str(problem["loc"][0])
-            problems.append(f"{field} (from {origins.get(field, 'default')}): {told}")
-        else:  # some do not fit together; the message names them
-            named = [f"{name} from {origin}" for name, origin in origins.items() if re.search(rf"\b{name}\b", told)]
-            problems.append(f"{told} ({', '.join(named)})")
-    return "Settings do not fit: " + "; ".join(problems) + "."
+            problems.append(f"{field} (from {origins.get(field, 'default')}): {text}")
+        else:  # a combination of settings is invalid; the message names them
+            named = [f"{name} from {origin}" for name, origin in origins.items() if re.search(rf"\b{name}\b", text)]
+            problems.append(f"{text} ({', '.join(named)})")
+    return "Invalid settings: " + "; ".join(problems) + "."

@@ -1,4 +1,4 @@
-"""Settings of the memory itself: where it lives, whose it is, how it weighs and decides."""
+"""Settings of the memory itself: directories, time zone, owner, ranking, endings."""
 
 import re
 from pathlib import Path
@@ -23,34 +23,39 @@ def _default_cache_dir() -> Path:
 
 
 class MemorySettings(BaseModel):
-    """The part of the settings that every command needs."""
+    """Settings that every command needs."""
 
     data_dir: Path = Field(
-        default_factory=_default_data_dir, description="Where the memory lives: journal and database."
+        default_factory=_default_data_dir, description="Directory of the memory: journal and database."
     )
-    cache_dir: Path = Field(default_factory=_default_cache_dir, description="Where fetched model weights are kept.")
-    model_dir: Path | None = Field(default=None, description="Directory with the weights of all-MiniLM-L6-v2.")
+    cache_dir: Path = Field(
+        default_factory=_default_cache_dir, description="Directory for model weights that were fetched."
+    )
+    model_dir: Path | None = Field(default=None, description="Directory that contains the weights of all-MiniLM-L6-v2.")
     timezone: str = Field(
         default="UTC",
-        description="IANA zone of dates without an offset, counts per month and phrases such as 'in March'.",
+        description="IANA time zone for dates without an offset, counts per month and phrases such as 'in March'.",
     )
-    person: str = Field(default="me", min_length=1, max_length=200, description="Name of the person `me` stands for.")
+    person: str = Field(
+        default="me", min_length=1, max_length=200, description="Name of the person that `me` means for the local user."
+    )
     user_names: bool = Field(
         default=False,
-        description="Whether the name of a token, or in X-User-ID, is also its person's name, so that a text which "
-        "says Anna means the user anna; off: only `me` and `I` do.",
+        description="Treat the name of a token, or in X-User-ID, as the person's name, so that Anna in a text means "
+        "the user anna. If off, only `me` and `I` mean the user.",
     )
     default_group: str = Field(
-        default="default", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="Group used when a call names none."
+        default="default", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="Group of calls that name none."
     )
     retirement: RetirementPolicy = Field(
         default="guarded",
-        description="Endings the server chooses itself: guarded only proposes one between facts that share neither "
-        "both ends nor the relation, propose proposes each, automatic does each. What a caller names is done.",
+        description="What to do with endings that the server infers: guarded ends a fact if old and new one share both "
+        "ends or the relation, and proposes the ending otherwise; propose always proposes; automatic always ends. "
+        "Endings that a caller names are always done.",
     )
     episode_weights: EpisodeWeights = Field(
         default=EpisodeWeights(),
-        description="What counts how much when search_episodes ranks; a part is enough, e.g. 'date=0.5,day=0'.",
+        description="Weights of the signals by which search_episodes ranks; may be a part, e.g. 'date=0.5,day=0'.",
     )
 
     @field_validator("timezone")

@@ -1,4 +1,4 @@
-"""Settings of models: what makes vectors, what reads episodes, and what that may cost."""
+"""Settings of models: embeddings, extraction, budgets."""
 
 import json
 from pathlib import Path
@@ -12,88 +12,95 @@ from graphiti_pkm.settings.keys import OPENAI_URL
 from graphiti_pkm.settings.ontology import EdgeTypeSetting, EntityTypeSetting
 
 PART_CHARACTERS = 12_000
-"""Most of an episode that one request holds: about 3,000 tokens, so that a local model's window takes it as well."""
+"""Maximum part of an episode in one request: about 3,000 tokens, which fit into the window of a local model."""
 
 
 class ModelSettings(BaseModel):
-    """The part of the settings about embeddings, extraction and their services."""
+    """Settings of embeddings and extraction, and of their services."""
 
     embedding_mode: str = Field(
         default="local",
-        description="Where texts become vectors: local, on this machine, or api, by a service that is sent every text.",
+        description="Where vectors are computed: local, on this machine, or api, by a service that gets every text.",
     )
     embedding_model: str | None = Field(
-        default=None, description="Embedding model of the mode api; text-embedding-3-small by default."
+        default=None, description="Embedding model for the mode api. Default: text-embedding-3-small."
     )
     embedding_dimension: int | None = Field(
-        default=None, ge=2, le=4096, description="Dimensions of its vectors; known by default for OpenAI's models."
+        default=None, ge=2, le=4096, description="Dimensions of its vectors; needed for models other than OpenAI's."
     )
     embedding_base_url: str = Field(
         default=OPENAI_URL, description="Address of an OpenAI-compatible API for embeddings, with its /v1."
     )
     embedding_api_key: SecretStr | None = Field(
         default=None,
-        description="Key for that address. For OpenAI's own, OPENAI_API_KEY counts if this is not given; it is sent to "
-        "no other address.",
+        description="Key for that address. For OpenAI's address OPENAI_API_KEY is used if this is not set; it is sent "
+        "to no other address.",
     )
-    embedding_api_key_file: Path | None = Field(default=None, description="File that holds that key, instead.")
+    embedding_api_key_file: Path | None = Field(default=None, description="File that contains that key.")
     llm_model: str | None = Field(
         default=None,
-        description="Model that reads episodes for entities and facts. None by default: a key alone sends nothing.",
+        description="Model that extracts entities and facts from episodes. Default: none; a key alone sends nothing.",
     )
     llm_small_model: str | None = Field(
-        default=None, description="Model for the smaller questions; the same one by default."
+        default=None, description="Model for the smaller questions. Default: llm_model."
     )
     llm_base_url: str = Field(default=OPENAI_URL, description="Address of an OpenAI-compatible API, with its /v1.")
     llm_api_key: SecretStr | None = Field(
         default=None,
-        description="Key for that address. For OpenAI's own, OPENAI_API_KEY counts if this is not given; it is sent to "
-        "no other address.",
+        description="Key for that address. For OpenAI's address OPENAI_API_KEY is used if this is not set; it is sent "
+        "to no other address.",
     )
-    llm_api_key_file: Path | None = Field(default=None, description="File that holds the key, instead.")
+    llm_api_key_file: Path | None = Field(default=None, description="File that contains the key.")
     llm_structured_output: Literal["auto", "json_schema", "json_object"] = Field(
-        default="auto", description="How an answer's form is asked for; auto tries once what the model can."
+        default="auto", description="How structured answers are requested; auto tests once what the model supports."
     )
     llm_temperature: float | None = Field(
-        default=None, ge=0, le=2, description="Temperature; none is sent by default, as some models refuse it."
+        default=None, ge=0, le=2, description="Temperature. By default none is sent, because some models refuse it."
     )
-    llm_max_tokens: int = Field(default=16_384, ge=1, description="Most tokens of one answer.")
-    llm_timeout_seconds: float = Field(default=120.0, gt=0, description="How long one answer may take, in seconds.")
+    llm_max_tokens: int = Field(default=16_384, ge=1, description="Maximum tokens of one answer.")
+    llm_timeout_seconds: float = Field(default=120.0, gt=0, description="Seconds that one answer may take.")
     llm_calls_per_day: int | None = Field(
-        default=None, ge=0, description="Most model calls a day; what is over waits for the next day."
+        default=None, ge=0, description="Maximum model calls a day; further episodes wait for the next day."
     )
     llm_tokens_per_day: int | None = Field(
-        default=None, ge=0, description="Most tokens a day, asked and answered; what is over waits for the next day."
+        default=None,
+        ge=0,
+        description="Maximum tokens a day, input and output; further episodes wait for the next day.",
     )
     llm_calls_per_episode: int | None = Field(
-        default=None, ge=0, description="Most model calls an episode; one that needs more fails and can be retried."
+        default=None,
+        ge=0,
+        description="Maximum model calls for an episode; one that needs more fails and can be retried.",
     )
     llm_tokens_per_episode: int | None = Field(
-        default=None, ge=0, description="Most tokens an episode; one that needs more fails and can be retried."
+        default=None, ge=0, description="Maximum tokens for an episode; one that needs more fails and can be retried."
     )
     llm_price_input: float | None = Field(
-        default=None, ge=0, description="Price of a million tokens asked, to show what was spent."
+        default=None, ge=0, description="Price of a million input tokens, to report costs."
     )
-    llm_price_output: float | None = Field(default=None, ge=0, description="Price of a million tokens answered.")
+    llm_price_output: float | None = Field(default=None, ge=0, description="Price of a million output tokens.")
     extraction_parallel: int = Field(
-        default=4, ge=1, le=64, description="Groups a model reads at once; within a group, one episode after the other."
+        default=4,
+        ge=1,
+        le=64,
+        description="Groups that are read in parallel; the episodes of a group are read in order.",
     )
-    extraction_calls: int = Field(default=4, ge=1, le=64, description="Model calls at once for one episode.")
+    extraction_calls: int = Field(default=4, ge=1, le=64, description="Parallel model calls for one episode.")
     extraction_part: int = Field(
         default=PART_CHARACTERS,
         ge=1_000,
         le=200_000,
-        description="Characters of an episode that one model call reads; a longer one is read in parts.",
+        description="Characters of an episode in one model call; a longer episode is read in parts.",
     )
     entity_types: tuple[EntityTypeSetting, ...] = Field(
-        default=(), description="Types of entities a model is asked for: name and description each, YAML or JSON."
+        default=(), description="Types of entities to extract: a list with name and description, YAML or JSON."
     )
     edge_types: tuple[EdgeTypeSetting, ...] = Field(
         default=(),
-        description="Types of facts a model is asked for: name, description and, in `between`, pairs of entity types.",
+        description="Types of facts to extract: name, description and, in `between`, pairs of entity types.",
     )
     excluded_entity_types: tuple[str, ...] = Field(
-        default=(), description="Types of entities that are never extracted, separated by commas."
+        default=(), description="Types of entities that are not extracted, separated by commas."
     )
 
     @field_validator("entity_types", "edge_types", mode="before")
@@ -129,9 +136,9 @@ class ModelSettings(BaseModel):
         if not fits:
             raise ValueError("not an address such as http://localhost:11434/v1")
         if parts.username or parts.password or parts.query or parts.fragment:
-            # An address is shown and logged.
+            # Addresses are shown and logged.
             raise ValueError(
-                "an address without user, password, ? or #; a key belongs in the setting ending in _api_key"
+                "must be an address without user, password, ? or #; put a key into the setting that ends in _api_key"
             )
         return url.strip().rstrip("/")
 

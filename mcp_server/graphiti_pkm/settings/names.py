@@ -1,4 +1,4 @@
-"""The names of settings: our own, and those that people bring from other servers of this kind."""
+"""The names of settings: our own, and those of similar servers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ ENV_PREFIX = "GRAPHITI_PKM_"
 
 @dataclass(frozen=True)
 class Aliases:
-    """Further names of a setting, each as good as our own."""
+    """Further names of a setting, equivalent to our own."""
 
     variables: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ _NONE = Aliases()
 
 
 def is_blank(value: object) -> bool:
-    """Whether a level that has this gives nothing: launchers pass on variables that are not set as empty texts."""
+    """Whether a value counts as not given: launchers pass unset variables on as empty texts."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
@@ -59,16 +59,16 @@ def flags_of(setting: str) -> tuple[str, ...]:
 
 
 def one_of(setting: str, given: Iterable[tuple[str, object]], where: str) -> tuple[str, object] | None:
-    """The name and value that one level gives to a setting; the same value under two names is fine.
+    """The name and value of a setting on one level; two names may have the same value.
 
     Raises:
-        ConfigurationError: two names have different values, which are not told: they may be secrets.
+        ConfigurationError: two names have different values. It does not show them, because they may be secrets.
     """
     named = list(given)
     for name, value in named[1:]:
         if str(value).strip() != str(named[0][1]).strip():
             raise ConfigurationError(
-                f"{named[0][0]} and {name} {where} are names of one setting, {setting}, and have different values: "
-                "leave out one of them."
+                f"{named[0][0]} and {name} {where} are names of the same setting, {setting}, but have different "
+                "values: remove one of them."
             )
     return named[0] if named else None

@@ -1,4 +1,4 @@
-"""Types that a model is asked for when it reads an episode: of entities, and of facts between them."""
+"""Types of entities and facts that a model extracts."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -6,7 +6,7 @@ NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
 
 
 class EntityTypeSetting(BaseModel):
-    """A type of entity by name, and what belongs to it in words that a model reads."""
+    """A type of entity: its name and a description for the model."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -22,4 +22,4 @@ class EdgeTypeSetting(BaseModel):
     name: str = Field(pattern=NAME_PATTERN)
     description: str = ""
     between: tuple[tuple[str, str], ...] = ()
-    """Pairs of entity types, source first, that it may connect, ``Entity`` being any; empty: any two."""
+    """Pairs of entity types that it may connect, source first; ``Entity`` means any type, an empty list any pair."""

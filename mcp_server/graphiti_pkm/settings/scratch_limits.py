@@ -1,17 +1,17 @@
-"""How much scratch graphs may take. A plain dataclass: the process that computes on them starts without pydantic."""
+"""Limits of scratch graphs. A plain dataclass, so that the process for analyses need not import pydantic."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class ScratchLimits:
-    """What scratch graphs may take."""
+    """Limits of scratch graphs."""
 
     nodes: int = 10_000
-    """Of one graph."""
+    """In one graph."""
     edges: int = 50_000
-    """Of one graph."""
+    """In one graph."""
     bytes: int = 64_000_000
-    """Of one tenant: labels, properties, edges and vectors of all graphs, as estimated."""
+    """Estimated memory of all graphs of one tenant: labels, properties, edges and vectors."""
     graphs: int = 50
     """Of one tenant."""

@@ -1,4 +1,4 @@
-"""What each level gives to a setting: flags, environment, ``.env``, YAML, in this order."""
+"""The value of a setting on each level: flags, environment, ``.env``, YAML, in this order."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -15,12 +15,12 @@ _T = TypeVar("_T")
 
 FLAG, DEFAULT = "flag", "default"
 CONFIG = "config"
-"""Not a setting, but named like one: the YAML file."""
+"""Named like a setting, but it is the YAML file."""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Everything that was given, by level."""
+    """All given values, by level."""
 
     flags: Mapping[str, object]
     variables: Variables
@@ -28,12 +28,12 @@ class Sources:
     config_file: Path | None
 
     def given(self, setting: str) -> tuple[object, str]:
-        """Value and origin of a setting; None and "default" if nobody gives it.
+        """Value and origin of a setting; None and "default" if it is not given.
 
-        User and password that stand in the address that counts are given on its level.
+        User and password in the effective address count as given on the level of that address.
 
         Raises:
-            ConfigurationError: a level gives it two values under two names.
+            ConfigurationError: two names on one level have different values.
         """
         levels = self._levels(setting)
         if address := address_of(setting):
@@ -45,7 +45,7 @@ class Sources:
         return next(((value, origin) for value, origin in levels if value is not None), (None, DEFAULT))
 
     def _levels(self, setting: str) -> list[tuple[object, str]]:
-        """What each gives, None if nothing, and where."""
+        """Value and origin on each level; None if the level has no value."""
         levels: list[tuple[object, str]] = [(self.flags.get(setting), FLAG)]
         for level, where, prefix in self.variables.levels():
             named = one_of(setting, ((name, level[name]) for name in variables_of(setting) if name in level), where)
@@ -54,12 +54,12 @@ class Sources:
         return levels
 
     def unknown(self, settings: Collection[str]) -> Iterator[str]:
-        """Variables that are called as ours are and are none, a line each."""
+        """Notes about variables with our prefix that are no settings, one line each."""
         known = {environment_name(name) for name in (*settings, CONFIG)}
         for level, _, prefix in self.variables.levels():
             for name in level:
                 if name.startswith(ENV_PREFIX) and name not in known:
-                    yield f"{prefix}{name}: not used, there is no such setting"
+                    yield f"{prefix}{name}: not used, because there is no such setting"
 
 
 def read_sources(
@@ -70,10 +70,10 @@ def read_sources(
     config_file: Path | None = None,
     env_file: Path | None = None,
 ) -> Sources:
-    """Read the files that are named or found; a blank flag, variable or line of a file counts as none.
+    """Read the files that are named or found; blank flags, variables and values count as not given.
 
     Raises:
-        ConfigurationError: a file cannot be read, or holds a name that nobody knows.
+        ConfigurationError: a file cannot be read or contains an unknown name.
     """
     used = find_env_file(env_file, directory or Path.cwd())
     variables = Variables(

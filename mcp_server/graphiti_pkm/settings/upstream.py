@@ -1,6 +1,6 @@
-"""The configuration file of Graphiti's own MCP server, as it is: what we have is used, the rest is noted.
+"""Reads the configuration file of Graphiti's own MCP server and notes which parts are not used.
 
-Nothing that server accepts is refused here: whoever comes from it starts with the file that is there.
+Nothing that server accepts is refused here, so that its users can start with their existing file.
 """
 
 import re
@@ -12,7 +12,7 @@ from graphiti_pkm.settings.keys import OPENAI_URL, is_loopback, is_openai
 from graphiti_pkm.settings.ontology import NAME_PATTERN
 
 BLOCKS = frozenset({"server", "llm", "embedder", "database", "graphiti", "destroy_graph"})
-"""Its top-level names, which are none of ours."""
+"""Its top-level names; none of them is one of our settings."""
 _VARIABLE = re.compile(r"\$\{([^:}$]+)(?::((?:[^}$]|\$(?!\{))*+))?\}")
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
@@ -21,21 +21,21 @@ _WORDS: dict[str, bool | None] = {
 }
 MOST_DIMENSIONS = 4096
 _DIMENSION = 1536
-"""That server's own default."""
+"""The default of that server."""
 _DATABASES = ("neo4j", "falkordb")
 _GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True)
 class Translated:
-    """The file in our settings' names, and what of it is not used."""
+    """The file as our settings, with notes about unused parts."""
 
     values: Mapping[str, object]
     notes: tuple[str, ...]
 
 
 def expand(value: Any, environ: Mapping[str, str]) -> Any:
-    """Replace ``${NAME}`` and ``${NAME:otherwise}``; one that stands alone may be a truth or nothing."""
+    """Replace ``${NAME}`` and ``${NAME:default}``; if it is the whole value, it may become a boolean or None."""
     if isinstance(value, dict):
         return {name: expand(part, environ) for name, part in value.items()}
     if isinstance(value, list):
@@ -47,7 +47,7 @@ def expand(value: Any, environ: Mapping[str, str]) -> Any:
 
 
 def translate(blocks: Mapping[str, Any], elsewhere: Collection[str] = ()) -> Translated:
-    """Our settings out of expanded blocks of that file; ``elsewhere``: settings that something else gives."""
+    """Translate expanded blocks of that file into our settings; ``elsewhere``: settings that are given otherwise."""
     values: dict[str, object] = {}
     notes: list[str] = []
     for name, translated in (("llm", _llm), ("server", _server), ("graphiti", _graphiti)):
@@ -60,19 +60,19 @@ def translate(blocks: Mapping[str, Any], elsewhere: Collection[str] = ()) -> Tra
     if isinstance(blocks.get("database"), dict):
         notes.extend(_database(blocks["database"], values))
     if blocks.get("destroy_graph"):
-        notes.append("destroy_graph: not used, nothing is cleared at a start")
+        notes.append("destroy_graph: not used, because a start clears nothing")
     return Translated({name: value for name, value in values.items() if value is not None}, tuple(notes))
 
 
 def _llm(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
     provider = str(block.get("provider") or "openai").lower()
     if provider != "openai":
-        yield f"llm.provider {provider}: not offered yet, no model is used"
+        yield f"llm.provider {provider}: not supported, so no model is used"
         return
     given = _part(_part(block, "providers"), "openai")
     url = str(given.get("api_url") or OPENAI_URL)
     if not given.get("api_key") and is_openai(url):
-        yield "llm.providers.openai.api_key: empty, no model is used"
+        yield "llm.providers.openai.api_key: empty, so no model is used"
         return
     values.update(llm_model=block.get("model"), llm_base_url=url, llm_api_key=given.get("api_key"))
     values.update(llm_temperature=block.get("temperature"), llm_max_tokens=block.get("max_tokens"))
@@ -80,7 +80,7 @@ def _llm(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
     if mode in ("json_schema", "json_object"):
         values["llm_structured_output"] = mode
     elif mode:
-        yield f"llm.structured_output_mode {mode}: not offered, the model is asked what it can"
+        yield f"llm.structured_output_mode {mode}: not supported; the model is tested instead"
     if given.get("organization_id"):
         yield "llm.providers.openai.organization_id: not used"
 
@@ -92,13 +92,13 @@ def _embedder(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[s
     dimension = block.get("dimensions") or _DIMENSION
     reason = ""
     if provider != "openai":
-        reason = f"embedder.provider {provider}: not offered yet"
+        reason = f"embedder.provider {provider}: not supported"
     elif not given.get("api_key") and is_openai(url):
         reason = "embedder.providers.openai.api_key: empty"
     elif isinstance(dimension, int) and dimension > MOST_DIMENSIONS:
-        reason = f"embedder.dimensions {dimension}: at most {MOST_DIMENSIONS} are offered"
+        reason = f"embedder.dimensions {dimension}: at most {MOST_DIMENSIONS} are supported"
     if reason:
-        yield f"{reason}, vectors are made on this machine"
+        yield f"{reason}, so vectors are computed on this machine"
         return
     values.update(embedding_mode="api", embedding_model=block.get("model"), embedding_dimension=dimension)
     values.update(embedding_base_url=url, embedding_api_key=given.get("api_key"))
@@ -107,7 +107,7 @@ def _embedder(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[s
 def _database(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
     provider = str(block.get("provider") or "falkordb").lower()
     if provider not in _DATABASES:
-        yield f"database.provider {provider}: not offered, the memory is in data_dir"
+        yield f"database.provider {provider}: not supported, so the memory is in data_dir"
         return
     given = _part(_part(block, "providers"), provider)
     values["backend"] = provider
@@ -123,7 +123,7 @@ def _server(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str
     if host is not None and is_loopback(str(host)):
         values["host"] = host
     elif host is not None:
-        yield f"server.host {host}: not used, only this machine may connect"
+        yield f"server.host {host}: not used, so only this machine can connect"
     rest = sorted(set(block) - {"transport", "host", "port"})
     if rest:
         yield f"server.{', server.'.join(rest)}: not used"
@@ -134,7 +134,7 @@ def _graphiti(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[s
     if group is not None and _GROUP.fullmatch(str(group)):
         values["default_group"] = str(group)
     elif group is not None:
-        yield "graphiti.group_id: not used, a group is named in letters, digits, - and _"
+        yield "graphiti.group_id: not used, because a group name may only have letters, digits, - and _"
     entities = _parts(block, "entity_types")
     facts = _parts(block, "edge_types")
     values["entity_types"] = [_type(one) for one in entities if _fits(one)]
@@ -145,7 +145,7 @@ def _graphiti(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[s
     ]
     for one in (*entities, *facts):
         if not _fits(one):
-            yield f"type {one.get('name')!r}: not used, a type is named in letters, digits and _"
+            yield f"type {one.get('name')!r}: not used, because a type name may only have letters, digits and _"
     yield from (f"graphiti.{name}: not used" for name in ("user_id", "episode_id_prefix") if block.get(name))
 
 

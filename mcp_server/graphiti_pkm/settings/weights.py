@@ -1,25 +1,25 @@
-"""What each sign weighs in the ranking of episodes; DOCS/adr tells how the defaults were measured."""
+"""Weights of the signals in the ranking of episodes; ADR 9 says how the defaults were measured."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
 
 class EpisodeWeights(BaseModel):
-    """Relative weights; 0 leaves a sign out."""
+    """Relative weights; 0 ignores a signal."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     words: float = Field(default=0.7, ge=0, le=10)
-    """Of the words of the query, rare ones counting more."""
+    """Words of the query; rare ones count more."""
     meaning: float = Field(default=1.0, ge=0, le=10)
-    """Of the nearest sentence."""
+    """Similarity of the nearest sentence."""
     date: float = Field(default=0.3, ge=0, le=10)
-    """Of a date that the query names."""
+    """A date in the query."""
     entity: float = Field(default=0.1, ge=0, le=10)
-    """Of the entities that the query names."""
+    """Entities in the query."""
     neighbour: float = Field(default=0.1, ge=0, le=10)
-    """Of the better one of the episodes before and after, on the same day or in the same saga."""
+    """The better of the episodes before and after, on the same day or in the same saga."""
     day: float = Field(default=0.1, ge=0, le=10)
-    """Of the best others of the same day."""
+    """The best other episodes of the same day."""
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value:g}" for name, value in self)

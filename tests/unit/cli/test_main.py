@@ -88,7 +88,7 @@ def test_two_flags_of_one_setting_that_differ_are_an_error_and_the_last_of_one_n
     assert main(["status", "--db-uri", "bolt://planted-1", "--neo4j-uri", "bolt://planted-2"]) == 2
     assert main(["status", "--password", "planted-1", "--neo4j-password", "planted-2"]) == 2
     said = capsys.readouterr().err
-    assert "--db-uri and --neo4j-uri on the command line are names of one setting, neo4j_uri" in said
+    assert "--db-uri and --neo4j-uri on the command line are names of the same setting, neo4j_uri" in said
     assert "--password and --neo4j-password on the command line" in said
     assert "planted" not in said
     options = build_parser().parse_args(["serve", "--port", "1", "--server-port", "2", "--port", "2"])
@@ -103,7 +103,7 @@ def test_a_password_on_the_command_line_counts_with_a_warning_and_is_not_told(
     (tmp_path / "file").write_text("")
     main(["status", "--password", "planted-word", "--data-dir", str(tmp_path / "file")])
     out, err = capsys.readouterr()
-    assert "neo4j_password: every process of this machine sees a command line; NEO4J_PASSWORD" in err
+    assert "neo4j_password: every process of this machine can read the command line; set NEO4J_PASSWORD" in err
     assert "planted-word" not in out + err
     loaded = load_settings({"neo4j_password": "planted-word"}, {}, tmp_path)
     assert loaded.settings.neo4j_password is not None

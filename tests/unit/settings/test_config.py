@@ -73,8 +73,8 @@ def test_a_variable_that_is_called_as_ours_and_is_none_is_told(tmp_path: Path) -
     (tmp_path / ".env").write_text("GRAPHITI_PKM_NEO4J_PASWORD=planted\n")
     loaded = load_settings({}, {"GRAPHITI_PKM_PROT": "1", "GRAPHITI_PKM_CONFIG": ""}, tmp_path)
     assert loaded.notes == (
-        "GRAPHITI_PKM_PROT: not used, there is no such setting",
-        f"{tmp_path / '.env'}: GRAPHITI_PKM_NEO4J_PASWORD: not used, there is no such setting",
+        "GRAPHITI_PKM_PROT: not used, because there is no such setting",
+        f"{tmp_path / '.env'}: GRAPHITI_PKM_NEO4J_PASWORD: not used, because there is no such setting",
     )
 
 

@@ -121,7 +121,7 @@ def test_a_reader_wants_both_a_name_and_a_password(of: str) -> None:
 
 def test_what_is_given_for_another_database_is_told_and_not_used() -> None:
     assert load(NEO4J_USER="anna", NEO4J_PASSWORD=WORD).notes == (
-        "neo4j_username, neo4j_password: not used, the database is embedded",
+        "neo4j_username, neo4j_password: not used, because the database is embedded",
     )
     assert load(NEO4J_URI=NEO4J, NEO4J_USER="anna").notes == ()
 

@@ -53,7 +53,7 @@ def test_hybrid_is_refused_with_the_reason_and_what_to_use(
 
 
 def test_another_mode_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"embedding_mode.*not local or api"):
+    with pytest.raises(ConfigurationError, match=r"embedding_mode.*must be local or api"):
         load(mode="remote")
 
 

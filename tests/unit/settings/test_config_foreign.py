@@ -134,8 +134,8 @@ def test_our_own_names_take_the_place_of_its_names_for_a_model() -> None:
     settings = loaded.settings
     assert (settings.llm_model, settings.embedding_mode, settings.embedding_model) == ("own", "local", None)
     assert loaded.notes == (
-        "MODEL_NAME: not used, llm_model is given",
-        "EMBEDDER_MODEL: not used, embedding_mode is given",
+        "MODEL_NAME: not used, because llm_model is set",
+        "EMBEDDER_MODEL: not used, because embedding_mode is set",
     )
     budget = load({**environ, "GRAPHITI_PKM_LLM_CALLS_PER_DAY": "3"}).settings
     assert (budget.llm_model, budget.llm_calls_per_day) == ("m", 3)

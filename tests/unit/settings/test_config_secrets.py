@@ -90,7 +90,7 @@ def test_a_key_in_a_yaml_file_stays_with_the_address_in_that_file(tmp_path: Path
     assert key_of(load({}, config)) == KEY
     elsewhere = load({}, config, llm_base_url=LOCAL)
     assert key_of(elsewhere) is None
-    assert elsewhere.notes == ("llm_api_key: not used, it was given for another address",)
+    assert elsewhere.notes == ("llm_api_key: not used, because it belongs to another address",)
     config.write_text(f"llm_model: m\nllm_api_key: {KEY}\nllm_base_url: {LOCAL}\n")
     assert key_of(load({}, config)) == KEY
 
@@ -101,7 +101,7 @@ def test_a_key_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert key_of(load(ours(llm_model="m", llm_base_url=LOCAL, llm_api_key_file=str(file)))) == KEY
     for text in ("", "two words"):
         file.write_text(text)
-        with pytest.raises(ConfigurationError, match="one word"):
+        with pytest.raises(ConfigurationError, match="single word"):
             load(ours(llm_model="m", llm_api_key_file=str(file)))
     with pytest.raises(ConfigurationError, match="FileNotFoundError"):
         load(ours(llm_model="m", llm_api_key_file=str(tmp_path / "none")))

@@ -108,7 +108,7 @@ def test_what_is_not_used_is_told_in_a_line_each_without_its_values(tmp_path: Pa
     ("change", "said"),
     [
         (("${OPENAI_API_KEY}", "''"), "api_key: empty"),
-        (('provider: "openai"', 'provider: "anthropic"'), "anthropic: not offered yet"),
+        (('provider: "openai"', 'provider: "anthropic"'), "anthropic: not supported"),
     ],
 )
 def test_a_file_whose_model_is_not_to_be_had_names_none(tmp_path: Path, change: tuple[str, str], said: str) -> None:
