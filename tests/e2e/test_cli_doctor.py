@@ -98,7 +98,7 @@ def test_a_directory_without_a_memory_that_was_named_is_told_and_left_as_it_is(t
     found = run("doctor", "--data-dir", str(mistyped))
     assert found.returncode == 0
     assert lines_of(found.stdout) == dict.fromkeys(CHECKS, "ok")
-    assert f"none yet in {mistyped}; the first `graphiti-pkm serve` makes it" in found.stdout
+    assert f"none yet in {mistyped}; `graphiti-pkm serve` creates it" in found.stdout
     journal = checked(mistyped, 0)["journal"]
     assert (journal["ok"], journal["remedy"]) == (True, "")
     assert list(tmp_path.rglob("*")) == before
@@ -125,7 +125,7 @@ def test_doctor_tells_every_setting_with_its_origin_and_the_env_file_it_used(tmp
     config.write_text("port: 8123\n")
     arguments = ("--env-file", str(env_file), "--config", str(config), "--timezone", "Europe/Berlin")
     told = run("doctor", *arguments, data_dir=data_dir)
-    assert f".env used: {env_file}\n" in told.stdout
+    assert f".env file: {env_file}\n" in told.stdout
     rows = [line.split(maxsplit=2) for line in told.stdout.splitlines()]
     assert ["person", "Ada", f"{env_file}: GRAPHITI_PKM_PERSON"] in rows
     assert ["port", "8123", str(config)] in rows

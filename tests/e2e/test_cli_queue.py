@@ -145,4 +145,4 @@ def test_a_memory_that_is_not_there_is_not_made(data_dir: Path) -> None:
     assert "There is no memory" in failed.stderr
     assert not data_dir.exists()
     started_once(data_dir)
-    assert run("queue", "list", data_dir=data_dir).stdout.startswith("no job yet; today 0 call(s)")
+    assert run("queue", "list", data_dir=data_dir).stdout.startswith("no jobs; today 0 call(s)")
