@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from graphiti_pkm.capabilities.extraction.service import Extracting
 from graphiti_pkm.capabilities.extraction.takeover import Lease, Takeover
 from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting
+from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
 from graphiti_pkm.capabilities.sagas.jobs import Digesting
 from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.context import Context
@@ -42,7 +43,6 @@ from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
 from graphiti_pkm.storage.graph.measured_database import measured
 from graphiti_pkm.storage.graph.opening import Host, opening
-from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.storage.graph.store import GraphStore
 from graphiti_pkm.storage.jobs import Jobs
 from graphiti_pkm.storage.journal.server_id import server_id
@@ -239,7 +239,8 @@ def _assemble(
     changed: Callable[[], asyncio.Event] = asyncio.Event
     if reader is not None:
         extractions = ExtractionWriting(context, groups, committer)
-        digesting = Digesting(context, committer, reader.digester, graph.part(cypher=Communities))
+        communities = graph.part(COMMUNITIES)
+        digesting = Digesting(context, committer, reader.digester, communities)
         extracting = Extracting(
             context, journal.extractions, reader.extractor, extractions, digesting=digesting, shared=shared
         )

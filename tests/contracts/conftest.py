@@ -16,17 +16,27 @@ from graphiti_pkm.embedding.local.local import LocalEmbedder
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
 
-@pytest.fixture(params=["fake", "falkor", "falkor_server", "neo4j"])
+@pytest.fixture(params=["fake", "sqlite", "falkor", "falkor_server", "neo4j"])
 def graph(request: pytest.FixtureRequest) -> Graph:
     """An empty graph. Not async: a fixture that is cannot ask for one that is."""
     if request.param == "fake":
         return FakeGraph()
     found: Graph = request.getfixturevalue(f"{request.param}_graph")
     return found
+
+
+@pytest.fixture
+async def sqlite_graph(tmp_path: Path) -> AsyncIterator[SqliteGraph]:
+    """In a file of its own."""
+    graph = SqliteGraph(JournalFile(tmp_path / "data", name=MEMORY))
+    yield graph
+    await graph.close()
 
 
 @pytest.fixture

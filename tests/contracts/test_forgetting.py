@@ -20,6 +20,7 @@ from tests.builders import (
 )
 from tests.fakes import FakeClock
 
+from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, Window
 from graphiti_pkm.core.model.records import (
@@ -36,7 +37,6 @@ from graphiti_pkm.core.model.records import (
 )
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.ports import Journal
-from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 
 HIDDEN = "pregnant"
 WORDS = f"Maria is {HIDDEN}. Tom runs."
@@ -140,7 +140,7 @@ async def what_is_left(graph: Graph, story: Story) -> list[object]:
         await graph.records.get_episodes([story.episode.uuid], groups),
         await graph.records.get_entities([story.maria.uuid, story.tom.uuid], groups),
         await graph.records.get_facts([story.secret.uuid, story.fact.uuid, story.old.uuid], groups),
-        await graph.part(cypher=ChangeLists).changes(wanted, Window(limit=20)),
+        await graph.part(CHANGE_LISTS).changes(wanted, Window(limit=20)),
         await graph.episodes.episode_entities([story.episode.uuid], groups, Window(limit=5)),
         passages,
         await graph.episodes.passages(story.episode.uuid, without_vector=True, limit=9),

@@ -18,11 +18,11 @@ from tests.builders import (
     new_uuid,
 )
 
+from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import FactChange, RecordedChange
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 
 PAGE = Window(limit=100)
 
@@ -132,7 +132,7 @@ async def test_changes_come_newest_recorded_first_in_pages_that_meet(graph: Grap
     facts = [a_fact(sarah, sarah, created_at=at(2026, 1, 1 + i // 2), episodes=(note.uuid,)) for i in range(6)]
     events = [a_change(fact, note, recorded_at=fact.created_at) for fact in facts]
     await graph.writer.apply(a_write(sarah, note, *facts, *events), {})
-    whole = await graph.part(cypher=ChangeLists).changes(wanted(), PAGE)
+    whole = await graph.part(CHANGE_LISTS).changes(wanted(), PAGE)
     days = [[f for f in facts if f.created_at == at(2026, 1, day)] for day in (3, 2, 1)]
     rows = [
         [(e.recorded_at, e.kind) for e in events if e.fact_uuid in {f.uuid for f in day}]
@@ -148,12 +148,12 @@ async def test_changes_come_newest_recorded_first_in_pages_that_meet(graph: Grap
     met: list[RecordedChange] = []
     after = None
     for _ in range(12):
-        page = await graph.part(cypher=ChangeLists).changes(wanted(), Window(limit=1, after=after))
+        page = await graph.part(CHANGE_LISTS).changes(wanted(), Window(limit=1, after=after))
         assert page.total == 12
         met.extend(page.changes)
         after = page.keys[-1]
     assert tuple(met) == whole.changes
-    assert (await graph.part(cypher=ChangeLists).changes(wanted(), Window(limit=1, after=after))).changes == ()
+    assert (await graph.part(CHANGE_LISTS).changes(wanted(), Window(limit=1, after=after))).changes == ()
 
 
 async def test_pages_over_many_years_meet_with_months_between(graph: Graph) -> None:
@@ -165,16 +165,16 @@ async def test_pages_over_many_years_meet_with_months_between(graph: Graph) -> N
     expected = sorted(times * 2, reverse=True)
     for limit in (3, 5, 100):
         met: list[RecordedChange] = []
-        page = await graph.part(cypher=ChangeLists).changes(wanted(since=at(2000)), Window(limit=limit))
+        page = await graph.part(CHANGE_LISTS).changes(wanted(since=at(2000)), Window(limit=limit))
         while page.changes:
             met.extend(page.changes)
             assert page.total == len(expected)
-            page = await graph.part(cypher=ChangeLists).changes(
+            page = await graph.part(CHANGE_LISTS).changes(
                 wanted(since=at(2000)), Window(limit=limit, after=page.keys[-1])
             )
         assert [change.recorded_at for change in met] == expected
         assert len({(change.kind, change.uuid) for change in met}) == len(expected)
-    until = await graph.part(cypher=ChangeLists).changes(wanted(since=at(2000), until=at(2010)), Window(limit=3))
+    until = await graph.part(CHANGE_LISTS).changes(wanted(since=at(2000), until=at(2010)), Window(limit=3))
     assert [change.recorded_at for change in until.changes] == [at(2009, 3, 4)] * 3
 
 
@@ -199,12 +199,12 @@ async def test_a_period_is_half_open_and_ends_now(graph: Graph, fields: dict[str
     events = [a_change(fact, note, recorded_at=fact.created_at) for fact in facts]
     await graph.writer.apply(a_write(sarah, note, *facts, *events), {})
     for kind in ("added", "retired"):
-        page = await graph.part(cypher=ChangeLists).changes(wanted(kinds=(kind,), **fields), PAGE)
+        page = await graph.part(CHANGE_LISTS).changes(wanted(kinds=(kind,), **fields), PAGE)
         assert [change.recorded_at.day for change in page.changes] == days
         assert page.total == len(days)
         assert {change.kind for change in page.changes} <= {kind}
-    assert (await graph.part(cypher=ChangeLists).changes(wanted(**fields), PAGE)).total == 2 * len(days)
-    of_sarah = await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid=sarah.uuid, **fields), PAGE)
+    assert (await graph.part(CHANGE_LISTS).changes(wanted(**fields), PAGE)).total == 2 * len(days)
+    of_sarah = await graph.part(CHANGE_LISTS).changes(wanted(entity_uuid=sarah.uuid, **fields), PAGE)
     assert of_sarah.total == 2 * len(days)
 
 
@@ -212,7 +212,7 @@ async def test_changes_before_1900_are_in_their_period(graph: Graph) -> None:
     sarah = an_entity("Sarah")
     facts = [a_fact(sarah, sarah, created_at=at(year)) for year in (2, 1066, 1899)]
     await graph.writer.apply(a_write(sarah, *facts), {})
-    page = await graph.part(cypher=ChangeLists).changes(wanted(since=at(1000), until=at(1900)), PAGE)
+    page = await graph.part(CHANGE_LISTS).changes(wanted(since=at(1000), until=at(1900)), PAGE)
     assert told(page) == [("added", facts[2].uuid), ("added", facts[1].uuid)]
 
 
@@ -221,16 +221,16 @@ async def test_changes_of_an_entity_are_those_of_its_facts_at_either_end(graph: 
     out, into, other = a_fact(sarah, tom), a_fact(tom, sarah), a_fact(tom, eve)
     events = [a_change(fact, note) for fact in (out, into, other)]
     await graph.writer.apply(a_write(sarah, tom, eve, note, out, into, other, *events), {})
-    page = await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid=sarah.uuid), PAGE)
+    page = await graph.part(CHANGE_LISTS).changes(wanted(entity_uuid=sarah.uuid), PAGE)
     assert {(kind, uuid) for kind, uuid in told(page)} == {
         (kind, fact.uuid) for kind in ("added", "retired") for fact in (out, into)
     }
     assert page.total == 4
-    retired = await graph.part(cypher=ChangeLists).changes(
+    retired = await graph.part(CHANGE_LISTS).changes(
         wanted(entity_uuid=sarah.uuid, kinds=("retired", "proposed")), PAGE
     )
     assert retired.total == 2
-    assert (await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid="nothing"), PAGE)).total == 0
+    assert (await graph.part(CHANGE_LISTS).changes(wanted(entity_uuid="nothing"), PAGE)).total == 0
 
 
 async def test_what_became_of_a_deleted_fact_stays_without_words(graph: Graph) -> None:
@@ -240,9 +240,9 @@ async def test_what_became_of_a_deleted_fact_stays_without_words(graph: Graph) -
     await graph.writer.apply(a_write(sarah, tom, note, gone, stays, ended, other), {})
     deleted = a_change(gone, note, kind="deleted", episode_uuid=None, recorded_at=at(2026, 2))
     await graph.writer.apply(a_write(deleted, deletions={"facts": (gone.uuid,)}), {})
-    page = await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid=sarah.uuid), PAGE)
+    page = await graph.part(CHANGE_LISTS).changes(wanted(entity_uuid=sarah.uuid), PAGE)
     assert page.changes == (kept(deleted), kept(ended.model_copy(update={"reason": None})))
-    assert (await graph.part(cypher=ChangeLists).changes(wanted(kinds=("retired",)), PAGE)).total == 2
+    assert (await graph.part(CHANGE_LISTS).changes(wanted(kinds=("retired",)), PAGE)).total == 2
     (of_tom,) = (await graph.changes.fact_changes([stays.uuid], [GROUP], 10)).values()
     assert of_tom == [kept(other)]
 
@@ -252,7 +252,7 @@ async def test_a_fact_that_goes_with_its_entity_leaves_its_events_without_words(
     fact = a_fact(sarah, tom)
     await graph.writer.apply(a_write(sarah, tom, note, fact, a_change(fact, note, reason="Secret.")), {})
     await graph.writer.apply(a_write(deletions={"entities": (sarah.uuid,)}), {})
-    page = await graph.part(cypher=ChangeLists).changes(wanted(), PAGE)
+    page = await graph.part(CHANGE_LISTS).changes(wanted(), PAGE)
     assert [(change.kind, change.reason) for change in page.changes] == [("retired", None)]
 
 
@@ -267,10 +267,10 @@ async def test_a_mark_is_taken_off_an_episode_again(graph: Graph) -> None:
 async def test_openings_are_the_first_characters_of_episodes(graph: Graph) -> None:
     note, short = an_episode("Ærøskøbing is far."), an_episode("Ok")
     await graph.writer.apply(a_write(note, short), {})
-    found = await graph.part(cypher=ChangeLists).openings([note.uuid, short.uuid, "nothing"], [GROUP], 5)
+    found = await graph.part(CHANGE_LISTS).openings([note.uuid, short.uuid, "nothing"], [GROUP], 5)
     assert found == {note.uuid: "Ærøsk", short.uuid: "Ok"}
-    assert await graph.part(cypher=ChangeLists).openings([note.uuid], [OTHER_GROUP], 5) == {}
-    assert await graph.part(cypher=ChangeLists).openings([], [GROUP], 5) == {}
+    assert await graph.part(CHANGE_LISTS).openings([note.uuid], [OTHER_GROUP], 5) == {}
+    assert await graph.part(CHANGE_LISTS).openings([], [GROUP], 5) == {}
 
 
 async def test_the_nearest_sentence_of_an_episode_is_found_for_each_fact(graph: Graph) -> None:
@@ -292,11 +292,11 @@ async def test_the_nearest_sentence_of_an_episode_is_found_for_each_fact(graph: 
         ("nothing", note.uuid),
         (one.uuid, "nothing"),
     ]
-    found = await graph.part(cypher=ChangeLists).nearest_sentences(pairs, [GROUP], 20)
+    found = await graph.part(CHANGE_LISTS).nearest_sentences(pairs, [GROUP], 20)
     assert {pair: (hit.start, hit.end) for pair, hit in found.items()} == {pairs[0]: (10, 19), pairs[1]: (0, 9)}
     assert [hit.cosine for hit in found.values()] == pytest.approx([0.8, 0.8], abs=1e-5)
-    assert (await graph.part(cypher=ChangeLists).nearest_sentences(pairs[:1], [GROUP], 21))[pairs[0]].start == 20
-    assert await graph.part(cypher=ChangeLists).nearest_sentences([], [GROUP], 20) == {}
+    assert (await graph.part(CHANGE_LISTS).nearest_sentences(pairs[:1], [GROUP], 21))[pairs[0]].start == 20
+    assert await graph.part(CHANGE_LISTS).nearest_sentences([], [GROUP], 20) == {}
 
 
 async def test_what_replaced_a_fact_is_told_by_its_newest_ending(graph: Graph) -> None:
@@ -323,7 +323,7 @@ async def test_changes_of_a_group_are_told_to_no_other(graph: Graph) -> None:
     fact = a_fact(theirs, theirs, created_at=RECORDED)
     event = a_change(fact, an_episode(group_id=OTHER_GROUP))
     await graph.writer.apply(a_write(theirs, fact, event), {})
-    assert (await graph.part(cypher=ChangeLists).changes(wanted(), PAGE)).total == 0
-    assert (await graph.part(cypher=ChangeLists).changes(wanted(entity_uuid=theirs.uuid), PAGE)).total == 0
-    both = await graph.part(cypher=ChangeLists).changes(wanted(group_ids=(GROUP, OTHER_GROUP)), PAGE)
+    assert (await graph.part(CHANGE_LISTS).changes(wanted(), PAGE)).total == 0
+    assert (await graph.part(CHANGE_LISTS).changes(wanted(entity_uuid=theirs.uuid), PAGE)).total == 0
+    both = await graph.part(CHANGE_LISTS).changes(wanted(group_ids=(GROUP, OTHER_GROUP)), PAGE)
     assert [change.group_id for change in both.changes] == [OTHER_GROUP] * 2

@@ -4,10 +4,10 @@ from typing import Any
 
 from tests.builders import a_fact, a_mention, a_write, an_entity, an_episode, at
 
+from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.model.names import measure_key
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 
 NOW = at(2026, 6)
 
@@ -146,22 +146,22 @@ async def test_distances_are_hops_over_facts_in_any_direction_up_to_two(graph: G
     facts = [a_fact(chain[0], chain[1]), a_fact(chain[2], chain[1]), a_fact(chain[2], chain[3])]
     await graph.writer.apply(a_write(*chain, alone, *facts), {})
     asked = [*(one.uuid for one in chain), alone.uuid, "nothing"]
-    assert await graph.part(cypher=Neighbours).fact_distances(chain[0].uuid, asked) == {
+    assert await graph.part(NEIGHBOURS).fact_distances(chain[0].uuid, asked) == {
         chain[0].uuid: 0,
         chain[1].uuid: 1,
         chain[2].uuid: 2,
     }
-    assert await graph.part(cypher=Neighbours).fact_distances(chain[3].uuid, [chain[2].uuid, chain[0].uuid]) == {
+    assert await graph.part(NEIGHBOURS).fact_distances(chain[3].uuid, [chain[2].uuid, chain[0].uuid]) == {
         chain[2].uuid: 1
     }
-    assert await graph.part(cypher=Neighbours).fact_distances("nothing", asked) == {}
+    assert await graph.part(NEIGHBOURS).fact_distances("nothing", asked) == {}
 
 
 async def test_the_shortest_way_counts(graph: Graph) -> None:
     one, two, three = an_entity("One"), an_entity("Two"), an_entity("Three")
     facts = [a_fact(one, two), a_fact(two, three), a_fact(one, three), a_fact(one, one)]
     await graph.writer.apply(a_write(one, two, three, *facts), {})
-    assert await graph.part(cypher=Neighbours).fact_distances(one.uuid, [three.uuid, one.uuid]) == {
+    assert await graph.part(NEIGHBOURS).fact_distances(one.uuid, [three.uuid, one.uuid]) == {
         three.uuid: 1,
         one.uuid: 0,
     }

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_mention, a_write, an_entity, an_episode, at
 
+from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.identity.backlinks import back_link
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 
 LATER = RECORDED + timedelta(days=365)
 DAY = Stretch(group_id=GROUP, start=at(2025, 3, 1), end=at(2025, 3, 2))
@@ -32,12 +32,10 @@ async def test_a_stretch_holds_its_episodes_in_order_from_its_start_to_before_it
     told = [an_episode(valid_at=time, created_at=RECORDED - timedelta(hours=i)) for i, time in enumerate(times)]
     elsewhere = an_episode(group_id=OTHER_GROUP, valid_at=times[1])
     await graph.writer.apply(a_write(*told, elsewhere), {})
-    (found,) = await graph.part(cypher=Neighbours).places_in([DAY], LATER, 10)
+    (found,) = await graph.part(NEIGHBOURS).places_in([DAY], LATER, 10)
     assert found == [place_of(told[i]) for i in (1, 3, 2, 4)]
     other = DAY.model_copy(update={"group_id": OTHER_GROUP})
-    cut = await graph.part(cypher=Neighbours).places_in(
-        [DAY, other, DAY.model_copy(update={"group_id": "none"})], LATER, 2
-    )
+    cut = await graph.part(NEIGHBOURS).places_in([DAY, other, DAY.model_copy(update={"group_id": "none"})], LATER, 2)
     assert cut == [found[:2], [place_of(elsewhere)], []]
 
 
@@ -45,7 +43,7 @@ async def test_a_stretch_leaves_out_what_was_recorded_later(graph: Graph) -> Non
     early = an_episode(valid_at=at(2025, 3, 1))
     late = an_episode(valid_at=at(2025, 3, 1), created_at=RECORDED + timedelta(seconds=1))
     await graph.writer.apply(a_write(early, late), {})
-    assert await graph.part(cypher=Neighbours).places_in([DAY], RECORDED, 10) == [[place_of(early)]]
+    assert await graph.part(NEIGHBOURS).places_in([DAY], RECORDED, 10) == [[place_of(early)]]
 
 
 @pytest.mark.parametrize("year", [1, 987, 1664, 2025, 9998])
@@ -55,7 +53,7 @@ async def test_stretches_of_any_year_hold_what_lies_in_them(graph: Graph, year: 
     away = [an_episode(valid_at=datetime(other, 12, 31, tzinfo=UTC)) for other in (2, 1000, 2024, 9997)]
     await graph.writer.apply(a_write(*told, *away), {})
     stretch = Stretch(group_id=GROUP, start=start, end=start + timedelta(days=1))
-    (found,) = await graph.part(cypher=Neighbours).places_in([stretch], LATER, 100)
+    (found,) = await graph.part(NEIGHBOURS).places_in([stretch], LATER, 100)
     assert [place.uuid for place in found] == [one.uuid for one in told if start <= one.valid_at < stretch.end]
 
 
@@ -80,12 +78,12 @@ async def test_mentions_among_episodes_count_each_entity_once(graph: Graph) -> N
     mentions = [a_mention(both, sarah), a_mention(both, bob), a_mention(one, bob), a_mention(none, other)]
     await graph.writer.apply(a_write(sarah, bob, other, both, one, none, *mentions), {})
     asked = [both.uuid, one.uuid, none.uuid, "unknown"]
-    assert await graph.part(cypher=Neighbours).mentions_among(asked, [sarah.uuid, bob.uuid, bob.uuid]) == {
+    assert await graph.part(NEIGHBOURS).mentions_among(asked, [sarah.uuid, bob.uuid, bob.uuid]) == {
         both.uuid: 2,
         one.uuid: 1,
     }
-    assert await graph.part(cypher=Neighbours).mentions_among(asked, []) == {}
-    assert await graph.part(cypher=Neighbours).mentions_among([], [bob.uuid]) == {}
+    assert await graph.part(NEIGHBOURS).mentions_among(asked, []) == {}
+    assert await graph.part(NEIGHBOURS).mentions_among([], [bob.uuid]) == {}
 
 
 async def test_own_mentions_are_those_that_no_back_link_made(graph: Graph) -> None:
@@ -112,5 +110,5 @@ async def test_own_mentions_are_those_that_no_back_link_made(graph: Graph) -> No
 async def test_without_sagas_there_are_no_steps(graph: Graph) -> None:
     episode = an_episode()
     await graph.writer.apply(a_write(episode), {})
-    assert await graph.part(cypher=Neighbours).saga_steps([episode.uuid], [GROUP]) == {}
-    assert await graph.part(cypher=Neighbours).saga_steps([], [GROUP]) == {}
+    assert await graph.part(NEIGHBOURS).saga_steps([episode.uuid], [GROUP]) == {}
+    assert await graph.part(NEIGHBOURS).saga_steps([], [GROUP]) == {}

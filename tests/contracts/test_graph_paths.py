@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from tests.builders import a_fact, a_write, an_entity, at, new_uuid
 
+from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
 from graphiti_pkm.core.model.queries import FactFilter
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.walks import Neighbourhood
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.storage.graph.parts.walks import Walks
 
 NOW = at(2026, 6)
 
@@ -45,13 +45,13 @@ class Land:
     async def ways(self, graph: Graph, ends: str, hops: int = 4, limit: int = 10, **fields: Any) -> list[str]:
         """The names along each path found, sorted."""
         source, target = map(self.uuid, ends)
-        found = await graph.part(cypher=Walks).shortest_paths(source, target, facts(**fields), hops, limit)
+        found = await graph.part(WALKS_PART).shortest_paths(source, target, facts(**fields), hops, limit)
         return sorted(route(ends[0], path) for path in found)
 
     async def around(
         self, graph: Graph, names: str, hops: int, most: int = 50, most_facts: int = 200, **fields: Any
     ) -> Neighbourhood:
-        return await graph.part(cypher=Walks).neighbourhood(
+        return await graph.part(WALKS_PART).neighbourhood(
             [self.uuid(name) for name in names], facts(**fields), hops, most, most_facts
         )
 
@@ -85,8 +85,8 @@ async def test_there_is_no_path_beyond_the_hops_to_nowhere_or_to_itself(graph: G
     assert await land.ways(graph, "ae", hops=3) == []
     assert await land.ways(graph, "ax", hops=6) == []
     assert await land.ways(graph, "aa") == []
-    assert await graph.part(cypher=Walks).shortest_paths(land.uuid("a"), new_uuid(), facts(), 4, 3) == []
-    assert await graph.part(cypher=Walks).shortest_paths(new_uuid(), land.uuid("a"), facts(), 4, 3) == []
+    assert await graph.part(WALKS_PART).shortest_paths(land.uuid("a"), new_uuid(), facts(), 4, 3) == []
+    assert await graph.part(WALKS_PART).shortest_paths(new_uuid(), land.uuid("a"), facts(), 4, 3) == []
 
 
 async def test_a_filter_makes_the_way_longer_instead_of_hiding_it(graph: Graph) -> None:
@@ -110,7 +110,7 @@ async def test_each_way_over_the_same_entities_comes_once_with_its_best_fact(gra
     land.facts += [newest, ended]
     await land.put(graph)
     assert await land.ways(graph, "ac") == ["abc", "adc"]
-    paths = await graph.part(cypher=Walks).shortest_paths(land.uuid("a"), land.uuid("c"), facts(), 4, 5)
+    paths = await graph.part(WALKS_PART).shortest_paths(land.uuid("a"), land.uuid("c"), facts(), 4, 5)
     over_b = next(path for path in paths if route("a", path) == "abc")
     assert over_b[0].uuid == newest.uuid
     assert (over_b[0].source_name, over_b[0].target_name) == ("b", "a")

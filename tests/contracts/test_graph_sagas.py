@@ -19,12 +19,12 @@ from tests.builders import (
     at,
 )
 
+from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
+from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.model.places import Steps
 from graphiti_pkm.core.model.records import Deletions, Episode, Forgetting
 from graphiti_pkm.core.model.saga_records import SagaMembers
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.storage.graph.parts.communities import Communities
-from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 
 
 def told(content: str, minute: int, **fields: object) -> Episode:
@@ -64,7 +64,7 @@ async def test_an_episode_is_held_and_followed_once_however_often_it_is_told(gra
     await graph.writer.apply(a_write(a_step(saga, second), a_link(first, second)), {})
     assert await graph.sagas.episodes_of_saga(saga.uuid, None, 9) == [first, second]
     assert await graph.sagas.links_around([first.uuid]) == [(first.uuid, second.uuid)]
-    assert await graph.part(cypher=Neighbours).saga_steps([first.uuid, second.uuid], [GROUP]) == {
+    assert await graph.part(NEIGHBOURS).saga_steps([first.uuid, second.uuid], [GROUP]) == {
         first.uuid: Steps(next=second.uuid),
         second.uuid: Steps(previous=first.uuid),
     }
@@ -130,13 +130,13 @@ async def test_communities_are_replaced_as_a_whole_and_in_their_group_only(graph
     await graph.writer.apply(a_write(theirs), {})
     pair, three = a_community(sarah, tom), a_community(sarah, tom, bob, name="All")
     await graph.writer.apply(a_write(pair, three), {pair.uuid: array("f", [0.0, 1.0])})
-    assert await graph.part(cypher=Communities).communities([GROUP], 9) == [three, pair]
-    assert await graph.part(cypher=Communities).communities([GROUP], 1) == [three]
-    assert await graph.part(cypher=Communities).communities([GROUP, OTHER_GROUP], 9) == [three, pair, theirs]
+    assert await graph.part(COMMUNITIES).communities([GROUP], 9) == [three, pair]
+    assert await graph.part(COMMUNITIES).communities([GROUP], 1) == [three]
+    assert await graph.part(COMMUNITIES).communities([GROUP, OTHER_GROUP], 9) == [three, pair, theirs]
     await graph.writer.apply(an_intent(), {})
-    assert len(await graph.part(cypher=Communities).communities([GROUP], 9)) == 2
+    assert len(await graph.part(COMMUNITIES).communities([GROUP], 9)) == 2
     await graph.writer.apply(an_intent(communities=()), {})
-    assert await graph.part(cypher=Communities).communities([GROUP, OTHER_GROUP], 9) == [theirs]
+    assert await graph.part(COMMUNITIES).communities([GROUP, OTHER_GROUP], 9) == [theirs]
 
 
 async def test_a_community_goes_with_what_is_forgotten_of_a_member_and_keeps_the_members_that_stay(
@@ -146,11 +146,9 @@ async def test_a_community_goes_with_what_is_forgotten_of_a_member_and_keeps_the
     forgotten, left = a_community(sarah, tom), a_community(tom, bob)
     await graph.writer.apply(a_write(sarah, tom, bob, forgotten, left), {})
     await graph.writer.apply(an_intent(forgets=Forgetting(members=(sarah.uuid,))), {})
-    assert await graph.part(cypher=Communities).communities([GROUP], 9) == [left]
+    assert await graph.part(COMMUNITIES).communities([GROUP], 9) == [left]
     await graph.writer.apply(an_intent(deletions=Deletions(entities=(tom.uuid,))), {})
-    assert await graph.part(cypher=Communities).communities([GROUP], 9) == [
-        left.model_copy(update={"members": (bob.uuid,)})
-    ]
+    assert await graph.part(COMMUNITIES).communities([GROUP], 9) == [left.model_copy(update={"members": (bob.uuid,)})]
 
 
 async def test_a_cleared_group_has_neither_and_the_others_keep_theirs(graph: Graph) -> None:
@@ -161,9 +159,7 @@ async def test_a_cleared_group_has_neither_and_the_others_keep_theirs(graph: Gra
     await graph.writer.apply(an_intent(deletions=Deletions(groups=(GROUP,))), {})
     assert await graph.sagas.find_sagas(GROUP, "", "Trip") == []
     assert len(await graph.sagas.find_sagas(OTHER_GROUP, "", "Trip")) == 1
-    assert [one.group_id for one in await graph.part(cypher=Communities).communities([GROUP, OTHER_GROUP], 9)] == [
-        OTHER_GROUP
-    ]
+    assert [one.group_id for one in await graph.part(COMMUNITIES).communities([GROUP, OTHER_GROUP], 9)] == [OTHER_GROUP]
 
 
 async def test_entities_are_joined_by_their_facts_whichever_way_these_point(graph: Graph) -> None:
@@ -173,8 +169,8 @@ async def test_entities_are_joined_by_their_facts_whichever_way_these_point(grap
     await graph.writer.apply(a_write(one, two, three, *facts, voided), {})
     theirs = an_entity(group_id=OTHER_GROUP), an_entity(group_id=OTHER_GROUP)
     await graph.writer.apply(a_write(*theirs, a_fact(*theirs)), {})
-    assert await graph.part(cypher=Communities).joined_entities(GROUP, 9) == [
+    assert await graph.part(COMMUNITIES).joined_entities(GROUP, 9) == [
         (one.uuid, two.uuid, 2),
         (two.uuid, three.uuid, 1),
     ]
-    assert await graph.part(cypher=Communities).joined_entities(GROUP, 1) == [(one.uuid, two.uuid, 2)]
+    assert await graph.part(COMMUNITIES).joined_entities(GROUP, 1) == [(one.uuid, two.uuid, 2)]

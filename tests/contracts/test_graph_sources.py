@@ -6,11 +6,11 @@ from array import array
 import pytest
 from tests.builders import a_fact, a_passage, a_write, an_entity, an_episode, at
 
+from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Episode, Fact, Passage, Vector
 from graphiti_pkm.core.model.walks import SourceMode, SourcePage
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.storage.graph.parts.walks import Walks
 
 GROUPS = ["t1"]
 WIDE = Window(limit=50)
@@ -50,7 +50,7 @@ def places(page: SourcePage, *episodes: Episode) -> list[tuple[int, int | None, 
 
 async def test_sentences_come_nearest_first_and_an_episode_that_cannot_be_compared_comes_last(graph: Graph) -> None:
     fact, *episodes = await given(graph)
-    page = await graph.part(cypher=Walks).fact_sources(fact, GROUPS, "quote", WIDE)
+    page = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, "quote", WIDE)
     assert places(page, *episodes) == [(0, 20, 29), (0, 10, 19), (1, 0, 9), (0, 0, 9), (2, None, None)]
     cosines = [one.cosine for one in page.sources]
     assert cosines[:4] == [pytest.approx(cosine, abs=1e-5) for cosine in (0.9, 0.8, 0.7, 0.6)]
@@ -68,24 +68,24 @@ async def test_parts_half_as_near_as_the_best_are_not_behind_the_fact_but_each_e
     vectors = {passage.uuid: leaning(cosine) for passage, cosine in zip(passages, cosines, strict=True)}
     write = a_write(sarah, tom, near, far, bare, fact, *passages)
     await graph.writer.apply(write, {**vectors, fact.uuid: leaning(1.0)})
-    page = await graph.part(cypher=Walks).fact_sources(fact, GROUPS, "quote", WIDE)
+    page = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, "quote", WIDE)
     assert places(page, near, far, bare) == [(0, 0, 9), (0, 10, 19), (1, 0, 9), (2, None, None)]
     assert (page.total, page.held) == (4, 7)
-    paragraphs = await graph.part(cypher=Walks).fact_sources(fact, GROUPS, "paragraph", WIDE)
+    paragraphs = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, "paragraph", WIDE)
     assert places(paragraphs, near, far, bare) == [(0, 0, 19), (1, 0, 9), (2, None, None)]
     quoting = fact.model_copy(update={"quote_episode_uuid": near.uuid, "quote_start": 30, "quote_end": 39})
-    quoted = await graph.part(cypher=Walks).fact_sources(quoting, GROUPS, "quote", WIDE)
+    quoted = await graph.part(WALKS_PART).fact_sources(quoting, GROUPS, "quote", WIDE)
     assert places(quoted, near, far, bare) == [(0, 30, 39), (0, 0, 9), (0, 10, 19), (1, 0, 9), (2, None, None)]
-    unknown = await graph.part(cypher=Walks).fact_sources(a_fact(sarah, tom), GROUPS, "quote", WIDE)
+    unknown = await graph.part(WALKS_PART).fact_sources(a_fact(sarah, tom), GROUPS, "quote", WIDE)
     assert (unknown.total, unknown.held) == (0, 0)
 
 
 async def test_a_paragraph_and_an_episode_count_by_their_best_sentence(graph: Graph) -> None:
     fact, *episodes = await given(graph)
-    paragraphs = await graph.part(cypher=Walks).fact_sources(fact, GROUPS, "paragraph", WIDE)
+    paragraphs = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, "paragraph", WIDE)
     assert places(paragraphs, *episodes) == [(0, 20, 29), (0, 0, 19), (1, 0, 9), (2, None, None)]
     assert [one.best for one in paragraphs.sources] == [20, 10, 0, None]
-    whole = await graph.part(cypher=Walks).fact_sources(fact, GROUPS, "episode", WIDE)
+    whole = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, "episode", WIDE)
     assert places(whole, *episodes) == [(0, 0, 29), (1, 0, 9), (2, None, None)]
     assert [one.best for one in whole.sources] == [20, 0, None]
 
@@ -103,18 +103,18 @@ async def test_the_part_with_the_quote_comes_first_and_once(
 ) -> None:
     fact, long, short, bare = await given(graph)
     quoting = fact.model_copy(update={"quote_episode_uuid": long.uuid, "quote_start": 5, "quote_end": 15})
-    page = await graph.part(cypher=Walks).fact_sources(quoting, GROUPS, mode, WIDE)
+    page = await graph.part(WALKS_PART).fact_sources(quoting, GROUPS, mode, WIDE)
     assert places(page, long, short, bare) == expected
     assert [one.holds_quote for one in page.sources] == [True, *[False] * (len(expected) - 1)]
     assert page.sources[0].best == 10
     elsewhere = fact.model_copy(update={"quote_episode_uuid": bare.uuid, "quote_start": 5, "quote_end": 15})
-    first = (await graph.part(cypher=Walks).fact_sources(elsewhere, GROUPS, mode, WIDE)).sources[0]
+    first = (await graph.part(WALKS_PART).fact_sources(elsewhere, GROUPS, mode, WIDE)).sources[0]
     assert (first.episode_uuid, first.holds_quote, first.start) == (bare.uuid, True, None)
 
 
 async def test_without_the_vector_of_the_fact_each_episode_is_one_part_newest_first(graph: Graph) -> None:
     fact, *episodes = await given(graph, is_embedded=False)
-    page = await graph.part(cypher=Walks).fact_sources(fact, GROUPS, "quote", WIDE)
+    page = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, "quote", WIDE)
     assert places(page, *episodes) == [(2, None, None), (1, None, None), (0, None, None)]
     assert page.total == 3
 
@@ -122,11 +122,11 @@ async def test_without_the_vector_of_the_fact_each_episode_is_one_part_newest_fi
 @pytest.mark.parametrize("mode", ["quote", "paragraph", "episode"])
 async def test_pages_are_the_whole_in_order(graph: Graph, mode: SourceMode) -> None:
     fact, *_ = await given(graph)
-    whole = await graph.part(cypher=Walks).fact_sources(fact, GROUPS, mode, WIDE)
+    whole = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, mode, WIDE)
     seen: list[object] = []
     after: tuple[str | int, ...] | None = None
     while True:
-        page = await graph.part(cypher=Walks).fact_sources(fact, GROUPS, mode, Window(limit=1, after=after))
+        page = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, mode, Window(limit=1, after=after))
         assert page.total == whole.total
         if not page.sources:
             break
@@ -140,10 +140,10 @@ async def test_episodes_of_other_groups_and_gone_ones_are_left_out(graph: Graph)
     mine, foreign = an_episode(), an_episode(group_id="t2")
     fact = a_fact(sarah, tom, episodes=(foreign.uuid, "gone", mine.uuid))
     await graph.writer.apply(a_write(sarah, tom, mine, foreign, fact), {})
-    page = await graph.part(cypher=Walks).fact_sources(fact, GROUPS, "quote", WIDE)
+    page = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, "quote", WIDE)
     assert ([one.episode_uuid for one in page.sources], page.total) == ([mine.uuid], 1)
     without = a_fact(sarah, tom)
     await graph.writer.apply(a_write(without), {})
-    assert (await graph.part(cypher=Walks).fact_sources(without, GROUPS, "quote", WIDE)).total == 0
+    assert (await graph.part(WALKS_PART).fact_sources(without, GROUPS, "quote", WIDE)).total == 0
     unknown = a_fact(sarah, tom)
-    assert (await graph.part(cypher=Walks).fact_sources(unknown, GROUPS, "quote", WIDE)).sources == ()
+    assert (await graph.part(WALKS_PART).fact_sources(unknown, GROUPS, "quote", WIDE)).sources == ()

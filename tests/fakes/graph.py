@@ -32,6 +32,7 @@ from graphiti_pkm.core.model.records import (
 )
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.errors import PkmError, Unavailable, WriteFailed
+from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
@@ -118,9 +119,9 @@ class FakeGraph:
         """The port ``GraphWriter``: what it refuses is set on the graph."""
         return self
 
-    def part(self, *, cypher: object) -> Any:
-        """What stands for the class of a part."""
-        return self._parts[cypher](self)
+    def part(self, part: GraphPart[Any]) -> Any:
+        """What stands for the classes of a part."""
+        return self._parts[part.cypher](self)
 
     async def _db(self) -> Tables:
         await asyncio.sleep(0)
@@ -157,6 +158,9 @@ class FakeGraph:
             db.writes.append(intent.uuid)
         if error is not None:
             raise error
+
+    def effect(self, intent: WriteIntent, vectors: Vectors) -> None:  # noqa: ARG002 no journal's file holds it
+        return
 
     async def applied(self, write_uuids: Sequence[str]) -> set[str]:
         db = await self._db()

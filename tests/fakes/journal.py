@@ -75,7 +75,12 @@ class FakeJournal(Rebuilds, Compared):
         self._faults.append(error or WriteFailed("Nothing was stored. The journal cannot be written."))
 
     async def append(
-        self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
+        self,
+        intent: WriteIntent,
+        vectors: Vectors,
+        request_hash: str,
+        answer: Mapping[str, object],
+        effect: None = None,  # noqa: ARG002 no graph lies in here
     ) -> int:
         self._check()
         if self._faults:

@@ -21,13 +21,13 @@ from tests.storm.dump import differences, dump
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.forget.tools import FORGETTING
 from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
 from graphiti_pkm.capabilities.sagas.tools import DIGESTS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.errors import ModelRefused
 from graphiti_pkm.settings.loader import Settings
-from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.storage.graph.store import GraphStore
 
 pytestmark = pytest.mark.timeout(120)
@@ -201,13 +201,13 @@ async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: 
     await told(memory, "Tom runs.", f"On {HIDDEN}")
     await memory.services[DIGESTS].summarize_saga(LOCAL, f"On {HIDDEN}")
     await memory.services[DIGESTS].build_communities(LOCAL)
-    assert len(await memory.context.graph.part(cypher=Communities).communities(["default"], 9)) == 1
+    assert len(await memory.context.graph.part(COMMUNITIES).communities(["default"], 9)) == 1
     forget = memory.services[FORGETTING].forget
     await forget(LOCAL, query=HIDDEN, confirm=(await forget(LOCAL, query=HIDDEN)).confirm)
     graph = memory.context.graph
     (held,) = await graph.sagas.sagas_of_episodes([note.episode_uuid], ["default"], [])
     assert (held.saga.name, held.saga.summary) == ("[forgotten]", "")
-    assert await graph.part(cypher=Communities).communities(["default"], 9) == []
+    assert await graph.part(COMMUNITIES).communities(["default"], 9) == []
     assert files_with(short_directory, HIDDEN) == []
 
 
@@ -218,7 +218,7 @@ async def test_what_was_paid_for_is_not_paid_again_after_a_failure(
     scripted_model.change(faults=FaultPlan(permanent=(PermanentFault(kind="refusal", contains="Leo Stern"),)))
     with pytest.raises(ModelRefused, match="what was paid for is kept"):
         await memory.services[DIGESTS].build_communities(LOCAL)
-    assert await memory.context.graph.part(cypher=Communities).communities(["default"], 9) == []
+    assert await memory.context.graph.part(COMMUNITIES).communities(["default"], 9) == []
     scripted_model.change(faults=FaultPlan())
     answer = await memory.services[DIGESTS].build_communities(LOCAL)
     assert answer.community_count == 2

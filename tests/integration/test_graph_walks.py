@@ -12,11 +12,11 @@ from tests.fakes import FakeGraph
 from tests.falkor import graph_name
 from tests.integration.test_falkordb_wrong_answers import plan, vector
 
+from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact, WriteIntent
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.graph.parts import walks
-from graphiti_pkm.storage.graph.parts.walks import Walks
 from graphiti_pkm.storage.graph.queries import paths as queries_paths
 from graphiti_pkm.storage.graph.store import GraphStore
 
@@ -73,7 +73,7 @@ async def test_random_graphs_have_the_ways_and_surroundings_that_a_search_by_han
             start, end = source.sample(uuids, 2)
             hops = source.randint(1, 5)
             asked = (start, end, wanted, hops, ALL)
-            assert await falkor_graph.part(cypher=Walks).shortest_paths(*asked) == await by_hand.shortest_paths(*asked)
+            assert await falkor_graph.part(WALKS_PART).shortest_paths(*asked) == await by_hand.shortest_paths(*asked)
             around = (
                 [start, end][: source.randint(1, 2)],
                 wanted,
@@ -81,7 +81,7 @@ async def test_random_graphs_have_the_ways_and_surroundings_that_a_search_by_han
                 source.randint(0, 12),
                 source.randint(1, 30),
             )
-            assert await falkor_graph.part(cypher=Walks).neighbourhood(*around) == await by_hand.neighbourhood(*around)
+            assert await falkor_graph.part(WALKS_PART).neighbourhood(*around) == await by_hand.neighbourhood(*around)
 
 
 async def test_incoming_facts_are_not_lost_on_a_walk(falkor_graph: GraphStore) -> None:
@@ -92,10 +92,10 @@ async def test_incoming_facts_are_not_lost_on_a_walk(falkor_graph: GraphStore) -
         for i, other in enumerate(others)
     ]
     await falkor_graph.writer.apply(a_write(hub, *others, *facts), {})
-    found = await falkor_graph.part(cypher=Walks).neighbourhood([hub.uuid], FACTS, 1, 50, 50)
+    found = await falkor_graph.part(WALKS_PART).neighbourhood([hub.uuid], FACTS, 1, 50, 50)
     assert (len(found.entities), found.facts_total) == (20, 20)
     for one, other in pairwise(others):
-        (path,) = await falkor_graph.part(cypher=Walks).shortest_paths(one.uuid, other.uuid, FACTS, 2, 3)
+        (path,) = await falkor_graph.part(WALKS_PART).shortest_paths(one.uuid, other.uuid, FACTS, 2, 3)
         assert len(path) == 2
 
 
@@ -110,10 +110,10 @@ async def test_a_search_between_two_hubs_that_gets_out_of_hand_is_refused(
     facts += [a_fact(one, other) for one, other in pairwise([hubs[0], *tail])]
     await falkor_graph.writer.apply(a_write(*hubs, *spokes[0], *spokes[1], *tail, *facts), {})
     monkeypatch.setattr(walks, "MOST_FACTS", 8)
-    (path,) = await falkor_graph.part(cypher=Walks).shortest_paths(hubs[0].uuid, tail[-1].uuid, FACTS, 4, 3)
+    (path,) = await falkor_graph.part(WALKS_PART).shortest_paths(hubs[0].uuid, tail[-1].uuid, FACTS, 4, 3)
     assert len(path) == 3
     with pytest.raises(InvalidInput, match="fewer max_hops"):
-        await falkor_graph.part(cypher=Walks).shortest_paths(hubs[0].uuid, hubs[1].uuid, FACTS, 4, 3)
+        await falkor_graph.part(WALKS_PART).shortest_paths(hubs[0].uuid, hubs[1].uuid, FACTS, 4, 3)
 
 
 async def test_a_filter_on_the_whole_path_is_applied_to_the_shortest_ones_only(
@@ -130,7 +130,7 @@ async def test_a_filter_on_the_whole_path_is_applied_to_the_shortest_ones_only(
     )
     with redis.Redis(unix_socket_path=str(falkor_socket)) as client:
         assert client.execute_command("GRAPH.QUERY", graph_name(falkor_graph), asked_of_the_path)[1] == []
-    (path,) = await falkor_graph.part(cypher=Walks).shortest_paths(
+    (path,) = await falkor_graph.part(WALKS_PART).shortest_paths(
         a.uuid, c.uuid, FACTS.model_copy(update={"only_current": True}), 4, 3
     )
     assert len(path) == 2
@@ -147,8 +147,8 @@ async def test_a_vector_without_direction_ends_no_page_of_sources(falkor_graph: 
     for value in ("0", "vecf32([0.0, 0.0])"):  # at once, the new vector would count as equal to the old one
         spoil = f"MATCH (p:Passage {{uuid: $uuid}}) SET p.embedding = {value}"
         await database.write(queries_paths.Query("zero", spoil, {"uuid": zero.uuid}))
-    first = await falkor_graph.part(cypher=Walks).fact_sources(fact, [GROUP], "quote", Window(limit=1))
-    rest = await falkor_graph.part(cypher=Walks).fact_sources(
+    first = await falkor_graph.part(WALKS_PART).fact_sources(fact, [GROUP], "quote", Window(limit=1))
+    rest = await falkor_graph.part(WALKS_PART).fact_sources(
         fact, [GROUP], "quote", Window(limit=5, after=first.keys[-1])
     )
     assert [one.start for one in (*first.sources, *rest.sources)] == [0, 10]

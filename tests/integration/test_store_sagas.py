@@ -2,8 +2,8 @@
 
 from tests.builders import GROUP, OTHER_GROUP, a_write, an_episode
 
+from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.model.places import Steps
-from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.store import GraphStore
 
@@ -20,7 +20,7 @@ async def test_steps_go_along_the_saga_and_never_into_another_group(falkor_graph
     await database.write(Query("chain", _CHAIN, {"pairs": [[a.uuid, b.uuid] for a, b in pairs]}))
 
     asked = [each.uuid for each in (first, second, third, alone, foreign)]
-    assert await falkor_graph.part(cypher=Neighbours).saga_steps(asked, [GROUP]) == {
+    assert await falkor_graph.part(NEIGHBOURS).saga_steps(asked, [GROUP]) == {
         first.uuid: Steps(next=second.uuid),
         second.uuid: Steps(previous=first.uuid, next=third.uuid),
         third.uuid: Steps(previous=second.uuid),

@@ -9,13 +9,16 @@ from typing import TypeVar
 from tests.corpus import embeddings
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
+from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
 from graphiti_pkm.capabilities.explore.paths import Paths
 from graphiti_pkm.capabilities.explore.service import Exploring
 from graphiti_pkm.capabilities.explore.sources import Sources
 from graphiti_pkm.capabilities.forget.deleting import Deleting
 from graphiti_pkm.capabilities.forget.service import Forgetting
+from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.capabilities.history.changes import Changes
 from graphiti_pkm.capabilities.history.retiring import Retiring
+from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.capabilities.status.service import Status
@@ -26,9 +29,6 @@ from graphiti_pkm.core.model.answers import Answer, Page
 from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
-from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
-from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
-from graphiti_pkm.storage.graph.parts.walks import Walks
 from graphiti_pkm.storage.jobs import Jobs
 
 A_PAGE = TypeVar("A_PAGE", bound=Page)
@@ -50,8 +50,8 @@ class World:
         context = Context(self.graph, self.journal, self.embedder, self.locks, self.settings, self.clock)
         self.groups = Groups(self.graph, self.settings)
         self.exploring = Exploring(context, self.groups)
-        neighbours = self.graph.part(cypher=Neighbours)
-        walks, lists = self.graph.part(cypher=Walks), self.graph.part(cypher=ChangeLists)
+        neighbours = self.graph.part(NEIGHBOURS)
+        walks, lists = self.graph.part(WALKS_PART), self.graph.part(CHANGE_LISTS)
         self.searching = Searching(context, self.groups, neighbours)
         self.episode_search = EpisodeSearch(context, self.groups, neighbours)
         self.sources = Sources(context, self.groups, walks)

@@ -4,12 +4,12 @@ from typing import Any
 
 from tests.worlds.writing_world import WritingWorld
 
+from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.service import Reasoning
+from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
-from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
-from graphiti_pkm.storage.graph.parts.walks import Walks
 
 
 class ScratchWorld(WritingWorld):
@@ -18,7 +18,7 @@ class ScratchWorld(WritingWorld):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         groups = Groups(self.graph, self.context.settings)
-        walks, neighbours = self.graph.part(cypher=Walks), self.graph.part(cypher=Neighbours)
+        walks, neighbours = self.graph.part(WALKS_PART), self.graph.part(NEIGHBOURS)
         self.reasoning = Reasoning(self.context, groups, self.writing, self.journal.saved_graphs, walks, neighbours)
 
     async def draw(self, *things: ScratchNode | ScratchEdge, graph: str = "default", caller: Caller = LOCAL) -> None:

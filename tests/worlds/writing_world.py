@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
+from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.capabilities.history.changes import Changes
 from graphiti_pkm.capabilities.history.requests import RetireFact
 from graphiti_pkm.capabilities.history.retiring import Retiring
@@ -19,7 +20,6 @@ from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
-from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 
 
 class WritingWorld:
@@ -39,7 +39,7 @@ class WritingWorld:
         self.group = "default"
         groups = Groups(self.graph, self.context.settings)
         self.writing = Writing(self.context, groups, Committer(self.context))
-        self.changes = Changes(self.context, groups, self.graph.part(cypher=ChangeLists))
+        self.changes = Changes(self.context, groups, self.graph.part(CHANGE_LISTS))
         self.retiring = Retiring(self.context, groups, Committer(self.context))
 
     async def tell(

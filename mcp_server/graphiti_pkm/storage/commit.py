@@ -105,8 +105,18 @@ class Committer:
         self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
     ) -> None:
         intent, vectors = await self._as_recorded(intent, vectors)
-        await self._journal.append(intent, vectors, request_hash, answer)
+        effect = self._graph.writer.effect(intent, vectors)
+        await self._journal.append(intent, vectors, request_hash, answer, effect)
         call_time.journalled(_subject(intent))
+        if effect is None:
+            await self._apply(intent, vectors)
+        if intent.jobs:
+            self.on_jobs()
+        if intent.extractions:
+            self.on_extractions()
+
+    async def _apply(self, intent: WriteIntent, vectors: Vectors) -> None:
+        """What is journalled, into a graph elsewhere. Raises as ``commit``."""
         try:
             await self._graph.writer.apply(intent, vectors)
         except WriteFailed as refusal:
@@ -119,10 +129,6 @@ class Committer:
             _log.error("write %s left in the journal: %s", intent.uuid, type(error).__name__)
             raise self._pending(intent, "The write could not be finished.") from error
         await self._mark_written(intent.uuid)
-        if intent.jobs:
-            self.on_jobs()
-        if intent.extractions:
-            self.on_extractions()
 
     async def _as_recorded(self, intent: WriteIntent, vectors: Vectors) -> tuple[WriteIntent, Vectors]:
         """The write without vectors of another than the memory's present model; missing vectors are made later.

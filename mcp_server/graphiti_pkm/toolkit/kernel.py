@@ -12,7 +12,7 @@ from graphiti_pkm.core.ports.saved_graphs import SavedGraphs
 from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
-from graphiti_pkm.storage.graph.parts.part import P, PartOfGraph
+from graphiti_pkm.storage.graph.graph_part import GraphPart, P
 from graphiti_pkm.storage.recovery import Recovery
 from graphiti_pkm.toolkit.services import Services
 
@@ -20,8 +20,8 @@ from graphiti_pkm.toolkit.services import Services
 class Parts(Protocol):
     """A store that gives further parts over its database: what one capability alone asks of the storage."""
 
-    def part(self, *, cypher: PartOfGraph[P]) -> P:
-        """``cypher`` is the class of the part for the databases that speak Cypher."""
+    def part(self, part: GraphPart[P]) -> P:
+        """The part over this store."""
         ...
 
 

@@ -4,6 +4,7 @@ import pytest
 from tests.requirements import requirement
 from tests.worlds.writing_world import WritingWorld
 
+from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.core.identity.groups import Groups
@@ -13,7 +14,6 @@ from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 from graphiti_pkm.embedding.recorded import RecordedEmbedder
 from graphiti_pkm.errors import ModelUnavailable, Unavailable
 from graphiti_pkm.storage.commit import Committer
-from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 from graphiti_pkm.storage.jobs import Jobs
 from graphiti_pkm.storage.missing_vectors import TEXTS, MissingVectors
 
@@ -163,7 +163,7 @@ async def test_a_server_of_another_model_searches_by_words_and_says_why(world: W
     with pytest.raises(Unavailable, match="reembed"):
         await embedder.embed(["tea"])
     context = type(world.context)(**{**vars(world.context), "embedder": embedder})
-    searching = Searching(context, Groups(world.graph, context.settings), world.graph.part(cypher=Neighbours))
+    searching = Searching(context, Groups(world.graph, context.settings), world.graph.part(NEIGHBOURS))
     found = await searching.search_nodes(LOCAL, SearchNodes(query="Sarah"))
     assert [node.name for node in found.nodes] == ["Sarah"]
     assert "full text only" in str(found.scope)

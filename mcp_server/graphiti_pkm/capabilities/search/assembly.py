@@ -4,16 +4,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
+from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.capabilities.search.tools import EPISODE_SEARCH, SEARCHING
+from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
+from graphiti_pkm.storage.graph.sqlite.episodes import SqliteNeighbours
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import ServiceKey
+
+NEIGHBOURS = GraphPart[GraphNeighbours](cypher=Neighbours, sqlite=SqliteNeighbours)
 
 
 def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
     """The services by the keys that the tools use."""
-    neighbours = kernel.parts.part(cypher=Neighbours)
+    neighbours = kernel.parts.part(NEIGHBOURS)
     return {
         SEARCHING: Searching(kernel.context, kernel.groups, neighbours),
         EPISODE_SEARCH: EpisodeSearch(kernel.context, kernel.groups, neighbours),

@@ -38,6 +38,7 @@ from graphiti_pkm.core.model.records import (
 )
 from graphiti_pkm.core.model.saga_records import Saga, SagaMembers
 from graphiti_pkm.core.ports.comparing import GraphComparison
+from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import GraphEmbeddings
 
 RecordKind = Literal["entity", "fact", "episode"]
@@ -330,6 +331,10 @@ class GraphWriter(WriteCheck, Protocol):
             Unavailable: the database could not be reached or died; the intent may be partly there.
             WriteFailed: the database refused the write; nothing of it is there.
         """
+        ...
+
+    def effect(self, intent: WriteIntent, vectors: Vectors) -> Effect | None:
+        """What the journal runs in its own transaction, if the graph lies in the journal's file; else None."""
         ...
 
     async def applied(self, write_uuids: Sequence[str]) -> set[str]:

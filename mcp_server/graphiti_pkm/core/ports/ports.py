@@ -10,6 +10,7 @@ from typing import Protocol
 from graphiti_pkm.core.health import WriteCheck
 from graphiti_pkm.core.model.records import Job, Vector, Vectors, WriteIntent
 from graphiti_pkm.core.ports.comparing import JournalComparing
+from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import JournalEmbedding
 from graphiti_pkm.core.ports.erasing import JournalErasing
 from graphiti_pkm.core.ports.rebuilding import JournalRebuilding
@@ -55,9 +56,16 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
     """The second copy of every write. All methods are quick local SQLite calls, run off the event loop."""
 
     async def append(
-        self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
+        self,
+        intent: WriteIntent,
+        vectors: Vectors,
+        request_hash: str,
+        answer: Mapping[str, object],
+        effect: Effect | None = None,
     ) -> int:
         """Commit the intent, its jobs and its answer (state ``intent``) durably; returns its sequence number.
+
+        With an ``effect`` the graph is changed in the same transaction, and the state is ``applied`` at once.
 
         Raises:
             WriteFailed: it cannot be written, or the job that it is of was cancelled.

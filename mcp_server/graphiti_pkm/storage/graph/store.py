@@ -8,13 +8,14 @@ from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.settings.loader import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.storage.graph import schema
 from graphiti_pkm.storage.graph.database import Database, OpenDatabase
+from graphiti_pkm.storage.graph.graph_part import GraphPart, P
 from graphiti_pkm.storage.graph.locks.leases import Fences
 from graphiti_pkm.storage.graph.parts.changes import Changes
 from graphiti_pkm.storage.graph.parts.comparison import Comparison
 from graphiti_pkm.storage.graph.parts.embeddings import Embeddings
 from graphiti_pkm.storage.graph.parts.episodes import Episodes
 from graphiti_pkm.storage.graph.parts.facts import Facts
-from graphiti_pkm.storage.graph.parts.part import OpenGraph, P, PartOfGraph
+from graphiti_pkm.storage.graph.parts.part import OpenGraph
 from graphiti_pkm.storage.graph.parts.records import Records
 from graphiti_pkm.storage.graph.parts.sagas import Sagas
 from graphiti_pkm.storage.graph.parts.search import Searches
@@ -60,9 +61,9 @@ class GraphStore:
         self.vectors = VectorKeeping(opened)
         self.writer = Writer(opened, self._fences, server)
 
-    def part(self, *, cypher: PartOfGraph[P]) -> P:
-        """A further part over the same database; ``cypher`` is its class for the databases that speak Cypher."""
-        return cypher(self._opened)
+    def part(self, part: GraphPart[P]) -> P:
+        """A further part over the same database."""
+        return part.cypher(self._opened)
 
     @property
     def shared_readings(self) -> GraphReadings | None:

@@ -31,6 +31,9 @@ _PRIMARY = 0xFF
 """SQLite's extended error codes contain the primary one in their low byte."""
 
 
+JOURNAL = "journal.sqlite3"
+MEMORY = "memory.sqlite3"
+
 FULL = "The disk of the data directory {data_dir} is full. Free some space, then try again."
 FAILING = (
     "The journal in {data_dir} could not be read or written: the disk is full or failing. "
@@ -60,19 +63,20 @@ _PLAIN: Mapping[int, tuple[type[PkmError], str]] = {
 class JournalFile:
     """The journal file: created, checked and migrated by the first connection."""
 
-    def __init__(self, data_dir: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    def __init__(self, data_dir: Path, migrations: Sequence[Migration] = MIGRATIONS, name: str = JOURNAL) -> None:
+        """``name``: of the file; ``MEMORY`` where it holds the graph as well."""
         self.data_dir = data_dir
-        self.path = data_dir / "journal.sqlite3"
+        self.path = data_dir / name
         self._migrations = migrations
         self._opening = threading.Lock()
         self._is_ready = False
 
-    def open(self, synchronous: Literal["FULL", "NORMAL"]) -> sqlite3.Connection:
-        """A new connection to a current, checked journal."""
+    def open(self, synchronous: Literal["FULL", "NORMAL"], *, any_thread: bool = False) -> sqlite3.Connection:
+        """A new connection to a current, checked journal; ``any_thread``: another than this one may close it."""
         with self._opening:
             self.make()
             ended_badly = not self._is_ready and self._has_write_ahead_log()
-            connection = connect(self.path)
+            connection = connect(self.path, any_thread=any_thread)
             try:
                 _use_write_ahead_log(connection)
                 connection.execute(f"PRAGMA synchronous = {synchronous}")
@@ -189,9 +193,11 @@ class Connection:
             self._connection = None
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     """A connection with all pragmas; transactions are begun explicitly."""
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(
+        path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=512, check_same_thread=not any_thread
+    )
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA foreign_keys = ON")
     return connection

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphiti_pkm.core.model.records import Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.comparing import WrittenRow
+from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.ports.metrics import Backlog
@@ -55,9 +56,13 @@ class SqliteJournal:
         now: Callable[[], datetime] = _utc_now,
         migrations: Sequence[Migration] = MIGRATIONS,
         steady: SteadyClock | None = None,
+        file: JournalFile | None = None,
     ) -> None:
-        """``steady``: the clock for leases and waits; a given ``now`` replaces it, too."""
-        self._file = JournalFile(data_dir, migrations)
+        """``steady``: the clock for leases and waits; a given ``now`` replaces it, too.
+
+        ``file``: one that holds the graph as well, instead of one of its own.
+        """
+        self._file = file or JournalFile(data_dir, migrations)
         self._now = now
         is_real = now is _utc_now
         self._steady = steady or SteadyClock(now, None if is_real else lambda: ("", now().timestamp()))
@@ -88,7 +93,12 @@ class SqliteJournal:
         await self._quick.run(check)
 
     async def append(
-        self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
+        self,
+        intent: WriteIntent,
+        vectors: Vectors,
+        request_hash: str,
+        answer: Mapping[str, object],
+        effect: Effect | None = None,
     ) -> int:
         def work(connection: sqlite3.Connection) -> int:
             at = self._steady.seconds(connection)
@@ -104,6 +114,9 @@ class SqliteJournal:
                 seq = rows.insert(connection, intent, encoded, request_hash, at)
                 if intent.forgets is not None:
                     redaction.redact(connection, intent, seq, at)
+                if effect is not None:
+                    effect(connection)
+                    connection.execute("UPDATE writes SET state = 'applied' WHERE seq = ?", (seq,))
                 if self._look.found:  # a damaged file may still accept a row, but cannot be trusted with it
                     rows.read_back(connection, intent)
                 return seq

@@ -14,7 +14,9 @@ from tests.worlds.extraction_world import ExtractionWorld
 
 from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
 from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.capabilities.sagas import service as digests
+from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
 from graphiti_pkm.capabilities.sagas.jobs import Digesting
 from graphiti_pkm.capabilities.sagas.label_propagation import MOST_SUMMARIES, communities_uuid
 from graphiti_pkm.capabilities.sagas.service import Digests
@@ -35,8 +37,6 @@ from graphiti_pkm.errors import (
     Unavailable,
 )
 from graphiti_pkm.storage.commit import Committer
-from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
-from graphiti_pkm.storage.graph.parts.communities import Communities
 
 SPENT = BudgetSpent("the day's budget is spent", "It goes on tomorrow.", is_of_day=True)
 
@@ -52,7 +52,7 @@ class World(ExtractionWorld):
         self.queue._now = self.clock
         self.digester = FakeDigester(self.graph)
         self.groups, self.committer = Groups(self.graph, self.context.settings), Committer(self.context)
-        communities, changes = self.graph.part(cypher=Communities), self.graph.part(cypher=ChangeLists)
+        communities, changes = self.graph.part(COMMUNITIES), self.graph.part(CHANGE_LISTS)
         self.extracting = Extracting(
             self.context,
             self.queue,
@@ -356,8 +356,8 @@ async def test_without_a_model_both_say_what_to_do(world: World) -> None:
         world.queue,
         None,
         lambda: None,
-        world.graph.part(cypher=Communities),
-        world.graph.part(cypher=ChangeLists),
+        world.graph.part(COMMUNITIES),
+        world.graph.part(CHANGE_LISTS),
     )
     with pytest.raises(ConfigurationError, match=r"llm_model.*get_episodes"):
         await without.summarize_saga(LOCAL, "Trip")

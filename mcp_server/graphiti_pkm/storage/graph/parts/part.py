@@ -1,15 +1,11 @@
 """What the parts of the store share: one database, opened on first use."""
 
 import asyncio
-from collections.abc import Callable
-from typing import TypeVar
 
 from graphiti_pkm.settings.loader import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.storage.graph import schema
 from graphiti_pkm.storage.graph.database import Database, OpenDatabase
 from graphiti_pkm.storage.graph.vectors import VectorIndexes
-
-P = TypeVar("P")
 
 
 class OpenGraph:
@@ -66,7 +62,3 @@ class Part:
 
     async def _db(self) -> Database:
         return await self._opened.database()
-
-
-PartOfGraph = Callable[[OpenGraph], P]
-"""What makes a part: its class."""

@@ -65,6 +65,10 @@ class Writer(Part):
                 raise Unavailable(NOT_NOW) from None
             raise WriteFailed("The database refused the write; nothing of it is kept.") from None
 
+    def effect(self, intent: WriteIntent, vectors: Vectors) -> None:  # noqa: ARG002 the port's signature
+        """None: the graph is a database of its own."""
+        return
+
     async def applied(self, write_uuids: Sequence[str]) -> set[str]:
         (found,) = await (await self._db()).read(queries_write.applied(write_uuids))
         return {row["uuid"] for row in found}

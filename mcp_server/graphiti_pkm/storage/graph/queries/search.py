@@ -169,7 +169,7 @@ def episodes_naming(group_id: str, name: str, before: datetime, after: str | Non
     }
     matching = "coalesce(e.created_at, $dawn) < $before AND coalesce(e.uuid, '') > $after"
     found = f"ORDER BY e.uuid LIMIT $limit RETURN {EPISODE_COLUMNS} ORDER BY uuid"
-    phrases = _spellings(name)
+    phrases = name_spellings(name)
     if not phrases:
         return Query(
             "episodes holding",
@@ -187,7 +187,7 @@ def episodes_naming(group_id: str, name: str, before: datetime, after: str | Non
     )
 
 
-def _spellings(name: str) -> list[str]:
+def name_spellings(name: str) -> list[str]:
     """Ways in which a name may stand in folded text; a longer name by its first words.
 
     Between words there may be a space, nothing, or the s of a possessive; one word may be written as two. None for a

@@ -1,0 +1,17 @@
+"""A part of the store that one capability alone asks for, as each kind of store makes it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class GraphPart(Generic[P]):
+    """The classes that answer a capability's port."""
+
+    cypher: Callable[[Any], P]
+    """For the databases that speak Cypher; it is given their ``OpenGraph``."""
+    sqlite: Callable[[Any], P]
+    """For the embedded file; it is given the ``OpenFile``."""

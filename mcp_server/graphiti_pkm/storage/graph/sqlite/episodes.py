@@ -1,0 +1,265 @@
+"""Episodes: pages in time, counts a month, what they mention and support, what stands around them."""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from graphiti_pkm.core.model.places import Place, Steps, Stretch
+from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
+from graphiti_pkm.core.model.records import Entity, Episode
+from graphiti_pkm.storage.graph.sqlite import lookups, values
+from graphiti_pkm.storage.graph.sqlite.file import Row
+from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
+from graphiti_pkm.storage.graph.sqlite.schema import DUSK
+from graphiti_pkm.storage.graph.sqlite.values import ENTITY_COLUMNS, EPISODE_COLUMNS, as_list, micros, moment
+
+_IN_GROUPS = "IN (SELECT value FROM json_each(:groups))"
+_DAY = 86_400_000_000
+_QUARTER = 900_000_000
+_SECOND = 1_000_000
+_SINCE_WHOLE_QUARTERS = 63_072_000_000_000
+"""1972: from then on all offsets are whole quarters of an hour; before, local mean times go by seconds."""
+
+
+def condition(
+    wanted: EpisodeFilter, *, of: str = "e", valid_at: str = "valid_at", recorded: str = "created_at"
+) -> tuple[str, dict[str, object]]:
+    """Everything in the filter but ``entity_uuid``, over a table ``of`` with these columns."""
+    parts = [f"{of}.group_id {_IN_GROUPS}"]
+    parameters: dict[str, object] = {"groups": as_list(wanted.group_ids)}
+    for name, instant, part in (
+        ("recorded_until", wanted.recorded_until, f"{of}.{recorded} <= :recorded_until"),
+        ("valid_after", wanted.valid_after, f"{of}.{valid_at} >= :valid_after"),
+        ("valid_before", wanted.valid_before, f"{of}.{valid_at} < :valid_before"),
+    ):
+        if instant is not None:
+            parts.append(part)
+            parameters[name] = micros(instant)
+    return " AND ".join(parts), parameters
+
+
+def _source(wanted: EpisodeFilter) -> tuple[str, str, str, dict[str, object]]:
+    """Where the keys of a page are: in the mentions of an entity, which carry them, or in the episodes."""
+    if wanted.entity_uuid is None:
+        where, parameters = condition(wanted, of="x")
+        return "episode x", "created_at", where, parameters
+    where, parameters = condition(wanted, of="x", recorded="recorded_at")
+    return (
+        "mention x",
+        "recorded_at",
+        f"x.entity_uuid = :entity AND {where}",
+        {**parameters, "entity": wanted.entity_uuid},
+    )
+
+
+def page(db: sqlite3.Connection, wanted: EpisodeFilter, window: Window) -> EpisodePage:
+    """Newest or oldest first, and the total."""
+    table, recorded, where, parameters = _source(wanted)
+    uuid = "x.uuid" if wanted.entity_uuid is None else "x.episode_uuid"
+    (total,) = db.execute(f"SELECT count(*) FROM {table} WHERE {where}", parameters).fetchone()
+    sign, direction = ("<", "DESC") if window.newest else (">", "")
+    further = ""
+    if window.after is not None:
+        further = f"""AND x.valid_at {sign}= :c0 AND (x.valid_at <> :c0 OR x.{recorded} {sign} :c1
+          OR (x.{recorded} = :c1 AND {uuid} > :c2))"""
+        parameters |= {f"c{place}": key for place, key in enumerate(window.after)}
+    order = f"va {direction}, ca {direction}, uuid"
+    found = db.execute(
+        f"""SELECT k.va, k.ca, {EPISODE_COLUMNS} FROM (
+          SELECT x.valid_at AS va, x.{recorded} AS ca, {uuid} AS uuid FROM {table} WHERE {where} {further}
+          ORDER BY {order} LIMIT :limit) k
+        CROSS JOIN episode e ON e.uuid = k.uuid ORDER BY k.va {direction}, k.ca {direction}, k.uuid""",
+        {**parameters, "limit": window.limit},
+    ).fetchall()
+    return EpisodePage(
+        episodes=tuple(map(values.episode, found)),
+        keys=tuple((row["va"], row["ca"], row["uuid"]) for row in found),
+        total=total,
+    )
+
+
+def timeline_summary(db: sqlite3.Connection, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
+    """Counts by spans that cross no month in the zone: a day in UTC, elsewhere a quarter of an hour or a second."""
+    table, _, where, parameters = _source(wanted)
+    day = f"x.valid_at - ((x.valid_at % {_DAY}) + {_DAY}) % {_DAY}"
+    span = day
+    if str(zone) != "UTC":
+        quarter = f"x.valid_at - ((x.valid_at % {_QUARTER}) + {_QUARTER}) % {_QUARTER}"
+        second = f"x.valid_at - ((x.valid_at % {_SECOND}) + {_SECOND}) % {_SECOND}"
+        span = f"CASE WHEN x.valid_at < {_SINCE_WHOLE_QUARTERS} THEN {second} ELSE {quarter} END"
+    spans = db.execute(
+        f"""SELECT {span} AS span, min(x.valid_at) AS first, max(x.valid_at) AS last, count(*) AS n
+        FROM {table} WHERE {where} GROUP BY span ORDER BY span""",
+        parameters,
+    ).fetchall()
+    return TimelineSummary(
+        first=moment(spans[0]["first"]) if spans else None,
+        last=moment(spans[-1]["last"]) if spans else None,
+        total=sum(row["n"] for row in spans),
+        counts=tuple((moment(row["first"]), row["n"]) for row in spans),
+    )
+
+
+def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
+    """In the order asked."""
+    found = db.execute(
+        f"""SELECT {EPISODE_COLUMNS} FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value
+        WHERE e.group_id {_IN_GROUPS}""",
+        {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)},
+    )
+    by_uuid = {row["uuid"]: values.episode(row) for row in found}
+    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]
+
+
+def entities(
+    db: sqlite3.Connection, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
+) -> tuple[list[Entity], int]:
+    """Distinct entities that they mention, by name and uuid, and the total."""
+    parameters: dict[str, object] = {"uuids": as_list(episode_uuids), "groups": as_list(group_ids)}
+    matched = f"""entity n WHERE n.group_id {_IN_GROUPS} AND n.uuid IN (
+      SELECT m.entity_uuid FROM json_each(:uuids) u JOIN mention m ON m.episode_uuid = u.value
+      WHERE m.group_id {_IN_GROUPS})"""
+    (total,) = db.execute(f"SELECT count(*) FROM {matched}", parameters).fetchone()
+    further = ""
+    if window.after is not None:
+        further = "AND (n.name, n.uuid) > (:c0, :c1)"
+        parameters |= {"c0": window.after[0], "c1": window.after[1]}
+    found = db.execute(
+        f"SELECT {ENTITY_COLUMNS} FROM {matched} {further} ORDER BY n.name, n.uuid LIMIT :limit",
+        {**parameters, "limit": window.limit},
+    )
+    return list(map(values.entity, found)), total
+
+
+def openings(
+    db: sqlite3.Connection, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int
+) -> dict[str, str]:
+    """The first characters of each."""
+    found = db.execute(
+        f"""SELECT e.uuid, substr(e.content, 1, :chars) AS text FROM json_each(:uuids) u
+        JOIN episode e ON e.uuid = u.value WHERE e.group_id {_IN_GROUPS}""",
+        {"uuids": as_list(dict.fromkeys(episode_uuids)), "groups": as_list(group_ids), "chars": chars},
+    )
+    return {row["uuid"]: row["text"] for row in found}
+
+
+def record_start(db: sqlite3.Connection, group_ids: Sequence[str]) -> datetime | None:
+    """When the first episode was recorded."""
+    (began,) = db.execute(
+        "SELECT min((SELECT min(e.created_at) FROM episode e WHERE e.group_id = g.value)) FROM json_each(?) g",
+        (as_list(group_ids),),
+    ).fetchone()
+    return values.known_moment(began)
+
+
+def newest_record(db: sqlite3.Connection, group_ids: Sequence[str]) -> datetime | None:
+    """The time of the newest write into any of the groups."""
+    (newest,) = db.execute(
+        "SELECT max(g.recorded_at) FROM json_each(?) x JOIN groups g ON g.group_id = x.value", (as_list(group_ids),)
+    ).fetchone()
+    return values.known_moment(newest)
+
+
+def places(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Place]:
+    """Where these episodes stand in time."""
+    found = db.execute(
+        f"""SELECT e.uuid, e.group_id, e.valid_at, e.created_at FROM json_each(:uuids) u
+        JOIN episode e ON e.uuid = u.value WHERE e.group_id {_IN_GROUPS}""",
+        {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)},
+    )
+    return {row["uuid"]: _place(row) for row in found}
+
+
+def places_in(db: sqlite3.Connection, stretch: Stretch, recorded_until: datetime | None, limit: int) -> list[Place]:
+    """The episodes of a stretch of time in order."""
+    found = db.execute(
+        """SELECT uuid, group_id, valid_at, created_at FROM episode
+        WHERE group_id = ? AND valid_at >= ? AND valid_at < ? AND created_at <= ?
+        ORDER BY valid_at, created_at, uuid LIMIT ?""",
+        (
+            stretch.group_id,
+            micros(stretch.start),
+            micros(stretch.end),
+            DUSK if recorded_until is None else micros(recorded_until),
+            limit,
+        ),
+    )
+    return list(map(_place, found))
+
+
+def same_text(db: sqlite3.Connection, stretch: Stretch, content: str) -> str | None:
+    """The episode of a stretch that was first recorded with exactly this content."""
+    found = values.one(
+        db,
+        """SELECT uuid FROM episode WHERE group_id = ? AND valid_at >= ? AND valid_at < ? AND content = ?
+        ORDER BY created_at, uuid LIMIT 1""",
+        (stretch.group_id, micros(stretch.start), micros(stretch.end), content),
+    )
+    return found["uuid"] if found else None
+
+
+def saga_steps(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
+    """Along the links between episodes of a saga; of several the first by uuid."""
+    found = db.execute(
+        f"""SELECT e.uuid,
+          (SELECT min(p.uuid) FROM episode_link l JOIN episode p ON p.uuid = l.previous_uuid
+            WHERE l.next_uuid = e.uuid AND p.group_id = e.group_id) AS previous,
+          (SELECT min(p.uuid) FROM episode_link l JOIN episode p ON p.uuid = l.next_uuid
+            WHERE l.previous_uuid = e.uuid AND p.group_id = e.group_id) AS following
+        FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value WHERE e.group_id {_IN_GROUPS}""",
+        {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)},
+    )
+    return {
+        row["uuid"]: Steps(previous=row["previous"], next=row["following"])
+        for row in found
+        if row["previous"] or row["following"]
+    }
+
+
+def mentions_among(db: sqlite3.Connection, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
+    """How many of the entities each episode mentions."""
+    found = db.execute(
+        """SELECT m.episode_uuid AS uuid, count(*) AS n FROM json_each(?) u JOIN mention m ON m.episode_uuid = u.value
+        WHERE m.entity_uuid IN (SELECT value FROM json_each(?)) GROUP BY m.episode_uuid""",
+        (as_list(dict.fromkeys(episode_uuids)), as_list(entity_uuids)),
+    )
+    return {row["uuid"]: row["n"] for row in found}
+
+
+def own_mentions(db: sqlite3.Connection, entity_uuid: str, limit: int) -> list[str]:
+    """All but back links: those are younger than their episode and have a uuid of version 5 (its 15th character)."""
+    found = db.execute(
+        """SELECT episode_uuid FROM mention WHERE entity_uuid = ?
+        AND (created_at <= recorded_at OR substr(uuid, 15, 1) <> '5') LIMIT ?""",
+        (entity_uuid, limit),
+    )
+    return [row[0] for row in found]
+
+
+def _place(row: Row) -> Place:
+    return Place(
+        uuid=row["uuid"],
+        group_id=row["group_id"],
+        valid_at=moment(row["valid_at"]),
+        created_at=moment(row["created_at"]),
+    )
+
+
+class SqliteNeighbours(SqlitePart):
+    """The port ``GraphNeighbours``."""
+
+    async def places_in(
+        self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
+    ) -> list[list[Place]]:
+        return await self._file.read(
+            lambda db: [places_in(db, stretch, recorded_until, limit_each) for stretch in stretches]
+        )
+
+    async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
+        return await self._file.read(lambda db: saga_steps(db, uuids, group_ids))
+
+    async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
+        return await self._file.read(lambda db: mentions_among(db, episode_uuids, entity_uuids))
+
+    async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
+        return await self._file.read(lambda db: lookups.distances(db, center_uuid, entity_uuids))

@@ -1,0 +1,342 @@
+"""Which facts a filter means, as they are or as the record said at an instant, and pages of them.
+
+A fact as it was known at ``known_at`` has the values that stood before the first change recorded after it.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, NeighbourCount, Window
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.storage.graph.sqlite import values
+from graphiti_pkm.storage.graph.sqlite.file import Row
+from graphiti_pkm.storage.graph.sqlite.schema import DAWN, DUSK
+from graphiti_pkm.storage.graph.sqlite.values import as_list, micros
+
+_UNLIKE_STATES = "('event', 'plan', 'reading')"
+_NO_CHANGE = "('proposed', 'rejected', 'deleted')"
+"""Kinds of changes that leave the values as they are."""
+
+_EPISODES = """(SELECT json_group_array(x.episode_uuid)
+  FROM (SELECT episode_uuid FROM fact_episode WHERE fact_uuid = f.uuid ORDER BY place) x)"""
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Where the values stand that changes of a fact change."""
+
+    valid_at: str
+    invalid_at: str
+    expired_at: str
+    voided: str
+    reference_time: str
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(vars(self).items())
+
+
+_PRESENT = _Values("f.valid_at", "f.invalid_at", "f.expired_at", "f.voided", "f.reference_time")
+_PAST = _Values(
+    "iif(c.uuid IS NULL, f.valid_at, c.previous_valid_at)",
+    "iif(c.uuid IS NULL, f.invalid_at, c.previous_invalid_at)",
+    "iif(c.uuid IS NULL, f.expired_at, c.previous_expired_at)",
+    "iif(c.uuid IS NULL, f.voided, c.previous_voided)",
+    "iif(c.uuid IS NULL, f.reference_time, coalesce(c.previous_told_at, f.reference_time))",
+)
+_FIRST_CHANGE = f"""LEFT JOIN change c ON c.uuid = (
+  SELECT x.uuid FROM change x WHERE x.fact_uuid = f.uuid AND x.recorded_at > :known_at AND x.kind NOT IN {_NO_CHANGE}
+  ORDER BY x.recorded_at, x.place LIMIT 1)"""
+_FIRST_CHANGE_SAID = f"""LEFT JOIN change c ON c.uuid = (
+  SELECT x.uuid FROM change x LEFT JOIN episode t ON t.uuid = x.episode_uuid
+  WHERE x.fact_uuid = f.uuid AND x.kind NOT IN {_NO_CHANGE} AND coalesce(t.valid_at, x.recorded_at) > :known_at
+  ORDER BY coalesce(t.valid_at, x.recorded_at), x.recorded_at, x.place LIMIT 1)"""
+_SAID_BY_THEN = """coalesce((SELECT min(t.valid_at) FROM fact_episode x JOIN episode t ON t.uuid = x.episode_uuid
+  WHERE x.fact_uuid = f.uuid), f.reference_time, f.created_at) <= :known_at"""
+
+IS_CURRENT = f"""CASE WHEN f.expired_at <= :recorded_until THEN 0
+  WHEN f.expired_at IS NULL AND f.invalid_at <= :now THEN 0 WHEN f.valid_at > :now THEN 0
+  WHEN f.kind IN {_UNLIKE_STATES} THEN 0
+  WHEN f.voided THEN CASE WHEN f.expired_at > :recorded_until THEN 1 ELSE 0 END ELSE 1 END"""
+"""1 or 0, in the world at ``now``. What was ended or voided after ``recorded_until`` still held then: pages of one
+cursor agree, and an end recorded before the clock was set back counts."""
+_WAS_CURRENT = f"""CASE WHEN {_PAST.expired_at} IS NOT NULL AND {_PAST.invalid_at} IS NULL THEN 0
+  WHEN {_PAST.voided} THEN 0 WHEN {_PAST.invalid_at} <= :known_at THEN 0 WHEN {_PAST.valid_at} > :known_at THEN 0
+  WHEN f.kind IN {_UNLIKE_STATES} THEN 0 ELSE 1 END"""
+
+
+def columns(held: _Values = _PRESENT) -> str:
+    """A whole fact ``f`` with the names of its ends; expects ``ENDS``."""
+    own = ", ".join(f"{text} AS {column}" for column, text in held)
+    return f"""f.uuid, f.group_id, f.source_uuid, f.target_uuid, s.name AS source_name, o.name AS target_name,
+  f.relation, f.text, f.kind, f.measure, f.value, f.unit, f.quote, f.quote_start, f.quote_end, f.quote_episode_uuid,
+  f.created_at, f.attributes, {own}, {_EPISODES} AS episodes"""
+
+
+COLUMNS = columns()
+ENDS = "JOIN entity s ON s.uuid = f.source_uuid JOIN entity o ON o.uuid = f.target_uuid"
+
+
+@dataclass
+class Condition:
+    """A filter over ``f`` as SQL: what has to be joined, what has to be true, and the values of its parameters."""
+
+    join: str
+    where: str
+    held: _Values
+    values: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def is_current(self) -> str:
+        """1 or 0, at ``now`` or at ``known_at``."""
+        return IS_CURRENT if self.held == _PRESENT else _WAS_CURRENT
+
+    @property
+    def columns(self) -> str:
+        """A whole fact with the values it had."""
+        return COLUMNS if self.held == _PRESENT else columns(self.held)
+
+    @property
+    def starts(self) -> str:
+        """For sorting: an unknown start before every other."""
+        return "f.starts" if self.held == _PRESENT else f"coalesce({self.held.valid_at}, {DAWN})"
+
+
+def condition(wanted: FactFilter) -> Condition:
+    """The whole filter."""
+    held = _PRESENT if wanted.known_at is None else _PAST
+    join = ""
+    if wanted.known_at is not None:
+        join = _FIRST_CHANGE_SAID if wanted.by_reference_time else _FIRST_CHANGE
+    parts, parameters = _recorded(wanted)
+    more, others = _values_of(wanted, held)
+    return Condition(join, " AND ".join([*parts, *more]), held, {**parameters, **others})
+
+
+def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
+    """What no change of a fact changes."""
+    parts = ["f.group_id IN (SELECT value FROM json_each(:groups))"]
+    parameters: dict[str, object] = {
+        "groups": as_list(wanted.group_ids),
+        "now": micros(wanted.now),
+        "recorded_until": DUSK if wanted.recorded_until is None else micros(wanted.recorded_until),
+    }
+    if wanted.recorded_until is not None:
+        parts.append("f.created_at <= :recorded_until")
+    if wanted.known_at is not None:
+        parameters["known_at"] = micros(wanted.known_at)
+        parts.append(_SAID_BY_THEN if wanted.by_reference_time else "f.created_at <= :known_at")
+    if wanted.as_of is not None:
+        parts.append(f"f.kind NOT IN {_UNLIKE_STATES}")
+    for name, asked, part in (
+        ("relations", wanted.relations, "f.relation IN (SELECT value FROM json_each(:relations))"),
+        ("kinds", wanted.kinds, "f.kind IN (SELECT value FROM json_each(:kinds))"),
+        (
+            "labels",
+            () if "Entity" in wanted.labels else wanted.labels,  # which all of them are
+            """EXISTS (SELECT 1 FROM entity y WHERE y.uuid IN (f.source_uuid, f.target_uuid)
+              AND y.label IN (SELECT value FROM json_each(:labels)))""",
+        ),
+    ):
+        if asked:
+            parts.append(part)
+            parameters[name] = as_list(asked)
+    if wanted.neighbour_uuid:
+        parts.append(":neighbour IN (f.source_uuid, f.target_uuid)")
+        parameters["neighbour"] = wanted.neighbour_uuid
+    if wanted.series is not None:
+        parts.append("f.kind = 'reading' AND f.source_uuid = :series_source AND lowered(f.measure) = :series_measure")
+        parameters["series_source"], parameters["series_measure"] = wanted.series
+    return parts, parameters
+
+
+def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, object]]:
+    """What changes may change."""
+    parts: list[str] = []
+    parameters: dict[str, object] = {}
+    known_from = f"coalesce({held.valid_at}, {held.reference_time})"
+    if wanted.as_of is not None:
+        parameters["as_of"] = micros(wanted.as_of)
+        parts += [f"NOT {held.voided}", f"({held.expired_at} IS NULL OR {held.invalid_at} IS NOT NULL)"]
+        if wanted.status is None:
+            parts.append(f"({held.valid_at} IS NULL OR {held.valid_at} <= :as_of)")
+            parts.append(f"({held.invalid_at} IS NULL OR {held.invalid_at} > :as_of)")
+    for name, instant, part in (
+        ("valid_after", wanted.valid_after, f"{known_from} >= :valid_after"),
+        ("valid_before", wanted.valid_before, f"{known_from} < :valid_before"),
+        ("invalid_after", wanted.invalid_after, f"{held.invalid_at} >= :invalid_after"),
+        ("invalid_before", wanted.invalid_before, f"{held.invalid_at} < :invalid_before"),
+    ):
+        if instant is not None:
+            parts.append(part)
+            parameters[name] = micros(instant)
+    if wanted.only_current:
+        parts.append(f"{IS_CURRENT if held == _PRESENT else _WAS_CURRENT} = 1")
+    if wanted.status is not None:
+        parts.append(f"{_status(wanted, held)} = :status")
+        parameters["status"] = wanted.status
+    return parts, parameters
+
+
+def _status(wanted: FactFilter, held: _Values) -> str:
+    """As ``core.facts`` says it."""
+    at = ":as_of" if wanted.as_of else ":known_at" if wanted.known_at else ":now"
+    is_of_now = wanted.as_of is None and wanted.known_at is None
+    recorded = ":recorded_until" if is_of_now else at
+    is_retired = f"{held.expired_at} <= {recorded}" if wanted.known_at is None else f"{held.expired_at} IS NOT NULL"
+    ends_now = is_retired if is_of_now else f"{is_retired} AND {held.invalid_at} IS NULL"
+    unsure = f"WHEN coalesce({held.reference_time}, f.created_at) > {at} THEN 'possible'" if wanted.as_of else ""
+    return f"""CASE WHEN {held.voided} THEN 'voided'
+      WHEN f.kind IN {_UNLIKE_STATES} THEN CASE WHEN {is_retired} THEN 'ended'
+        WHEN f.kind = 'plan' THEN 'planned' ELSE f.kind END
+      WHEN {held.invalid_at} <= {at} THEN 'ended' WHEN {ends_now} THEN 'ended'
+      WHEN {held.valid_at} > {at} THEN 'future' WHEN {held.valid_at} IS NOT NULL THEN 'current' {unsure}
+      ELSE 'current' END"""
+
+
+_ENTITY_ENDS = {
+    "out": ("f.source_uuid = :entity",),
+    "in": ("f.target_uuid = :entity",),
+    "both": ("f.source_uuid = :entity", "f.target_uuid = :entity AND f.source_uuid <> :entity"),
+}
+
+
+def connections(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
+    """A page of one entity's facts with its sort keys, and the total."""
+    return _page(db, _ENTITY_ENDS[wanted.direction], {"entity": entity_uuid}, wanted, window)
+
+
+def group_facts(db: sqlite3.Connection, wanted: FactFilter, window: Window) -> FactPage:
+    """A page of all facts with its sort keys, and the total."""
+    return _page(db, _GROUP, {}, wanted, window)
+
+
+_GROUP = ("true",)
+
+
+def _page(
+    db: sqlite3.Connection, ends: Sequence[str], given: dict[str, object], wanted: FactFilter, window: Window
+) -> FactPage:
+    """Current ones first, then the newest; or the oldest first. Ordered walks of the index that end early."""
+    asked = condition(wanted)
+    parameters = {**asked.values, **given}
+    total = sum(
+        db.execute(f"SELECT count(*) FROM fact f {asked.join} WHERE {end} AND {asked.where}", parameters).fetchone()[0]
+        for end in ends
+    )
+    found: list[Row] = []
+    if window.newest:
+        first = 1 if window.after is None else int(window.after[0])
+        after = window.after[1:] if window.after else None
+        for current in (1, 0)[1 - first :]:
+            if len(found) < window.limit and not (current == 0 and wanted.only_current):
+                only = asked.where if wanted.only_current else f"{asked.where} AND {asked.is_current} = {current}"
+                keys = (asked.starts, "DESC")
+                at = after if current == first else None
+                found += _walk(
+                    db, asked, ends, only, current, keys, at, {**parameters, "limit": window.limit - len(found)}
+                )
+    else:
+        since = f"coalesce({asked.held.valid_at}, {asked.held.reference_time}, {DAWN})"
+        found = _walk(
+            db, asked, ends, asked.where, None, (since, ""), window.after, {**parameters, "limit": window.limit}
+        )
+    names = ("cur", "va", "ca", "uuid") if window.newest else ("va", "ca", "uuid")
+    return FactPage(
+        facts=tuple(map(values.fact, found)),
+        keys=tuple(tuple(row[key] for key in names) for row in found),
+        total=total,
+    )
+
+
+def _walk(
+    db: sqlite3.Connection,
+    asked: Condition,
+    ends: Sequence[str],
+    where: str,
+    current: int | None,
+    order: tuple[str, str],
+    after: Sequence[object] | None,
+    parameters: dict[str, object],
+) -> list[Row]:
+    """The next facts in one order: the keys of each end by its index, merged, and only then the whole rows."""
+    since, direction = order
+    further = ""
+    if after is not None:
+        sign = "<" if direction else ">"
+        parameters = {**parameters, "c0": after[0], "c1": after[1], "c2": after[2]}
+        further = f"""AND {since} {sign}= :c0
+          AND ({since} <> :c0 OR f.created_at {sign} :c1 OR (f.created_at = :c1 AND f.uuid > :c2))"""
+    each = " UNION ALL ".join(
+        f"""SELECT * FROM (SELECT f.rowid AS id, {since} AS va, f.created_at AS ca, f.uuid AS uuid
+        FROM fact f {asked.join} WHERE {end} AND {where} {further}
+        ORDER BY {since} {direction}, f.created_at {direction}, f.uuid LIMIT :limit)"""
+        for end in ends
+    )
+    text = f"""SELECT {"NULL" if current is None else current} AS cur, k.va, k.ca, {asked.columns}
+    FROM ({each} ORDER BY va {direction}, ca {direction}, uuid LIMIT :limit) k
+    CROSS JOIN fact f ON f.rowid = k.id {ENDS} {asked.join}
+    ORDER BY k.va {direction}, k.ca {direction}, k.uuid"""
+    return db.execute(text, parameters).fetchall()
+
+
+def under(db: sqlite3.Connection, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
+    """Those of these facts that pass, in the order asked, with the values they had."""
+    asked = condition(wanted)
+    found = db.execute(
+        f"""SELECT {asked.columns} FROM json_each(:uuids) u JOIN fact f ON f.uuid = u.value {ENDS} {asked.join}
+        WHERE {asked.where}""",
+        {**asked.values, "uuids": as_list(dict.fromkeys(uuids))},
+    )
+    by_uuid = {row["uuid"]: values.fact(row) for row in found}
+    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]
+
+
+def neighbour_counts(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
+    """Most facts first, then by name."""
+    asked = condition(wanted)
+    ends = {"out": ("target",), "in": ("source",), "both": ("target", "source")}[wanted.direction]
+    each = " UNION ALL ".join(
+        f"SELECT f.{other}_uuid AS uuid FROM fact f {asked.join} WHERE {end} AND {asked.where}"
+        for other, end in zip(ends, _ENTITY_ENDS[wanted.direction], strict=True)
+    )
+    found = db.execute(
+        f"""SELECT n.uuid, n.name, x.facts FROM (SELECT uuid, count(*) AS facts FROM ({each}) GROUP BY uuid) x
+        JOIN entity n ON n.uuid = x.uuid ORDER BY x.facts DESC, n.name, n.uuid LIMIT :limit""",
+        {**asked.values, "entity": entity_uuid, "limit": limit},
+    )
+    return [NeighbourCount(entity_uuid=row["uuid"], name=row["name"], facts=row["facts"]) for row in found]
+
+
+def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Fact]:
+    """In the order asked."""
+    found = db.execute(
+        f"""SELECT {COLUMNS} FROM json_each(?) u JOIN fact f ON f.uuid = u.value {ENDS}
+        WHERE f.group_id IN (SELECT value FROM json_each(?))""",
+        (as_list(dict.fromkeys(uuids)), as_list(group_ids)),
+    )
+    by_uuid = {row["uuid"]: values.fact(row) for row in found}
+    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]
+
+
+def newest_created(db: sqlite3.Connection, found: str, parameters: dict[str, object], limit: int) -> list[Fact]:
+    """Facts newest created first; ``found`` is what follows ``FROM`` and gives ``f``, up to the end of WHERE."""
+    text = f"""SELECT {COLUMNS} FROM (SELECT DISTINCT f.uuid AS uuid, f.created_at AS ca FROM {found}
+      ORDER BY ca DESC, uuid LIMIT :limit) k CROSS JOIN fact f ON f.uuid = k.uuid {ENDS} ORDER BY k.ca DESC, k.uuid"""
+    return list(map(values.fact, db.execute(text, {**parameters, "limit": limit})))
+
+
+def first_fact(
+    db: sqlite3.Connection, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
+) -> datetime | None:
+    """The date of the earliest fact that never turned out wrong; not of those of which only the end is known."""
+    named = "AND f.relation IN (SELECT value FROM json_each(:relations))" if relations else ""
+    of = "" if entity_uuid is None else "AND :entity IN (f.source_uuid, f.target_uuid)"
+    (first,) = db.execute(
+        f"""SELECT min(coalesce(f.valid_at, f.reference_time, f.created_at)) FROM fact f
+        WHERE f.group_id IN (SELECT value FROM json_each(:groups)) {of} AND NOT f.voided {named}
+        AND (f.valid_at IS NOT NULL OR coalesce(f.invalid_at, {DUSK}) > coalesce(f.reference_time, {DAWN}))""",
+        {"entity": entity_uuid, "groups": as_list(group_ids), "relations": as_list(relations)},
+    ).fetchone()
+    return values.known_moment(first)

@@ -1,0 +1,129 @@
+"""The file that holds journal and graph: a connection for each thread, short transactions, no call on the event loop.
+
+Reads run side by side, each in a snapshot of its own; writes one at a time, across processes too.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TypeAlias, TypeVar
+
+from graphiti_pkm.storage.graph.sqlite import schema
+from graphiti_pkm.storage.journal.connection import JournalFile, plain_errors
+
+Row: TypeAlias = sqlite3.Row
+_T = TypeVar("_T")
+
+_READERS = 4
+
+
+class SqliteFile:
+    """The graph's side of the file. Opened on first use; ``close`` waits for what runs."""
+
+    def __init__(self, file: JournalFile) -> None:
+        """``file`` makes, checks and migrates the file; the tables of the graph are made here."""
+        self._file = file
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-write")
+        self._local = threading.local()
+        self._opened: list[sqlite3.Connection] = []
+        self._preparing = threading.Lock()
+        self._prepared_inode = 0
+
+    async def read(self, ask: Callable[[sqlite3.Connection], _T]) -> _T:
+        """What ``ask`` returns, all of it from one snapshot. Raises Unavailable, DamagedStore, NewerSchema."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, ask)
+
+    async def write(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
+        """What ``change`` returns, once it is durable; nothing of it is kept if it raises. Raises as ``read``."""
+        return await asyncio.get_running_loop().run_in_executor(self._writer, self._write, change)
+
+    async def outside(self, act: Callable[[sqlite3.Connection], _T]) -> _T:
+        """As ``write``, without a transaction: for VACUUM and its like."""
+        return await asyncio.get_running_loop().run_in_executor(self._writer, self._outside, act)
+
+    def within(self, connection: sqlite3.Connection, change: Callable[[sqlite3.Connection], _T]) -> _T:
+        """What ``change`` returns, in a transaction that the journal began on its own connection."""
+        if self._prepared_inode != self._file.inode():
+            schema.prepare(connection)
+        before = connection.row_factory
+        connection.row_factory = sqlite3.Row
+        try:
+            return change(connection)
+        finally:
+            connection.row_factory = before
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        for pool in (self._readers, self._writer):
+            pool.shutdown(wait=True)
+        for connection in self._opened:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _read(self, ask: Callable[[sqlite3.Connection], _T]) -> _T:
+        with plain_errors(self._file):
+            connection = self._connection()
+            connection.execute("BEGIN")
+            try:
+                return ask(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
+    def _write(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
+        with plain_errors(self._file):
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = change(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            return result
+
+    def _outside(self, act: Callable[[sqlite3.Connection], _T]) -> _T:
+        with plain_errors(self._file):
+            return act(self._connection())
+
+    def _connection(self) -> sqlite3.Connection:
+        """This thread's; another one if the file was replaced."""
+        inode = self._file.inode()
+        if getattr(self._local, "inode", None) != inode:
+            self._local.connection = self._connect()
+            self._local.inode = self._file.inode()
+        connection: sqlite3.Connection = self._local.connection
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        schema.require_sqlite()
+        connection = self._file.open("FULL", any_thread=True)
+        connection.row_factory = sqlite3.Row
+        # SQLite's own lower() knows ASCII only.
+        connection.create_function("lowered", 1, _lowered, deterministic=True)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cache_size = -16000")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        with self._preparing:
+            self._opened.append(connection)
+            if self._prepared_inode != self._file.inode():
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    schema.prepare(connection)
+                    connection.execute("COMMIT")
+                except BaseException:
+                    connection.execute("ROLLBACK")
+                    raise
+                self._prepared_inode = self._file.inode()
+        return connection
+
+
+def _lowered(text: str | None) -> str | None:
+    return None if text is None else text.lower()

@@ -1,0 +1,317 @@
+"""Tables and indexes of the graph.
+
+Instants are microseconds since 1970 in UTC, so that they sort and compare as numbers; NULL is unknown. An unknown start
+sorts before every instant (``DAWN``). Orders of pages are columns of covering indexes: page one costs the same for a
+hundred facts and a hundred thousand.
+"""
+
+import sqlite3
+
+from graphiti_pkm.errors import ConfigurationError, NewerSchema
+
+SCHEMA_VERSION = 1
+OLDEST_SQLITE = (3, 37, 0)
+"""The first with STRICT tables."""
+
+DAWN = -(2**62)
+"""Before every instant that a datetime can hold."""
+DUSK = 2**62
+"""After every one."""
+
+ENTITY, EPISODE, FACT, PASSAGE, COMMUNITY = "entity", "episode", "fact", "passage", "community"
+
+_TABLES = f"""
+CREATE TABLE graph_meta (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE groups (
+  id INTEGER PRIMARY KEY,
+  group_id TEXT NOT NULL UNIQUE,
+  holds INTEGER NOT NULL DEFAULT 0,
+  recorded_at INTEGER,
+  names_version INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE applied_write (
+  uuid TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE episode (
+  uuid TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  content TEXT NOT NULL,
+  source TEXT NOT NULL,
+  source_description TEXT NOT NULL,
+  valid_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  corrected INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX episode_time ON episode (group_id, valid_at DESC, created_at DESC, uuid);
+CREATE INDEX episode_recorded ON episode (group_id, created_at);
+
+CREATE TABLE entity (
+  uuid TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  label TEXT,
+  summary TEXT NOT NULL,
+  summary_by_model INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  attributes TEXT NOT NULL
+) STRICT;
+CREATE INDEX entity_name ON entity (group_id, name, uuid);
+
+CREATE TABLE name (
+  key TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  text TEXT NOT NULL,
+  spellings TEXT NOT NULL,
+  entity_uuid TEXT NOT NULL,
+  is_alias INTEGER NOT NULL,
+  is_linkable INTEGER NOT NULL
+) STRICT;
+CREATE INDEX name_entity ON name (entity_uuid);
+CREATE INDEX name_linkable ON name (group_id) WHERE is_linkable;
+
+CREATE TABLE fact (
+  uuid TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  source_uuid TEXT NOT NULL REFERENCES entity (uuid) ON DELETE CASCADE,
+  target_uuid TEXT NOT NULL REFERENCES entity (uuid) ON DELETE CASCADE,
+  relation TEXT NOT NULL,
+  text TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  measure TEXT,
+  value TEXT,
+  unit TEXT,
+  quote TEXT,
+  quote_start INTEGER,
+  quote_end INTEGER,
+  quote_episode_uuid TEXT,
+  valid_at INTEGER,
+  invalid_at INTEGER,
+  reference_time INTEGER,
+  created_at INTEGER NOT NULL,
+  expired_at INTEGER,
+  voided INTEGER NOT NULL DEFAULT 0,
+  attributes TEXT NOT NULL,
+  starts INTEGER NOT NULL GENERATED ALWAYS AS (coalesce(valid_at, {DAWN})) VIRTUAL
+) STRICT;
+CREATE INDEX fact_source ON fact (
+  source_uuid, starts DESC, created_at DESC, uuid, group_id, kind, voided, invalid_at, expired_at,
+  valid_at, reference_time, relation, target_uuid
+);
+CREATE INDEX fact_target ON fact (
+  target_uuid, starts DESC, created_at DESC, uuid, group_id, kind, voided, invalid_at, expired_at,
+  valid_at, reference_time, relation, source_uuid
+);
+CREATE INDEX fact_group ON fact (
+  group_id, starts DESC, created_at DESC, uuid, kind, voided, invalid_at, expired_at, valid_at, reference_time, relation
+);
+CREATE INDEX fact_recorded ON fact (group_id, created_at, uuid);
+CREATE INDEX fact_relation ON fact (group_id, relation);
+
+CREATE TABLE fact_episode (
+  fact_uuid TEXT NOT NULL REFERENCES fact (uuid) ON DELETE CASCADE,
+  place INTEGER NOT NULL,
+  episode_uuid TEXT NOT NULL,
+  PRIMARY KEY (fact_uuid, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX fact_episode_episode ON fact_episode (episode_uuid, fact_uuid);
+
+CREATE TABLE mention (
+  entity_uuid TEXT NOT NULL REFERENCES entity (uuid) ON DELETE CASCADE,
+  valid_at INTEGER NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  episode_uuid TEXT NOT NULL REFERENCES episode (uuid) ON DELETE CASCADE,
+  uuid TEXT NOT NULL,
+  group_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (entity_uuid, valid_at DESC, recorded_at DESC, episode_uuid)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX mention_episode ON mention (episode_uuid, entity_uuid);
+
+CREATE TABLE passage (
+  uuid TEXT PRIMARY KEY,
+  episode_uuid TEXT NOT NULL REFERENCES episode (uuid) ON DELETE CASCADE,
+  paragraph INTEGER NOT NULL,
+  sentence INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  "end" INTEGER NOT NULL
+) STRICT;
+CREATE INDEX passage_episode ON passage (episode_uuid, start, uuid);
+
+CREATE TABLE change (
+  uuid TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  fact_uuid TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  episode_uuid TEXT,
+  replaced_by TEXT,
+  recorded_at INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  invalid_at INTEGER,
+  reason TEXT,
+  caller TEXT,
+  previous_valid_at INTEGER,
+  previous_invalid_at INTEGER,
+  previous_expired_at INTEGER,
+  previous_voided INTEGER NOT NULL,
+  previous_told_at INTEGER,
+  source_uuid TEXT,
+  target_uuid TEXT
+) STRICT;
+CREATE INDEX change_fact ON change (fact_uuid, recorded_at, place);
+CREATE INDEX change_recorded ON change (group_id, recorded_at, uuid);
+CREATE INDEX change_source ON change (source_uuid, recorded_at);
+CREATE INDEX change_target ON change (target_uuid, recorded_at);
+CREATE INDEX change_episode ON change (episode_uuid) WHERE episode_uuid IS NOT NULL;
+CREATE INDEX change_replaced_by ON change (replaced_by) WHERE replaced_by IS NOT NULL;
+CREATE INDEX change_reason ON change (group_id, recorded_at, uuid) WHERE reason IS NOT NULL;
+
+CREATE TABLE saga (
+  uuid TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  summary TEXT NOT NULL,
+  first_episode_uuid TEXT,
+  last_episode_uuid TEXT,
+  last_summarized_at INTEGER,
+  last_summarized_episode_valid_at INTEGER
+) STRICT;
+CREATE INDEX saga_name ON saga (group_id, name);
+
+CREATE TABLE saga_step (
+  saga_uuid TEXT NOT NULL REFERENCES saga (uuid) ON DELETE CASCADE,
+  episode_uuid TEXT NOT NULL REFERENCES episode (uuid) ON DELETE CASCADE,
+  uuid TEXT NOT NULL,
+  group_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (saga_uuid, episode_uuid)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX saga_step_episode ON saga_step (episode_uuid);
+
+CREATE TABLE episode_link (
+  previous_uuid TEXT NOT NULL REFERENCES episode (uuid) ON DELETE CASCADE,
+  next_uuid TEXT NOT NULL REFERENCES episode (uuid) ON DELETE CASCADE,
+  uuid TEXT NOT NULL,
+  group_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (previous_uuid, next_uuid)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX episode_link_next ON episode_link (next_uuid);
+
+CREATE TABLE community (
+  uuid TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  summary TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX community_group ON community (group_id);
+
+CREATE TABLE community_member (
+  community_uuid TEXT NOT NULL REFERENCES community (uuid) ON DELETE CASCADE,
+  entity_uuid TEXT NOT NULL REFERENCES entity (uuid) ON DELETE CASCADE,
+  PRIMARY KEY (community_uuid, entity_uuid)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX community_member_entity ON community_member (entity_uuid);
+
+CREATE TABLE search_text (
+  id INTEGER PRIMARY KEY,
+  record_uuid TEXT NOT NULL,
+  part TEXT NOT NULL,
+  words TEXT NOT NULL,
+  UNIQUE (record_uuid, part)
+) STRICT;
+CREATE VIRTUAL TABLE word_index USING fts5 (text, content = '', detail = none, tokenize = 'porter ascii');
+
+CREATE TABLE vector (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  uuid TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  group_id TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  data BLOB NOT NULL
+) STRICT;
+CREATE INDEX vector_group ON vector (kind, group_id, id);
+CREATE TABLE vector_removals (
+  kind TEXT NOT NULL,
+  group_id TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (kind, group_id)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER episode_moved AFTER UPDATE OF valid_at, created_at ON episode BEGIN
+  UPDATE mention SET valid_at = new.valid_at, recorded_at = new.created_at WHERE episode_uuid = new.uuid;
+END;
+CREATE TRIGGER vector_removed AFTER DELETE ON vector BEGIN
+  INSERT INTO vector_removals VALUES (old.kind, old.group_id, 1)
+  ON CONFLICT DO UPDATE SET count = count + 1;
+END;
+CREATE TRIGGER entity_vector AFTER DELETE ON entity BEGIN
+  DELETE FROM vector WHERE uuid = old.uuid;
+END;
+CREATE TRIGGER fact_vector AFTER DELETE ON fact BEGIN
+  DELETE FROM vector WHERE uuid = old.uuid;
+END;
+CREATE TRIGGER passage_vector AFTER DELETE ON passage BEGIN
+  DELETE FROM vector WHERE uuid = old.uuid;
+END;
+CREATE TRIGGER community_vector AFTER DELETE ON community BEGIN
+  DELETE FROM vector WHERE uuid = old.uuid;
+END;
+"""
+
+
+def require_sqlite() -> None:
+    """Raises ConfigurationError if the library that Python was built with is too old."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
+        raise ConfigurationError(
+            f"This Python has SQLite {sqlite3.sqlite_version}; {oldest} or newer is needed. Use a newer Python, for "
+            "instance one that uv or python.org installs."
+        )
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables if there are none; inside a write transaction. Raises NewerSchema."""
+    has_tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'graph_meta'").fetchone()
+    if has_tables is None:
+        for statement in _statements(_TABLES):
+            connection.execute(statement)
+        connection.execute("INSERT INTO graph_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
+        return
+    (found,) = connection.execute("SELECT value FROM graph_meta WHERE key = 'schema_version'").fetchone()
+    if int(found) > SCHEMA_VERSION:
+        raise NewerSchema(
+            f"This memory has schema version {found}, this version of graphiti-pkm knows {SCHEMA_VERSION}: install the "
+            "newer version that wrote it. Nothing was changed."
+        )
+
+
+def _statements(script: str) -> list[str]:
+    """Single statements: ``executescript`` would commit the transaction that it runs in."""
+    statements: list[str] = []
+    begun = ""
+    for line in script.splitlines(keepends=True):
+        begun += line
+        if sqlite3.complete_statement(begun):
+            statements.append(begun)
+            begun = ""
+    return statements
+
+
+def clear(connection: sqlite3.Connection) -> None:
+    """Everything goes, markers too; inside a write transaction."""
+    connection.execute("PRAGMA defer_foreign_keys = ON")
+    connection.execute("INSERT INTO word_index (word_index) VALUES ('delete-all')")
+    tables = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%STRICT%' AND name <> 'graph_meta'"
+    )
+    for (table,) in tables.fetchall():
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute("DELETE FROM graph_meta WHERE key <> 'schema_version'")

@@ -1,0 +1,56 @@
+"""The store of the graph in the file of the journal: named parts, as ``GraphStore`` has them over a database."""
+
+import sqlite3
+
+from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.storage.graph.graph_part import GraphPart, P
+from graphiti_pkm.storage.graph.sqlite import core_parts, schema
+from graphiti_pkm.storage.graph.sqlite.file import SqliteFile
+from graphiti_pkm.storage.graph.sqlite.part import OpenFile
+from graphiti_pkm.storage.journal.connection import JournalFile
+
+
+class SqliteGraph:
+    """The port ``Graph``. It opens its file on first use."""
+
+    def __init__(self, file: JournalFile) -> None:
+        """``file``: that of the journal, which is made if it is not there."""
+        self._opened = opened = OpenFile(SqliteFile(file))
+        self.records = core_parts.Records(opened)
+        self.facts = core_parts.Facts(opened)
+        self.episodes = core_parts.Episodes(opened)
+        self.search = core_parts.Searches(opened)
+        self.changes = core_parts.Changes(opened)
+        self.sagas = core_parts.Sagas(opened)
+        self.embeddings = core_parts.Embeddings(opened)
+        self.comparison = core_parts.Comparison(opened)
+        self.vectors = core_parts.Indexes(opened)
+        self.writer = core_parts.Writer(opened)
+
+    def part(self, part: GraphPart[P]) -> P:
+        """A further part over the same file."""
+        return part.sqlite(self._opened)
+
+    async def ready(self) -> bool:
+        try:
+            return await self._opened.file.read(lambda _: True)
+        except Unavailable:
+            return False
+
+    async def clear(self) -> None:
+        await self._opened.file.write(schema.clear)
+        self._opened.cache.forget()
+
+    async def erase(self) -> bool:
+        """Nothing stays in the file or its log that no row holds."""
+
+        def anew(db: sqlite3.Connection) -> bool:
+            db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
+            db.execute("VACUUM")
+            busy, _, _ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+
+        return await self._opened.file.outside(anew)
+
+    async def close(self) -> None:
+        await self._opened.file.close()

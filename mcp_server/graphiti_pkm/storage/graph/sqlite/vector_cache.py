@@ -1,0 +1,125 @@
+"""The vectors that a process keeps: a matrix for each kind in each group, which follows the file.
+
+New vectors are appended, as their numbers only rise; a removal makes the matrix be read again.
+"""
+
+import sqlite3
+import sys
+import threading
+from array import array
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.storage.graph.sqlite import values
+from graphiti_pkm.storage.graph.sqlite.file import Row
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_MOST_BYTES = 512 * 2**20
+"""Of all matrices of a process; the ones used longest ago go first."""
+_FLOAT = "<f4"
+
+
+def stored(vector: Vector) -> bytes:
+    """Little-endian float32, whatever the machine."""
+    if sys.byteorder == "big":
+        vector = array("f", vector)
+        vector.byteswap()
+    return vector.tobytes()
+
+
+def unit_vector(data: bytes) -> "np.ndarray":
+    """A stored vector with length 1."""
+    import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
+
+    vector = np.frombuffer(data, _FLOAT)
+    return np.asarray(vector / np.linalg.norm(vector))
+
+
+@dataclass
+class _Matrix:
+    """The vectors of one kind in one group, each of length 1."""
+
+    last: int
+    removals: int
+    uuids: list[str]
+    owners: list[str]
+    rows: "np.ndarray"
+    """With room at the end: the first ``len(uuids)`` rows count."""
+
+    @property
+    def unit_rows(self) -> "np.ndarray":
+        return self.rows[: len(self.uuids)]
+
+
+class VectorCache:
+    """What a process keeps of the vectors; safe to use from several threads."""
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        """``most_bytes``: of all matrices together."""
+        self._most_bytes = most_bytes
+        self._matrices: OrderedDict[tuple[str, str], _Matrix] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def forget(self) -> None:
+        """The vectors are others now."""
+        with self._lock:
+            self._matrices.clear()
+
+    def scores(self, db: sqlite3.Connection, kind: str, group_id: str, vector: Vector) -> "tuple[_Matrix, np.ndarray]":
+        """The matrix as this snapshot has it, and the cosine of each row."""
+        import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
+
+        with self._lock:
+            matrix = self._current(db, kind, group_id)
+            asked = np.asarray(vector, dtype=np.float32)
+            if not matrix.uuids:
+                return matrix, np.empty(0, np.float32)
+            return matrix, matrix.unit_rows @ (asked / np.linalg.norm(asked))
+
+    def _current(self, db: sqlite3.Connection, kind: str, group_id: str) -> _Matrix:
+        import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
+
+        key = (kind, group_id)
+        found = values.one(db, "SELECT count FROM vector_removals WHERE kind = ? AND group_id = ?", key)
+        removals = found[0] if found else 0
+        matrix = self._matrices.get(key)
+        if matrix is None or matrix.removals != removals:
+            matrix = _Matrix(0, removals, [], [], np.empty((0, 0), np.float32))
+        new = db.execute(
+            "SELECT id, uuid, owner, data FROM vector WHERE kind = ? AND group_id = ? AND id > ? ORDER BY id",
+            (*key, matrix.last),
+        ).fetchall()
+        if new:
+            matrix = _extended(matrix, new)
+        self._matrices[key] = matrix
+        self._matrices.move_to_end(key)
+        while len(self._matrices) > 1 and sum(one.rows.nbytes for one in self._matrices.values()) > self._most_bytes:
+            self._matrices.popitem(last=False)
+        return matrix
+
+
+def _extended(matrix: _Matrix, new: Sequence[Row]) -> _Matrix:
+    """A new matrix object: another thread may be reading the old one."""
+    import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
+
+    added = np.frombuffer(b"".join(row["data"] for row in new), _FLOAT).reshape(len(new), -1)
+    added = added / np.linalg.norm(added, axis=1, keepdims=True)
+    count = len(matrix.uuids) + len(new)
+    rows = matrix.rows
+    if rows.shape[0] < count or rows.shape[1] != added.shape[1]:
+        rows = np.empty((max(count, 2 * rows.shape[0]), added.shape[1]), np.float32)
+        if matrix.uuids:
+            rows[: len(matrix.uuids)] = matrix.unit_rows
+    rows[len(matrix.uuids) : count] = added
+    return _Matrix(
+        new[-1]["id"],
+        matrix.removals,
+        matrix.uuids + [row["uuid"] for row in new],
+        matrix.owners + [row["owner"] for row in new],
+        rows,
+    )

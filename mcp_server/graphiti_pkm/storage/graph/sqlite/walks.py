@@ -1,0 +1,297 @@
+"""Reads that go further than one edge: the words behind a fact, ways between entities, what surrounds one."""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.walks import FactSource, Neighbourhood, SourceMode, SourcePage
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.storage.graph.sqlite import facts, lookups, values, vectors
+from graphiti_pkm.storage.graph.sqlite.file import Row
+from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
+from graphiti_pkm.storage.graph.sqlite.values import as_list
+from graphiti_pkm.storage.graph.sqlite.vector_cache import unit_vector
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_COSINE_UNITS = 1_000_000
+"""Cosines are sorted and paged as whole millionths: a decimal in a cursor may not come back as it was."""
+_NOT_COMPARED = -2_000_000
+_NEAR = 2
+"""A part is behind the fact if its cosine is half of the best or more. Measured by hand with MiniLM: sentences that
+say a fact have 0.3 to 0.9, others of the same note -0.05 to 0.2."""
+_MOST_FACTS = 250_000
+"""Most that one hop may read: some seconds."""
+
+_Key = tuple[int, int, int, str, int]
+
+
+def fact_sources(
+    db: sqlite3.Connection, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window
+) -> SourcePage:
+    """A page of parts of the supporting episodes: the one with the quote, then the nearest in meaning."""
+    supporting = db.execute(
+        """SELECT DISTINCT e.uuid, e.valid_at FROM fact_episode x JOIN episode e ON e.uuid = x.episode_uuid
+        WHERE x.fact_uuid = ? AND e.group_id IN (SELECT value FROM json_each(?))""",
+        (fact.uuid, as_list(group_ids)),
+    ).fetchall()
+    own = vectors.of_records(db, [fact.uuid]).get(fact.uuid)
+    parts: dict[_Key, FactSource] = {}
+    for episode in supporting:
+        compared = [] if own is None else _compared(db, fact, episode["uuid"], own)
+        units: dict[int, list[_Passage]] = defaultdict(list)
+        for passage in compared:
+            sentence = -1 if passage.holds_quote else passage.start
+            units[{"quote": sentence, "paragraph": passage.paragraph, "episode": 0}[mode]].append(passage)
+        for unit in units.values() or [[]]:
+            key, part = _part(fact, episode, unit)
+            parts[key] = part
+    near = _near(parts)
+    after = None if window.after is None else _order(window.after)
+    keys = sorted((key for key in near if after is None or _order(key) > after), key=_order)[: window.limit]
+    return SourcePage(sources=tuple(near[key] for key in keys), keys=tuple(keys), total=len(near), held=len(parts))
+
+
+class _Passage:
+    """A passage as it is compared with a fact."""
+
+    def __init__(self, row: Row, score: int, *, holds_quote: bool) -> None:
+        self.start: int = row["start"]
+        self.end: int = row["end"]
+        self.paragraph: int = row["paragraph"]
+        self.score = score
+        self.holds_quote = holds_quote
+
+
+def _compared(db: sqlite3.Connection, fact: Fact, episode_uuid: str, own: "np.ndarray") -> list[_Passage]:
+    found = db.execute(
+        """SELECT p.start, p."end", p.paragraph, v.data FROM passage p JOIN vector v ON v.uuid = p.uuid
+        WHERE p.episode_uuid = ? ORDER BY p.start""",
+        (episode_uuid,),
+    )
+    is_quoted = fact.quote_episode_uuid == episode_uuid
+    return [
+        _Passage(
+            row,
+            round(float(unit_vector(row["data"]) @ own) * _COSINE_UNITS),
+            holds_quote=is_quoted and row["start"] < (fact.quote_end or 0) and row["end"] > (fact.quote_start or 0),
+        )
+        for row in found
+    ]
+
+
+def _part(fact: Fact, episode: Row, passages: Sequence[_Passage]) -> tuple[_Key, FactSource]:
+    if not passages:
+        holds = fact.quote_episode_uuid == episode["uuid"]
+        source = FactSource(
+            episode_uuid=episode["uuid"], holds_quote=holds, start=None, end=None, best=None, cosine=None
+        )
+        return (int(holds), _NOT_COMPARED, episode["valid_at"], episode["uuid"], -1), source
+    best = min(passages, key=lambda one: (not one.holds_quote, -one.score, one.start))
+    score = max(one.score for one in passages)
+    start = min(one.start for one in passages)
+    holds = any(one.holds_quote for one in passages)
+    source = FactSource(
+        episode_uuid=episode["uuid"],
+        holds_quote=holds,
+        start=start,
+        end=max(one.end for one in passages),
+        best=best.start,
+        cosine=score / _COSINE_UNITS,
+    )
+    return (int(holds), score, episode["valid_at"], episode["uuid"], start), source
+
+
+def _near(parts: dict[_Key, FactSource]) -> dict[_Key, FactSource]:
+    """Without those less than half as near as the best, but for the best of each episode."""
+    best: dict[str, int] = {}
+    for _, score, _, uuid, _ in parts:
+        best[uuid] = max(score, best.get(uuid, _NOT_COMPARED))
+    top = max(best.values(), default=0)
+    return {key: part for key, part in parts.items() if key[0] or key[1] == best[key[3]] or key[1] * _NEAR >= top}
+
+
+def _order(key: Sequence[object]) -> tuple[object, ...]:
+    first, score, valid_at, uuid, place = key
+    return -int(str(first)), -int(str(score)), -int(str(valid_at)), uuid, place
+
+
+def _joining(wanted: FactFilter) -> facts.Condition:
+    asked = facts.condition(wanted)
+    asked.where += " AND NOT f.voided"
+    return asked
+
+
+_BOTH_ENDS = """(SELECT u.value AS here, f.target_uuid AS there, f.rowid AS id FROM json_each(:frontier) u
+    CROSS JOIN fact f ON f.source_uuid = u.value
+  UNION ALL SELECT u.value, f.source_uuid, f.rowid FROM json_each(:frontier) u
+    CROSS JOIN fact f ON f.target_uuid = u.value WHERE f.source_uuid <> f.target_uuid)"""
+_FACTS_OF = """(SELECT count(*) FROM fact f WHERE f.source_uuid = {uuid})
+  + (SELECT count(*) FROM fact f WHERE f.target_uuid = {uuid})"""
+
+
+class _End:
+    """What is reached from one end of a path so far."""
+
+    def __init__(self, uuid: str, cost: int) -> None:
+        self.before: dict[str, list[str]] = {uuid: []}
+        """By entity those one hop nearer to the end, or some of them; of the end itself none."""
+        self.frontier = [uuid]
+        self.hops = 0
+        self.cost = cost
+        """Facts that the next hop has to read."""
+
+    def go_on(self, db: sqlite3.Connection, asked: facts.Condition, most_each: int) -> None:
+        """One hop further."""
+        reached: dict[str, list[str]] = {}
+        for row in db.execute(
+            f"""SELECT DISTINCT k.here, k.there FROM {_BOTH_ENDS} k CROSS JOIN fact f ON f.rowid = k.id {asked.join}
+            WHERE {asked.where}""",
+            {**asked.values, "frontier": as_list(self.frontier)},
+        ):
+            if row["there"] not in self.before:
+                nearer = reached.setdefault(row["there"], [])
+                if len(nearer) < most_each:
+                    nearer.append(row["here"])
+        self.before |= reached
+        self.frontier = list(reached)
+        self.hops += 1
+        self.cost = _facts_of(db, self.frontier)
+
+    def ways_to(self, uuid: str) -> Iterable[tuple[str, ...]]:
+        """From the end, each once."""
+        if not self.before[uuid]:
+            yield (uuid,)
+        for nearer in sorted(self.before[uuid]):
+            for way in self.ways_to(nearer):
+                yield (*way, uuid)
+
+
+def _facts_of(db: sqlite3.Connection, uuids: Sequence[str]) -> int:
+    (count,) = db.execute(
+        f"SELECT coalesce(sum({_FACTS_OF.format(uuid='u.value')}), 0) FROM json_each(?) u", (as_list(uuids),)
+    ).fetchone()
+    return int(count)
+
+
+def shortest_paths(
+    db: sqlite3.Connection, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
+) -> list[tuple[Fact, ...]]:
+    """Ways of fewest facts, searched from both ends, always going on where fewer facts have to be read."""
+    if source_uuid == target_uuid:
+        return []
+    asked = _joining(wanted)
+    source, target = (_End(uuid, _facts_of(db, [uuid])) for uuid in (source_uuid, target_uuid))
+    while source.hops + target.hops < max_hops:
+        end = min((source, target), key=lambda one: one.cost)
+        if not end.frontier:
+            return []
+        if end.cost > _MOST_FACTS:
+            raise InvalidInput(
+                f"More than {_MOST_FACTS:,} facts lie between the two, without a path so far. Narrow it with as_of, "
+                "valid_after, include_invalidated=false or fewer max_hops."
+            )
+        end.go_on(db, asked, limit)
+        if met := sorted(set(source.frontier) & set(target.frontier)):
+            ways = sorted(
+                (*to_middle, *reversed(from_middle[:-1]))
+                for middle in met
+                for to_middle in source.ways_to(middle)
+                for from_middle in target.ways_to(middle)
+            )
+            return [tuple(_joined(db, asked, *step) for step in pairwise(way)) for way in ways[:limit]]
+    return []
+
+
+_LISTED = "ORDER BY {current} DESC, f.starts DESC, f.created_at DESC, f.uuid"
+
+
+def _joined(db: sqlite3.Connection, asked: facts.Condition, one_uuid: str, other_uuid: str) -> Fact:
+    """Of the facts between two entities, in either direction, the one that connections list first."""
+    row = db.execute(
+        f"""SELECT {asked.columns} FROM fact f {facts.ENDS} {asked.join}
+        WHERE f.uuid IN (SELECT uuid FROM fact WHERE source_uuid = :one AND target_uuid = :other
+          UNION ALL SELECT uuid FROM fact WHERE source_uuid = :other AND target_uuid = :one) AND {asked.where}
+        {_LISTED.format(current=asked.is_current)} LIMIT 1""",
+        {**asked.values, "one": one_uuid, "other": other_uuid},
+    ).fetchone()
+    return values.fact(row)
+
+
+def neighbourhood(
+    db: sqlite3.Connection,
+    entity_uuids: Sequence[str],
+    wanted: FactFilter,
+    hops: int,
+    max_entities: int,
+    max_facts: int,
+) -> Neighbourhood:
+    """Ring by ring around some entities, with the facts among all of them."""
+    asked = _joining(wanted)
+    seeds = list(dict.fromkeys(entity_uuids))
+    rings, seen, left_out = [seeds], list(seeds), 0
+    while len(rings) <= hops and rings[-1] and not left_out:
+        room = max_entities + len(seeds) - len(seen)
+        ring = [
+            row["uuid"]
+            for row in db.execute(
+                f"""SELECT n.uuid FROM (SELECT k.there AS uuid, count(*) AS facts FROM {_BOTH_ENDS} k
+                  CROSS JOIN fact f ON f.rowid = k.id {asked.join}
+                  WHERE {asked.where} AND k.there NOT IN (SELECT value FROM json_each(:seen)) GROUP BY k.there) x
+                JOIN entity n ON n.uuid = x.uuid WHERE n.group_id IN (SELECT value FROM json_each(:groups))
+                ORDER BY x.facts DESC, n.name, n.uuid""",
+                {**asked.values, "frontier": as_list(rings[-1]), "seen": as_list(seen)},
+            )
+        ]
+        rings.append(ring[:room])
+        seen += ring[:room]
+        left_out = len(ring) - len(ring[:room])
+    found = {entity.uuid: entity for entity in lookups.entities(db, seen[len(seeds) :], wanted.group_ids)}
+    among, total = _among(db, asked, seen, max_facts)
+    return Neighbourhood(
+        entities=tuple((found[uuid], hop) for hop, ring in enumerate(rings) for uuid in ring if uuid in found),
+        entities_left_out=left_out,
+        facts=among,
+        facts_total=total,
+    )
+
+
+def _among(
+    db: sqlite3.Connection, asked: facts.Condition, uuids: Sequence[str], limit: int
+) -> tuple[tuple[Fact, ...], int]:
+    """Facts with both ends in a list: the first of each pair of entities before the second of any; and their total."""
+    parameters = {**asked.values, "uuids": as_list(uuids), "limit": limit}
+    matched = f"""json_each(:uuids) u CROSS JOIN fact f ON f.source_uuid = u.value {asked.join}
+      WHERE {asked.where} AND f.target_uuid IN (SELECT value FROM json_each(:uuids))"""
+    (total,) = db.execute(f"SELECT count(*) FROM {matched}", parameters).fetchone()
+    order = f"{asked.is_current} DESC, {asked.starts} DESC, f.created_at DESC, f.uuid"
+    found = db.execute(
+        f"""SELECT {asked.columns} FROM (SELECT f.rowid AS id, row_number() OVER (
+            PARTITION BY min(f.source_uuid, f.target_uuid), max(f.source_uuid, f.target_uuid) ORDER BY {order}) AS turn
+          FROM {matched}) k CROSS JOIN fact f ON f.rowid = k.id {facts.ENDS} {asked.join}
+        ORDER BY k.turn, {order} LIMIT :limit""",
+        parameters,
+    )
+    return tuple(map(values.fact, found)), total
+
+
+class SqliteWalks(SqlitePart):
+    """The port ``GraphWalks``."""
+
+    async def fact_sources(self, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> SourcePage:
+        return await self._file.read(lambda db: fact_sources(db, fact, group_ids, mode, window))
+
+    async def shortest_paths(
+        self, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
+    ) -> list[tuple[Fact, ...]]:
+        return await self._file.read(lambda db: shortest_paths(db, source_uuid, target_uuid, wanted, max_hops, limit))
+
+    async def neighbourhood(
+        self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+    ) -> Neighbourhood:
+        return await self._file.read(lambda db: neighbourhood(db, entity_uuids, wanted, hops, max_entities, max_facts))

@@ -1,0 +1,190 @@
+"""Full text. Every word is indexed with its group before it, so that a group has posting lists of its own.
+
+What others write changes neither what is found nor how fast, and no weight is counted over more than the groups asked
+for. The words are folded already (``core.model.names``); the index only stems them. The prefix is of consonants and
+digits, which the stemmer takes as the beginning of a word.
+"""
+
+import math
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import accumulate
+from typing import NamedTuple
+
+from graphiti_pkm.core.model.names import fold
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.storage.graph.queries.search import name_spellings, searchable
+from graphiti_pkm.storage.graph.sqlite import episodes, facts, lookups, values
+from graphiti_pkm.storage.graph.sqlite.schema import ENTITY, EPISODE, FACT
+from graphiti_pkm.storage.graph.sqlite.values import EPISODE_COLUMNS, micros
+
+_LETTERS = {ENTITY: "n", EPISODE: "p", FACT: "f"}
+_MOST_HITS = 5_000
+"""Of single words, after which the commoner words of a search are looked for only if there are too few hits."""
+_UNIT = 1_000_000
+
+
+def prefix(group_number: int, kind: str) -> str:
+    """What stands before each word of a group's records of a kind."""
+    return f"{_LETTERS[kind]}{group_number}q"
+
+
+def put(db: sqlite3.Connection, before: str, record_uuid: str, part: str, words: str) -> None:
+    """The words of a record, or of one of its names (``part``), in place of those it had."""
+    old = values.one(db, "SELECT id, words FROM search_text WHERE record_uuid = ? AND part = ?", (record_uuid, part))
+    if old is not None and old["words"] == words:
+        return
+    if old is not None:
+        _unindex(db, before, old["id"], old["words"])
+    (number,) = db.execute(
+        """INSERT INTO search_text (record_uuid, part, words) VALUES (?, ?, ?)
+        ON CONFLICT (record_uuid, part) DO UPDATE SET words = excluded.words RETURNING id""",
+        (record_uuid, part, words),
+    ).fetchone()
+    db.execute("INSERT INTO word_index (rowid, text) VALUES (?, ?)", (number, _prefixed(before, words)))
+
+
+def remove(db: sqlite3.Connection, before: str, record_uuid: str, kept_parts: Sequence[str] = ()) -> None:
+    """All words of a record but those of some of its parts."""
+    for row in db.execute("SELECT id, part, words FROM search_text WHERE record_uuid = ?", (record_uuid,)).fetchall():
+        if row["part"] not in kept_parts:
+            _unindex(db, before, row["id"], row["words"])
+            db.execute("DELETE FROM search_text WHERE id = ?", (row["id"],))
+
+
+def _unindex(db: sqlite3.Connection, before: str, number: int, words: str) -> None:
+    """A contentless index has to be given the words that it is to forget."""
+    db.execute(
+        "INSERT INTO word_index (word_index, rowid, text) VALUES ('delete', ?, ?)", (number, _prefixed(before, words))
+    )
+
+
+def _prefixed(before: str, words: str) -> str:
+    return " ".join(f"{before}{word}" for word in words.split())
+
+
+class _Word(NamedTuple):
+    """A word of a search, and what a record that has it gains by it."""
+
+    expression: str
+    weight: int
+    hits: int
+
+
+def _asked(db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str], kind: str) -> list[_Word]:
+    """The words that stand in any text of these groups, the rarest first, weighed by how rare they are there."""
+    numbers = [
+        row[0]
+        for row in db.execute(
+            "SELECT id FROM groups WHERE group_id IN (SELECT value FROM json_each(?))", (values.as_list(group_ids),)
+        )
+    ]
+    folded = dict.fromkeys(word for term in terms for word in searchable(fold(term)).split())
+    counted: list[tuple[int, str]] = []
+    for word in folded if numbers else ():
+        expression = " OR ".join(f'"{prefix(number, kind)}{word}"' for number in numbers)
+        (hits,) = db.execute("SELECT count(*) FROM word_index WHERE word_index MATCH ?", (expression,)).fetchone()
+        if hits:
+            counted.append((hits, expression))
+    total = sum(hits for hits, _ in counted)
+    counted.sort(key=lambda one: one[0])
+    return [_Word(text, round(_UNIT * math.log1p(total / hits)), hits) for hits, text in counted]
+
+
+def _deciding(words: Sequence[_Word]) -> Sequence[_Word]:
+    """The rarest, up to the word with which they have so many hits that commoner ones would hardly change the best."""
+    before = accumulate((word.hits for word in words), initial=0)
+    return [word for word, hits in zip(words, before, strict=False) if hits < _MOST_HITS]
+
+
+class Found(NamedTuple):
+    """What the hits are, and which of them count."""
+
+    table: str
+    where: str
+    at: str
+    parameters: dict[str, object]
+
+
+def search_entities(db: sqlite3.Connection, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
+    """By names, aliases and summaries."""
+    where, parameters = lookups.entity_condition(wanted)
+    found = Found("entity n ON n.uuid = h.uuid", where, "n.created_at", parameters)
+    return search(db, terms, wanted.group_ids, ENTITY, found, limit)
+
+
+def search_facts(db: sqlite3.Connection, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
+    """By relation names and texts."""
+    asked = facts.condition(wanted)
+    found = Found(f"fact f ON f.uuid = h.uuid {asked.join}", asked.where, "f.created_at", asked.values)
+    return search(db, terms, wanted.group_ids, FACT, found, limit)
+
+
+def search_episodes(
+    db: sqlite3.Connection, terms: Sequence[str], wanted: EpisodeFilter, limit: int
+) -> dict[str, float]:
+    """By names and contents."""
+    where, parameters = episodes.condition(wanted)
+    if wanted.entity_uuid is not None:
+        where += " AND e.uuid IN (SELECT m.episode_uuid FROM mention m WHERE m.entity_uuid = :entity)"
+        parameters["entity"] = wanted.entity_uuid
+    found = Found("episode e ON e.uuid = h.uuid", where, "e.valid_at", parameters)
+    return search(db, terms, wanted.group_ids, EPISODE, found, limit)
+
+
+def search(
+    db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str], kind: str, found: Found, limit: int
+) -> dict[str, float]:
+    """By the rarer words, and by all if these do not fill the limit; of equal weight the newest."""
+    words = _asked(db, terms, group_ids, kind)
+    if not words:
+        return {}
+    rarer = _deciding(words)
+    hits = _best(db, rarer, found, limit)
+    return hits if len(hits) >= limit or len(rarer) == len(words) else _best(db, words, found, limit)
+
+
+def _best(db: sqlite3.Connection, words: Sequence[_Word], found: Found, limit: int) -> dict[str, float]:
+    each = " UNION ALL ".join(
+        f"""SELECT DISTINCT t.record_uuid AS uuid, :weight{place} AS weight
+        FROM word_index w CROSS JOIN search_text t ON t.id = w.rowid WHERE w.word_index MATCH :word{place}"""
+        for place in range(len(words))
+    )
+    parameters = dict(found.parameters)
+    for place, word in enumerate(words):
+        parameters |= {f"word{place}": word.expression, f"weight{place}": word.weight}
+    hits = db.execute(
+        f"""SELECT h.uuid, h.score FROM (SELECT uuid, sum(weight) AS score FROM ({each}) GROUP BY uuid) h
+        CROSS JOIN {found.table} WHERE {found.where} ORDER BY h.score DESC, {found.at} DESC, h.uuid LIMIT :limit""",
+        {**parameters, "limit": limit},
+    )
+    return {row["uuid"]: float(row["score"]) for row in hits}
+
+
+def episodes_naming(
+    db: sqlite3.Connection, group_id: str, name: str, before: datetime, after: str | None, limit: int
+) -> list[Episode]:
+    """Episodes whose text may hold the name: all words of one of the ways in which it may be written."""
+    group = values.one(db, "SELECT id FROM groups WHERE group_id = ?", (group_id,))
+    if group is None:
+        return []
+    parameters = {"group": group_id, "before": micros(before), "after": after or "", "limit": limit, "name": name}
+    spellings = name_spellings(name)
+    matched = "instr(e.content, :name)"
+    if spellings:
+        letters = prefix(group[0], EPISODE)
+        parameters["words"] = " OR ".join(_all_of(letters, spelling.split()) for spelling in spellings)
+        matched = """e.uuid IN (SELECT t.record_uuid FROM word_index w CROSS JOIN search_text t ON t.id = w.rowid
+          WHERE w.word_index MATCH :words)"""
+    found = db.execute(
+        f"""SELECT {EPISODE_COLUMNS} FROM episode e WHERE {matched} AND e.group_id = :group
+        AND e.created_at < :before AND e.uuid > :after ORDER BY e.uuid LIMIT :limit""",
+        parameters,
+    )
+    return list(map(values.episode, found))
+
+
+def _all_of(letters: str, words: Iterable[str]) -> str:
+    return "(" + " AND ".join(f'"{letters}{word}"' for word in dict.fromkeys(words)) + ")"
