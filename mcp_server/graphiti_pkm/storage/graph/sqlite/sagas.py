@@ -55,7 +55,8 @@ def holding(
     others = """(SELECT e.uuid FROM saga_step h JOIN episode e ON e.uuid = h.episode_uuid WHERE h.saga_uuid = s.uuid
       AND e.uuid NOT IN (SELECT value FROM json_each(:without)) ORDER BY e.created_at {way}, e.uuid {way} LIMIT 1)"""
     found = db.execute(
-        f"""SELECT s.*, {others.format(way="")} AS first_remaining, {others.format(way="DESC")} AS last_remaining FROM saga s
+        f"""SELECT s.*, {others.format(way="")} AS first_remaining,
+          {others.format(way="DESC")} AS last_remaining FROM saga s
         WHERE s.group_id IN (SELECT value FROM json_each(:groups)) AND s.uuid IN (
           SELECT h.saga_uuid FROM json_each(:episodes) u JOIN saga_step h ON h.episode_uuid = u.value)
         ORDER BY s.uuid""",
