@@ -22,7 +22,7 @@ from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
 from graphiti_pkm.capabilities.history.requests import RetireFact
 from graphiti_pkm.capabilities.history.tools import RETIRING
 from graphiti_pkm.capabilities.remember.tools import WRITING
-from graphiti_pkm.capabilities.search.requests import SearchNodes
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
@@ -315,7 +315,9 @@ async def test_a_name_in_a_relation_a_measure_and_a_type_leaves_every_file(data_
         query = called.split("query=")[1].split('"')[1]
         preview = await forgetting.forget(LOCAL, query=query)
         await forgetting.forget(LOCAL, query=query, confirm=preview.confirm)
-        found = (await memory.services[SEARCHING].search_memory_facts(LOCAL, query="Henrik asked")).facts
+        found = (
+            await memory.services[SEARCHING].search_memory_facts(LOCAL, SearchMemoryFacts(query="Henrik asked"))
+        ).facts
         assert [fact.name for fact in found] == ["ASKED"]
         await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
         assert await memory.context.graph.erase()

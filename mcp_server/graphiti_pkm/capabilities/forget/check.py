@@ -79,7 +79,12 @@ class Afterwards:
         gone = around.vanished.gone
         touched = {one.episode.uuid for one in plan.material.redactions}
         trace = await self._traces.read(target.group_id, gone, touched, is_own=target.bears)
-        held = await in_thread(lambda: [one for one in trace.held if plan.states_or_suggests(one.text)])
+
+        def is_of_it(held: DerivedText) -> bool:
+            is_identifier = held.kind in {"relation", "type"}  # of ordinary words, whatever their capitals
+            return around.vanished.marks(held.text) if is_identifier else plan.states_or_suggests(held.text)
+
+        held = await in_thread(lambda: list(filter(is_of_it, trace.held)))
         return [f"{one.kind} {one.uuid[:_UUID]} {_HOLDS}: {_call_for_words(one, gone)}" for one in held]
 
     async def _with(self, group: str, terms: Sequence[str], plan: ForgetPlan, covered: Collection[str]) -> list[str]:

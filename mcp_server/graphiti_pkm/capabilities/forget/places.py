@@ -46,9 +46,10 @@ class Form:
     @property
     def line(self) -> str:
         """A line of the answer."""
-        counts = [_counted(kind, len(uuids)) for kind, uuids in self.places.items()]
+        *counts, last = [_counted(kind, len(uuids)) for kind, uuids in self.places.items()]
+        places = f"{', '.join(counts)} and {last}" if counts else last
         verb = "holds" if self.count == 1 else "hold"
-        return f"{' and '.join(counts)} {verb} {clipped(self.word, _TEXT)!r}, which may be meant: {self._call}"
+        return f"{places} {verb} {clipped(self.word, _TEXT)!r}, which may be meant: {self._call}"
 
     @property
     def _call(self) -> str:

@@ -13,6 +13,7 @@ from graphiti_pkm.capabilities.forget.text import Redaction, Sentence, TextPredi
 from graphiti_pkm.capabilities.forget.trace import RemovalContext, words_of_claim
 from graphiti_pkm.capabilities.forget.words import words_in
 from graphiti_pkm.core.facts.known_from import known_without
+from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.records import (
     Deletions,
     Entity,
@@ -23,6 +24,8 @@ from graphiti_pkm.core.model.records import (
     WriteIntent,
     WriteKind,
 )
+from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.model.saga_records import Saga
 
 _UUID = 8
 
@@ -72,6 +75,8 @@ class ForgetPlan:
     derived: DerivedData
     relations: int = 0
     """Number of facts that stay with another relation."""
+    sagas: Sequence[Saga] = ()
+    """Sagas that keep their episodes and lose their name or summary."""
     stays: Sequence[str] = field(default=())
     asks: Sequence[str] = field(default=())
     """Remaining texts with a word that no other remaining text contains."""
@@ -90,7 +95,7 @@ class ForgetPlan:
         derived = self.derived
         return not (
             (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
-            or self.relations
+            or (self.relations or self.sagas or self.material.target.beside.members)
             or (derived.names or derived.older or derived.facts or derived.entities or derived.answers)
         )
 
@@ -145,6 +150,7 @@ class ForgetPlan:
             "summaries": len(self.reworded) - len(self._untyped),
             "types": sum(self._loses_type(one) for one in self.reworded),
             "relations": self.relations,
+            "sagas": len(self.sagas),
             "aliases": len(self.derived.aliases),
             "reasons": len(self.reasons),
             "journal": self._in_journal,
@@ -179,6 +185,7 @@ class ForgetPlan:
                 if uuid in material.entities
             ),
             facts=tuple(self.left),
+            sagas=tuple(self.sagas),
             passages=() if deletes else tuple(part for one in redactions for part in one.passages()),
             deletions=Deletions(
                 episodes=tuple(one.episode.uuid for one in redactions) if deletes else (),
@@ -199,6 +206,7 @@ class ForgetPlan:
                 reasons=tuple(self.reasons),
                 names=self.derived.names,
                 answers=self.derived.answers,
+                members=tuple(sorted(material.target.beside.members)),
             ),
             jobs=(EraseJob(),),
         )
@@ -249,6 +257,7 @@ def plan_forgetting(material: Material) -> ForgetPlan:
         says=says,
         derived=derived,
         relations=facts.relations,
+        sagas=[_saga_left(one, says) for one in target.beside.sagas],
         stays=[
             *facts.stays,
             *(f"{one.name} - without the type {one.label}" for one in untyped),
@@ -404,6 +413,15 @@ def _still_holding(
     return [*found, *(f"title [{one.uuid[:_UUID]}] {one.text}" for one in titles if vanished.suggests(one.text))]
 
 
+def _saga_left(saga: Saga, says: TextPredicate) -> Saga:
+    """A summary is made anew, from what is left of the episodes."""
+    left = saga.model_copy(update={"name": FORGOTTEN}) if says(saga.name) else saga
+    if not says(saga.summary):
+        return left
+    unread = dict.fromkeys(("last_summarized_at", "last_summarized_episode_valid_at"))
+    return left.model_copy(update={"summary": "", **unread})
+
+
 def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: AbstractSet[str]) -> list[str]:
     """Entities that lose some but not all mentions."""
     names = {uuid: material.entities[uuid].name for _, uuid in mentions if uuid not in lost}
@@ -412,5 +430,9 @@ def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: Abst
 
 def _reworded(entity: Entity, says: TextPredicate) -> Entity:
     summary = without(entity.summary, says) if says(entity.summary) else entity.summary
-    attributes = {key: value for key, value in entity.attributes.items() if not says(str(value))}
+    attributes = {
+        name: value
+        for name, value in entity.attributes.items()
+        if not (says(str(value)) or says(" ".join(identifier_words(name))))
+    }
     return entity.model_copy(update={"summary": summary, "attributes": attributes})

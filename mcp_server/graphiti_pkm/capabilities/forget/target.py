@@ -1,10 +1,11 @@
 """Finds the target of a call: episodes that may state it, their sentences that do, and other data that does."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from graphiti_pkm.capabilities.forget.beside import Beside, BesideLook
 from graphiti_pkm.capabilities.forget.text import Sentence, TextPredicate
 from graphiti_pkm.capabilities.forget.trace import words_of_claim
 from graphiti_pkm.core.context import Context
@@ -15,7 +16,6 @@ from graphiti_pkm.core.model.name_forms import NameForms, folded_words, identifi
 from graphiti_pkm.core.model.names import fold, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
-from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed
@@ -27,6 +27,7 @@ _ASKED_EACH = 200
 """Episodes examined for each word that may mean the entity; the user is shown some."""
 _PAGE = 500
 _NAMES = 50
+_SAGAS = 1_000
 _NAME_WORDS = 3
 """A query of more words is not a name, so no other forms of it are searched."""
 _VALUE = 4
@@ -40,22 +41,6 @@ _EVER = datetime.max.replace(tzinfo=UTC)
 _Record = TypeVar("_Record")
 
 SentencePicker = Callable[[Episode, Sequence[Sentence], Sequence[frozenset[str]]], Iterable[int]]
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Data other than sentences that states it, anywhere in the group's rows."""
-
-    episodes: Mapping[str, Episode] = field(default_factory=dict)
-    """Episodes that contain it in a spelling that full text does not find."""
-    claims: Sequence[Fact] = ()
-    """Facts with it in a value, measure, unit or attribute."""
-    related: Sequence[Fact] = ()
-    """Facts with it in the relation only."""
-    typed: frozenset[str] = frozenset()
-    """Entities with it in a present or former type."""
-    only_kept: frozenset[str] = frozenset()
-    """Such facts that only the journal still has."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +139,7 @@ class ForgetTargets:
         for name in (*names, *parts.doubtful):
             listed = await self._graph.search.episodes_naming(group, name, _EVER, None, _ASKED_EACH)
             found |= {episode.uuid: episode for episode in await _that(hints, listed, _content)}
-        beside = await self._beside(group, says, forms, forms.without, found.keys())
+        beside = await self._beside(group, BesideLook(says, forms.without, found.keys(), forms))
         found |= beside.episodes
         _bounded(len(found))
         return ForgetTarget(
@@ -267,7 +252,7 @@ class ForgetTargets:
             return left_of_identifier(identifier, rest if len(rest) < len(words) else [])
 
         forms = NameForms([query] if len(telling) <= _NAME_WORDS else ())
-        beside = await self._beside(group_id, says, NameForms(()), left, found)
+        beside = await self._beside(group_id, BesideLook(says, left, found))
         return ForgetTarget(
             group_id=group_id,
             picks=lambda _, sentences, __: [place for place, one in enumerate(sentences) if says(one.text)],
@@ -282,46 +267,25 @@ class ForgetTargets:
             facts=[*await _that(says, held, words_of_claim), *of_named, *beside.claims],
         )
 
-    async def _beside(
-        self,
-        group_id: str,
-        says: TextPredicate,
-        forms: NameForms,
-        without: Callable[[str], str],
-        known: Collection[str],
-    ) -> Beside:
-        """Looks through every text, claim, relation and type of the group's rows, as full text has not all of them."""
-        episodes: dict[str, None] = {}
-        claims: dict[str, None] = {}
-        related: dict[str, None] = {}
-        typed: set[str] = set()
-
-        def look(rows: Sequence[RowContent]) -> None:
-            for intent in (row.intent for row in rows):
-                for episode in intent.episodes:
-                    texts = (episode.content, episode.name)
-                    if episode.uuid not in known and any(says(text) or forms.found(text) for text in texts):
-                        episodes[episode.uuid] = None
-                for fact in intent.facts:
-                    if says(words_of_claim(fact)):
-                        claims[fact.uuid] = None
-                    elif without(fact.relation) != fact.relation:
-                        related[fact.uuid] = None
-                typed.update(one.uuid for one in intent.entities if one.label and without(one.label) != one.label)
-
+    async def _beside(self, group_id: str, look: BesideLook) -> Beside:
+        """What of the group's rows says it elsewhere than in a sentence that full text finds."""
         after = 0
         while rows := await self._journal.row_contents(group_id, after, _PAGE):
-            await in_thread(look, rows)
+            await in_thread(look.take, rows)
             after = rows[-1].seq
-        if len(claims) + len(related) > MOST_FACTS or len(typed) > MOST_FACTS:
-            raise _too_much(f"{len(claims) + len(related):,} facts and {len(typed):,} entities")
-        held = await self._graph.records.get_facts([*claims, *related], [group_id])
+        facts, sagas = [*look.claims, *look.related], [*look.sagas.values()][:_SAGAS]
+        if max(len(facts), len(look.typed)) > MOST_FACTS:
+            raise _too_much(f"{len(facts):,} facts and {len(look.typed):,} entities")
+        held = await self._graph.records.get_facts(facts, [group_id])
+        found = [await self._graph.sagas.find_sagas(group_id, one.uuid, one.name) for one in sagas]
         return Beside(
-            episodes={one.uuid: one for one in await self._graph.records.get_episodes(list(episodes), [group_id])},
-            claims=[one for one in held if one.uuid in claims],
-            related=[one for one in held if one.uuid in related],
-            typed=frozenset(typed),
-            only_kept=frozenset((*claims, *related)) - {one.uuid for one in held},
+            episodes={one.uuid: one for one in await self._graph.records.get_episodes(list(look.episodes), [group_id])},
+            claims=[one for one in held if one.uuid in look.claims],
+            related=[one for one in held if one.uuid in look.related],
+            typed=frozenset(look.typed),
+            only_kept=frozenset(facts) - {one.uuid for one in held},
+            sagas=[one for listed in found for one in listed if one.uuid in look.sagas],
+            members=frozenset(look.members),
         )
 
     async def _facts_of_named(self, group_id: str, terms: Sequence[str], says: TextPredicate) -> list[Fact]:

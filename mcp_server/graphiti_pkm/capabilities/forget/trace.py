@@ -8,8 +8,9 @@ from typing import Literal
 from graphiti_pkm.capabilities.forget.text import TextPredicate
 from graphiti_pkm.capabilities.forget.words import NO_VANISHED_WORDS, RemovedWords, VanishedWords, words_in
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.queries import EpisodeFilter
-from graphiti_pkm.core.model.records import Fact, Name, WriteIntent
+from graphiti_pkm.core.model.records import Entity, Fact, Name, WriteIntent
 from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.waiting import in_thread
 
@@ -219,14 +220,21 @@ def words_of_claim(fact: Fact) -> str:
     return ". ".join(part for part in own if part)
 
 
+def names_of_attributes(record: Entity | Fact) -> str:
+    """Of all of them, as words."""
+    return ". ".join(" ".join(identifier_words(name)) for name in record.attributes)
+
+
 def _texts_of(intent: WriteIntent) -> Iterator[DerivedText]:
     for entity in intent.entities:
         yield DerivedText("summary", entity.uuid, " ".join((entity.summary, *map(str, entity.attributes.values()))))
+        yield DerivedText("type", entity.uuid, " ".join(identifier_words(entity.label or "")))
     for name in intent.names:
         for text in (name.text, *name.spellings):
             yield DerivedText("name", name.entity_uuid, text, name.key)
     for fact in intent.facts:
         yield DerivedText("fact", fact.uuid, words_of_claim(fact))
+        yield DerivedText("relation", fact.uuid, " ".join(identifier_words(fact.relation)))
     for change in intent.changes:
         if change.reason:
             yield DerivedText("reason", change.uuid, change.reason)
@@ -247,10 +255,10 @@ def every_text_of(row: RowContent) -> Iterator[DerivedText]:
         yield DerivedText("episode", episode.uuid, episode.content)
     for entity in row.intent.entities:
         yield DerivedText("name", entity.uuid, entity.name)
-        yield DerivedText("type", entity.uuid, entity.label or "")
+        yield DerivedText("summary", entity.uuid, names_of_attributes(entity))
     for fact in row.intent.facts:
         yield DerivedText("fact", fact.uuid, fact.quote or "")
-        yield DerivedText("relation", fact.uuid, fact.relation.replace("_", " "))
+        yield DerivedText("fact", fact.uuid, names_of_attributes(fact))
     yield from _texts_of(row.intent)
 
 

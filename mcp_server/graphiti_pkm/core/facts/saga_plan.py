@@ -119,11 +119,12 @@ async def close_sagas(
         for one in held
         if one.first_remaining is not None
     ]
-    members = {*mentioned, *intent.deletions.entities, *(entity.uuid for entity in intent.entities)}
+    members = {*forgets.members, *mentioned, *intent.deletions.entities, *(entity.uuid for entity in intent.entities)}
+    known = {one.saga.uuid for one in held}
     empty = tuple(one.saga.uuid for one in held if one.first_remaining is None)
     return intent.model_copy(
         update={
-            "sagas": tuple(stay),
+            "sagas": (*stay, *(saga for saga in intent.sagas if saga.uuid not in known)),
             "episode_links": tuple(
                 EpisodeLink(uuid=str(uuid4()), previous_uuid=one, next_uuid=other, created_at=intent.recorded_at)
                 for one, other in links

@@ -34,8 +34,9 @@ _SURE = words_of("s es ns ens")
 """Endings that a name of any length may take."""
 _ENDINGS = words_of(
     """a e i n u y an en ie in om em ou owi owie ei lla lle lta sta ssa
-    а е и у ы ю я ам ами ах ев ем ов ой ом ою ей ею"""
+    а е и у ы ю я ам ами ах ев ем ов ои ом ою еи ею"""
 )
+"""Without accents: "й" is "и"."""
 _ENDING_VOWELS = frozenset("aeioyаеийоыьэюя")
 """Final vowels that an ending may replace; without accents "й" is "и"."""
 _LONG = 4
@@ -105,11 +106,17 @@ class NameForms:
     def _inflected(self, chunks: Sequence[str], *, is_spelt: bool) -> Iterator[tuple[int, int]]:
         """The first and last chunk of each name whose words may have endings."""
         listed = [(word, place) for place, chunk in enumerate(chunks) for word in _WORD.findall(chunk)]
+        begun = {word: self._begun_by(word, is_spelt=is_spelt) for word in {word for word, _ in listed}}
         for at, (word, place) in enumerate(listed):
-            if len(word) <= _MOST_LETTERS and _folded(word, is_spelt=is_spelt).startswith(self._firsts):
-                for form in self._names:
-                    if _is_at(form, listed, at, is_spelt=is_spelt):
-                        yield place, listed[at + len(form) - 1][1]
+            for form in begun[word]:
+                if _is_at(form, listed, at, is_spelt=is_spelt):
+                    yield place, listed[at + len(form) - 1][1]
+
+    def _begun_by(self, word: str, *, is_spelt: bool) -> list[tuple[str, ...]]:
+        """Names of which a word may be the first."""
+        if len(word) > _MOST_LETTERS or not _folded(word, is_spelt=is_spelt).startswith(self._firsts):
+            return []
+        return [form for form in self._names if _is_form(word, form[0], is_spelt=is_spelt)]
 
     def _glued(self, text: "_Letters") -> Iterator[tuple[int, int]]:
         """The same for each name that appears once everything between its letters is removed."""
@@ -212,12 +219,13 @@ def _without(text: str, names: Iterable[str]) -> str:
 
 
 def _is_at(form: tuple[str, ...], listed: Sequence[tuple[str, int]], at: int, *, is_spelt: bool) -> bool:
-    words = [word for word, _ in listed[at : at + len(form)]]
-    return len(words) == len(form) and all(
-        _is_form(word, own, is_spelt=is_spelt) for word, own in zip(words, form, strict=True)
-    )
+    """Whether the words after the first are there as well."""
+    if at + len(form) > len(listed):
+        return False
+    return all(_is_form(listed[at + more][0], form[more], is_spelt=is_spelt) for more in range(1, len(form)))
 
 
+@lru_cache(maxsize=10_000)
 def _is_form(word: str, own: str, *, is_spelt: bool) -> bool:
     """Whether a word is a word of a name, possibly with an ending."""
     folded = _folded(word, is_spelt=is_spelt)

@@ -1,11 +1,17 @@
 """A forgotten name in other places than sentences, and in other forms: it goes, or is reported if it may be meant."""
 
+import json
+
 import pytest
-from tests.builders import a_fact, a_name, an_entity, at
+from tests.builders import a_change, a_fact, a_name, a_write, an_entity, at
 from tests.unit.capabilities.forget.test_forgetting_forms import ParsedRequest
 from tests.unit.capabilities.forget.test_forgetting_names import NOTHING, Notes
+from tests.worlds.reading_world import UNKNOWN
 
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.core.model.records import Deletions, WriteKind
+from graphiti_pkm.core.model.saga_records import Community, Saga
+from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent
 
 
 class Placed(Notes):
@@ -269,3 +275,148 @@ async def test_places_are_counted_and_more_than_ten_forms_are_counted_too() -> N
     assert len(lines) == 10
     assert lines[0].startswith("2 episodes hold 'Hildburg3'")
     assert lines[-1] == "and 6 more"
+
+
+async def test_a_title_a_reason_and_a_saga_are_reported_and_the_call_takes_them_out() -> None:
+    world = Placed()
+    await world.introduced()
+    fact = a_fact(world.henrik, world.cup, "HAS", text="Henrik has it", voided=True)
+    saga = Saga(uuid=UNKNOWN, group_id="t1", name="About bertrada7", created_at=at(2025))
+    named = (world.henrik, world.cup, a_name(world.henrik), a_name(world.cup))
+    note = await world.note("It is so.", *named, fact, saga, name="On bertrada7")
+    await world.note("It is not.", a_change(fact, note, reason="bertrada7 said so", kind="voided"))
+    done = await world.forgotten()
+    assert done.found_afterwards == [
+        "1 saga, 1 title and 1 reason hold 'bertrada7', which may be meant: forget with query='bertrada7' takes it out"
+    ]
+    again = await world.forgotten(query="bertrada7")
+    assert "bertrada7" not in world.everything
+    assert again.found_afterwards == [NOTHING]
+
+
+async def test_a_saved_graph_with_another_form_is_asked_about_and_reported() -> None:
+    world = Placed()
+    await world.introduced()
+    content = json.dumps({"nodes": [["bertradaX", None, {}]], "edges": []})
+    graph = SavedGraphContent(
+        uuid=UNKNOWN,
+        owner=world.caller.visibility,
+        name="plan",
+        saved_at=at(2025),
+        groups=("t1",),
+        nodes=1,
+        edges=0,
+        content=content,
+    )
+    await world.journal.saved_graphs.save(graph, 9, 9_000)
+    done = await world.forgotten()
+    assert done.ask_user == ["saved graph 'plan' holds a word of it; delete_graph with saved=true removes it"]
+    assert done.found_afterwards == [
+        "1 saved graph holds 'bertradaX', which may be meant: forget with query='bertradaX' takes it out"
+    ]
+    again = await world.forgotten(query="bertradaX")
+    assert again.saved_graphs == ["plan"]
+
+
+async def test_a_relation_and_a_type_that_only_the_journal_still_holds_leave_it() -> None:
+    world = Placed()
+    await world.introduced()
+    fact = await world.related("ASKED_BERTRADA")
+    spoon = await world.spoon("BertradaThing")
+    gone = a_write(kind=WriteKind.DELETE_FACT, deletions=Deletions(facts=(fact,), entities=(spoon,)))
+    await world.journal.append(gone, {}, "hash", {})
+    await world.given(gone)
+    await world.forgotten()
+    assert "bertrada" not in world.everything
+
+
+async def test_a_type_that_an_entity_had_before_leaves_the_journal_and_the_type_it_has_stays() -> None:
+    world = Placed()
+    await world.introduced()
+    spoon = await world.spoon("BertradaThing")
+    now = world.graph.tables.entities[spoon].model_copy(update={"label": "Tool"})
+    await world.note("A tool.", now)
+    await world.forgotten()
+    assert world.graph.tables.entities[spoon].label == "Tool"
+    assert "bertrada" not in world.everything
+
+
+async def test_the_type_person_stays_whatever_is_asked_for() -> None:
+    world = Placed("Person")
+    await world.introduced()
+    await world.note("Henrik ran.", world.henrik, a_name(world.henrik), mentions=(world.henrik,))
+    ran = await world.note("A person ran.")
+    await world.forgotten()
+    await world.forgotten(query="person")
+    assert world.graph.tables.entities[world.henrik.uuid].label == "Person"
+    assert world.content(ran) == "[forgotten]"
+
+
+async def test_another_group_with_the_same_words_is_left_alone() -> None:
+    world = Placed()
+    await world.introduced()
+    other = an_entity("Fork", group_id="t2", label="BertradaThing")
+    theirs = a_write(other, a_name(other), group_id="t2")
+    await world.journal.append(theirs, {}, "hash", {})
+    await world.given(theirs)
+    done = await world.forgotten()
+    assert done.found_afterwards == [NOTHING]
+    assert world.graph.tables.entities[other.uuid].label == "BertradaThing"
+
+
+@pytest.mark.parametrize(("name", "relation"), [("coffee", "DRINKS_COFFEE"), ("Lake Stein", "SWIMS_IN_STEIN")])
+async def test_a_common_noun_and_a_part_of_the_name_of_a_thing_stay_in_a_relation(name: str, relation: str) -> None:
+    world = Placed(name, label="Thing")
+    await world.introduced()
+    fact = await world.related(relation)
+    await world.forgotten()
+    assert world.graph.tables.facts[fact].relation == relation
+
+
+@pytest.mark.parametrize("by_query", [False, True])
+async def test_a_saga_loses_a_name_and_a_summary_and_a_community_goes(*, by_query: bool) -> None:
+    world = Placed()
+    await world.introduced()
+    saga = Saga(uuid=UNKNOWN, group_id="t1", name="About Bertrada", summary="Bertrada left.", created_at=at(2025))
+    whole = Community(
+        uuid=UNKNOWN, group_id="t1", name="Friends of Bertrada", summary="", created_at=at(2025), members=(UNKNOWN,)
+    )
+    write = a_write(saga, kind=WriteKind.BUILD_COMMUNITIES).model_copy(update={"communities": (whole,)})
+    await world.journal.append(write, {}, "hash", {})
+    await world.given(write)
+    done = await world.forgotten(**({"query": "Bertrada"} if by_query else {}))
+    assert done.removed["sagas"] == 1
+    assert "bertrada" not in world.everything
+    assert done.found_afterwards == [NOTHING]
+
+
+async def test_a_word_of_a_forgotten_fact_in_the_relation_of_another_is_reported() -> None:
+    world = Placed()
+    fact = a_fact(world.henrik, world.cup, "TOLD", text="Henrik told Zephyrin4711")
+    await world.note("Henrik told Zephyrin4711.", world.henrik, world.cup, a_name(world.henrik), fact)
+    other = await world.related("KNOWS_ZEPHYRIN4711")
+    done = await world.forgotten(fact_uuid=fact.uuid)
+    assert not says_gone(done)
+    call = "forget with query='zephyrin4711' takes it out"
+    assert done.found_afterwards == [f"relation {other[:8]} still holds a word that nothing else tells: {call}"]
+    await world.forgotten(query="zephyrin4711")
+    assert world.graph.tables.facts[other].relation == "KNOWS"
+    assert "zephyrin" not in world.everything
+
+
+async def test_the_name_of_an_attribute_goes_and_another_form_in_one_is_reported() -> None:
+    world = Placed()
+    await world.introduced()
+    cup = world.cup.model_copy(
+        update={"attributes": {"given_by_Bertrada": True, "bertrada2_owns": "no", "colour": "red"}}
+    )
+    await world.note("A cup.", cup, a_name(cup), mentions=(cup,))
+    fact = await world.related("HAS", attributes={"forBertrada": 1})
+    await world.note("Again.", cup)
+    done = await world.forgotten()
+    assert fact not in world.graph.tables.facts
+    assert world.graph.tables.entities[cup.uuid].attributes == {"bertrada2_owns": "no", "colour": "red"}
+    (line,) = done.found_afterwards or []
+    assert line == "1 summary holds 'bertrada2', which may be meant: forget with query='bertrada2' takes it out"
+    await world.forgotten(query="bertrada2")
+    assert "bertrada" not in world.everything

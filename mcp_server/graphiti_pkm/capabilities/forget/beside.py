@@ -1,0 +1,84 @@
+"""Finds a forgotten name outside of sentences: in claims, relations, types, sagas and communities. Pure."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graphiti_pkm.capabilities.forget.text import TextPredicate
+from graphiti_pkm.capabilities.forget.trace import names_of_attributes, words_of_claim
+from graphiti_pkm.core.model.name_forms import NameForms
+from graphiti_pkm.core.model.records import Episode, Fact, WriteIntent
+from graphiti_pkm.core.model.saga_records import Saga
+from graphiti_pkm.core.ports.erasing import RowContent
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Data other than sentences that states it, anywhere in the group's rows, as the graph has it now."""
+
+    episodes: Mapping[str, Episode] = field(default_factory=dict)
+    """Episodes that contain it in a spelling that full text does not find."""
+    claims: Sequence[Fact] = ()
+    """Facts with it in a value, measure, unit or attribute."""
+    related: Sequence[Fact] = ()
+    """Facts with it in the relation only."""
+    typed: frozenset[str] = frozenset()
+    """Entities with it in a present or former type or in the name of an attribute."""
+    only_kept: frozenset[str] = frozenset()
+    """Such facts that only the journal still has."""
+    sagas: Sequence[Saga] = ()
+    members: frozenset[str] = frozenset()
+    """Members of communities with it in the name or summary."""
+
+
+class BesideLook:
+    """Collects them from the rows of the journal, because full text does not contain all of them."""
+
+    def __init__(
+        self, says: TextPredicate, without: Callable[[str], str], known: Collection[str], forms: NameForms | None = None
+    ) -> None:
+        """``without`` removes it from a relation or type; ``known`` are episodes already found."""
+        self._says = says
+        self._without = without
+        self._known = known
+        self._forms = forms or NameForms(())
+        self.episodes: dict[str, None] = {}
+        self.claims: dict[str, None] = {}
+        self.related: dict[str, None] = {}
+        self.typed: set[str] = set()
+        self.sagas: dict[str, Saga] = {}
+        """The version written last."""
+        self.members: set[str] = set()
+
+    def take(self, rows: Iterable[RowContent]) -> None:
+        """Rows in order."""
+        for row in rows:
+            self._take_episodes(row.intent.episodes)
+            self._take_facts(row.intent.facts)
+            self._take_others(row.intent)
+
+    def _take_episodes(self, episodes: Iterable[Episode]) -> None:
+        for episode in episodes:
+            if episode.uuid not in self._known and any(map(self._may_say, (episode.content, episode.name))):
+                self.episodes[episode.uuid] = None
+
+    def _take_facts(self, facts: Iterable[Fact]) -> None:
+        for fact in facts:
+            if self._says(words_of_claim(fact)) or self._says(names_of_attributes(fact)):
+                self.claims[fact.uuid] = None
+            elif self._names(fact.relation):
+                self.related[fact.uuid] = None
+
+    def _take_others(self, intent: WriteIntent) -> None:
+        for entity in intent.entities:
+            if (entity.label and self._names(entity.label)) or self._says(names_of_attributes(entity)):
+                self.typed.add(entity.uuid)
+        self.sagas.update((one.uuid, one) for one in intent.sagas if self._says(one.name) or self._says(one.summary))
+        for community in intent.communities or ():
+            if self._says(community.name) or self._says(community.summary):
+                self.members.update(community.members)
+
+    def _may_say(self, text: str) -> bool:
+        return self._says(text) or bool(self._forms.found(text))
+
+    def _names(self, identifier: str) -> bool:
+        return self._without(identifier) != identifier
