@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.support import Served, database_stopped, serving
+from tests.e2e.support import CALL_SECONDS, Served, database_stopped, serving
 
 pytest.register_assert_rewrite("tests.e2e.isolation_suite")
 
@@ -23,7 +23,7 @@ def shared_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def server(shared_dir: Path) -> Iterator[Served]:
-    with serving(shared_dir) as served:
+    with serving(shared_dir, call_seconds=CALL_SECONDS) as served:
         yield served
 
 
