@@ -10,7 +10,7 @@ import httpx2
 from mcp.client import Client
 from mcp.client.sse import sse_client
 from tests.e2e.isolation_world import Story
-from tests.e2e.support import Served, Transport, database_stopped, over_http, serving
+from tests.e2e.support import CALL_SECONDS, Served, Transport, database_stopped, over_http, serving
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.server.tools.registry import TOOLSETS
@@ -62,6 +62,7 @@ def attacked(directory: Path, transport: Transport = "http", **settings: object)
             "toolsets": ",".join(toolset.name for toolset in TOOLSETS),
             "calls_per_minute": MUCH,
             "writes_per_minute": MUCH,
+            "call_seconds": CALL_SECONDS,
             "llm_model": "scripted",
             "llm_base_url": model.url,
             **settings,

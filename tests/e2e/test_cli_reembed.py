@@ -169,7 +169,14 @@ def _without_vectors(graph: Dump) -> Dump:
 
 
 @requirement("C51")
-@pytest.mark.parametrize("killed", ["while it embeds", "while it removes vectors", "while the journal loses them"])
+@pytest.mark.parametrize(
+    "killed",
+    [
+        "while it embeds",
+        "while it removes vectors",
+        pytest.param("while the journal loses them", marks=pytest.mark.storm),
+    ],
+)
 async def test_killed_in_the_middle_it_goes_on_and_ends_as_if_undisturbed(
     data_dir: Path, tmp_path: Path, service: EmbeddingService, killed: str
 ) -> None:

@@ -113,6 +113,7 @@ async def test_the_next_start_finishes_a_killed_rebuild_also_after_further_kills
         assert (await call(client, "get_status"))["status"] == "ok"
 
 
+@pytest.mark.parametrize("place", ["embedded"], indirect=True)  # the mark is in the journal, whatever the database
 async def test_status_and_doctor_say_so_while_a_rebuild_is_not_finished(place: Place) -> None:
     async with over_stdio(**place) as client:
         for number in range(NOTES):
