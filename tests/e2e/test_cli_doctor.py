@@ -68,7 +68,7 @@ def test_doctor_says_one_line_a_check_on_a_machine_where_nothing_was_started_yet
     assert lines_of(fresh.stdout) == dict.fromkeys(CHECKS, "ok")
     assert "\nNo problem found.\n" in fresh.stdout
     assert "->" not in fresh.stdout
-    assert "the first `graphiti-pkm serve` makes it" in fresh.stdout
+    assert "`graphiti-pkm serve` creates it" in fresh.stdout
     assert "tested in a temporary directory" in fresh.stdout
     (named,) = re.findall(r"^ +data_dir +(.+?) +default$", fresh.stdout, re.MULTILINE)
     assert Path(named).is_relative_to(home)
