@@ -47,9 +47,7 @@ def test_whatever_is_called_a_key_is_a_secret_and_its_flag_says_who_sees_it() ->
     for command in group.choices.values():  # type: ignore[union-attr]
         flags = [action for action in command._actions if action.dest in secrets]
         assert [
-            flag.dest
-            for flag in flags
-            if "Every process of this machine can read it on the command line" not in (flag.help or "")
+            flag.dest for flag in flags if "Every process of this machine can read it" not in (flag.help or "")
         ] == []
 
 
