@@ -13,11 +13,14 @@ from typing import Any, TypeAlias
 from mcp_types import CallToolResult, TextContent
 
 from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.errors import TooLarge
 
 Json: TypeAlias = dict[str, Any]
 
 MAXIMUM_CHARS = 80_000
 DEFAULT_CHARS = 24_000
+MAXIMUM_BYTES = 1_000_000
+"""Of an answer in both forms: clients with the MCP SDK give up on an event of more than 1 MiB."""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SHORT = 8
@@ -32,10 +35,29 @@ _SMALL = 0.1
 
 
 def result_of(answer: Answer) -> CallToolResult:
-    """The MCP result of an answer."""
+    """The MCP result of an answer, no larger than clients accept.
+
+    Raises:
+        TooLarge: it has to be sent whole and is larger.
+    """
     data = answer.model_dump(mode="json")
-    text = _compact(_pruned(data)) if answer.is_whole else text_of(data)
+    if answer.is_whole:
+        text = _compact(_pruned(data))
+        if _bytes(data, text) > MAXIMUM_BYTES:
+            raise TooLarge(
+                f"The answer has more than {MAXIMUM_BYTES:,} bytes, which clients do not accept. Ask for a smaller part "
+                "(fewer nodes), in several calls."
+            )
+    else:
+        text = text_of(data)
+        while _bytes(data, text) > MAXIMUM_BYTES and (shorter := _with_shorter_list(data)) is not None:
+            data, text = shorter, text_of(shorter)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
+
+
+def _bytes(data: Json, text: str) -> int:
+    """Of both forms as they are sent; the text once more as a JSON string."""
+    return sum(len(json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()) for part in (data, text))
 
 
 def text_of(data: Json) -> str:
@@ -136,13 +158,21 @@ def _shortened(value: Any, forms: dict[str, str], key: str = "") -> Any:
 
 def _bounded(data: Json) -> Json:
     """An answer that is no page, cut to size: long lists end early, and ``omitted`` says by how many."""
-    omitted: dict[str, int] = {}
     while len(_compact(data)) > DEFAULT_CHARS:
-        lists = [key for key, value in data.items() if isinstance(value, list) and len(value) > 1]
-        if not lists:
+        shorter = _with_shorter_list(data)
+        if shorter is None:
             return {key: value[:_LONG_TEXT] if isinstance(value, str) else value for key, value in data.items()}
-        longest = max(lists, key=lambda key: len(_compact({key: data[key]})))
-        keep = len(data[longest]) * 3 // 4
-        omitted[longest] = omitted.get(longest, 0) + len(data[longest]) - keep
-        data = {**data, longest: data[longest][:keep], "omitted": omitted}
+        data = shorter
     return data
+
+
+def _with_shorter_list(data: Json) -> Json | None:
+    """The answer without a quarter of its longest list, which ``omitted`` counts; None if there is no list to cut."""
+    lists = [key for key, value in data.items() if isinstance(value, list) and len(value) > 1]
+    if not lists:
+        return None
+    longest = max(lists, key=lambda key: len(_compact({key: data[key]})))
+    keep = len(data[longest]) * 3 // 4
+    omitted = dict(data.get("omitted") or {})
+    omitted[longest] = omitted.get(longest, 0) + len(data[longest]) - keep
+    return {**data, longest: data[longest][:keep], "omitted": omitted}
