@@ -30,13 +30,18 @@ class TimeOfDay:
 
 
 @contextmanager
-def time_of_day(monkeypatch: pytest.MonkeyPatch, directory: Path) -> Iterator[TimeOfDay]:
-    """The time of day of processes that are started inside."""
+def time_of_day(monkeypatch: pytest.MonkeyPatch, directory: Path, *, at_once: bool = True) -> Iterator[TimeOfDay]:
+    """The time of day of processes that are started inside.
+
+    ``at_once``: they see a change at once, and read the file for that whenever they look at a clock. Waiting for
+    Python's lock is looking at a clock, so a process with threads reads it 100,000 times while it starts and takes
+    several times as long. Without, they look once a second.
+    """
     file = directory / "time-of-day"
     time = TimeOfDay(file)
     with monkeypatch.context() as patch:
         patch.setenv("LD_PRELOAD", library())
         patch.setenv("FAKETIME_TIMESTAMP_FILE", str(file))
-        patch.setenv("FAKETIME_NO_CACHE", "1")
+        patch.setenv("FAKETIME_NO_CACHE" if at_once else "FAKETIME_CACHE_DURATION", "1")
         patch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
         yield time

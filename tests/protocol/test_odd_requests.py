@@ -50,17 +50,19 @@ META = {
 class Wire:
     """Sends whatever it is given, in the older protocol or in the newer one."""
 
-    def __init__(self, web: httpx2.AsyncClient, session: str | None) -> None:
+    def __init__(self, web: httpx2.AsyncClient, session: str | None, token: dict[str, str] | None = None) -> None:
         self._web = web
         self._session = session
+        self._token = token or {}
 
-    def use(self, token: dict[str, str]) -> None:
-        """From now on; a session is not another token's."""
-        self._web.headers.update(token)
-        self._session = None
+    def of(self, token: dict[str, str]) -> "Wire":
+        """The same server for another token, without a session."""
+        return Wire(self._web, None, token)
 
     async def ask(self, method: str, params: Any) -> dict[str, Any]:
-        headers = {"mcp-session-id": self._session} if self._session else {**MODERN, "mcp-method": method}
+        headers = (
+            {"mcp-session-id": self._session} if self._session else {**MODERN, "mcp-method": method, **self._token}
+        )
         if self._session is None and isinstance(params, dict):
             params = {**params, **META}
             name = params.get("uri" if method.startswith("resources/") else "name")
@@ -122,8 +124,7 @@ async def test_requests_of_every_kind_have_a_limit_which_is_the_tokens_own(
         assert "requests a minute are allowed" in answers[-1]["error"]["message"], answers[-1]
         assert "requests a minute are allowed" not in json.dumps(answers[:8])
         assert "too_many_calls" in str([getattr(line, "event", "") for line in caplog.records])
-        found.use(doors.add("ben"))
-        answer = await found.ask("initialize", REQUESTS["initialize"])
+        answer = await found.of(doors.add("ben")).ask("tools/list", {})
         assert "requests a minute" not in json.dumps(answer)
 
 

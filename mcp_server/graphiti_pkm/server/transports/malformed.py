@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _PLAIN = {
     INVALID_PARAMS: (INVALID_REQUEST, "The body must be one JSON-RPC request or notification."),
-    PARSE_ERROR: (PARSE_ERROR, "The body is not JSON."),
+    PARSE_ERROR: (PARSE_ERROR, "The body is not JSON, or it holds half a surrogate pair."),
 }
 """What is answered in the place of an error that belongs to no request, by its code."""
 

@@ -1,0 +1,3 @@
+from tests.protocol.conftest import doors
+
+__all__ = ["doors"]
