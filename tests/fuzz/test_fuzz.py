@@ -22,7 +22,7 @@ from graphiti_pkm.server.tools.registry import known_tools
 
 TOOLS = sorted(known_tools())
 SEED = 20_261_122
-ROUNDS, STORM_ROUNDS = 3, 60
+ROUNDS, STORM_ROUNDS = 3, 40
 """Calls of each tool in each era of the protocol."""
 CANARY = "canary-7f3a9c"
 LEAKS = re.compile(rf'{CANARY}|Traceback|File \\?"/|graphiti_pkm/|site-packages|\bpydantic|0x[0-9a-f]{{9,}}')

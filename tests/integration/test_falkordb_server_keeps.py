@@ -112,11 +112,16 @@ async def test_a_server_that_falls_silent_is_noticed_long_before_a_read_may_end(
     with remote(directory) as server:
         store, _ = opened(directory, server.settings("memory"))
         await store.writer.apply(a_write(an_episode()), {})
+        graphiti = await store.driver()
+        await graphiti.execute_query("RETURN 1")
         server.freeze()
-        answers = await asyncio.gather(*(store.records.groups() for _ in range(30)), return_exceptions=True)
+        asked = [graphiti.execute_query("RETURN 1"), graphiti.session().run("RETURN 1")]
+        asked += [store.records.groups() for _ in range(30)]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
         assert {type(answer) for answer in answers} == {Unavailable}
         server.thaw()
         assert await store.records.groups() == [GROUP]
+        await graphiti.close()
         await store.close()
 
 

@@ -64,6 +64,32 @@ async def test_a_silent_server_keeps_no_call_and_is_used_again_when_it_speaks(
     assert returns == ["back"]
 
 
+async def test_a_silent_server_keeps_nothing_of_what_graphiti_asks(
+    server: Neo4jServer, database: Neo4jDatabase
+) -> None:
+    driver = database.driver()
+
+    async def in_a_session() -> None:
+        async with driver.session() as session:
+            await session.run("RETURN 1")
+
+    async def writing() -> None:
+        async with driver.session() as session:
+            await session.execute_write(lambda tx: tx.run("CREATE (:Nobody)"))
+
+    await asyncio.gather(driver.health_check(), in_a_session(), writing())
+    server.freeze()
+    try:
+        async with asyncio.timeout(60):
+            asked = (driver.health_check(), in_a_session(), writing())
+            outcomes = await asyncio.gather(*asked, return_exceptions=True)
+    finally:
+        server.thaw()
+    assert {type(outcome) for outcome in outcomes} == {Unavailable}
+    await answered(database)
+    await driver.close()
+
+
 async def test_a_server_that_comes_back_with_another_password_says_what_to_check(
     server: Neo4jServer, database: Neo4jDatabase
 ) -> None:

@@ -45,8 +45,8 @@ def result_of(answer: Answer) -> CallToolResult:
         text = _compact(_pruned(data))
         if _bytes(data, text) > MAXIMUM_BYTES:
             raise TooLarge(
-                f"The answer has more than {MAXIMUM_BYTES:,} bytes, which clients do not accept. Ask for a smaller part "
-                "(fewer nodes), in several calls."
+                f"The answer has more than {MAXIMUM_BYTES:,} bytes, which clients do not accept. Ask for fewer "
+                "nodes, in several calls."
             )
     else:
         text = text_of(data)

@@ -44,7 +44,7 @@ class MeasuredDatabase:
     """The protocol ``Database`` before another one, which does it all.
 
     The database itself finds out sooner that its server is silent; the limits hold for whatever else may keep a query.
-    What Graphiti's own code asks through ``driver`` has connections of its own and is neither counted nor limited.
+    What Graphiti's own code asks through ``driver`` is not counted; it ends when the server falls silent.
     """
 
     def __init__(self, inner: Database, metrics: Metrics, limits: Limits = Limits()) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 _Answer = TypeVar("_Answer")
 
@@ -18,6 +18,12 @@ _REST_SECONDS = 1.0
 and each would wait."""
 _ATTEMPT_SECONDS = 150.0
 """After which an attempt is given up: what it asked may be lost without a word."""
+
+
+class Watched(Protocol):
+    """Waits for an answer for as long as the server lives, and asks for it once."""
+
+    async def __call__(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer: ...
 
 
 class Watch:

@@ -193,7 +193,7 @@ class FalkorDatabase:
 
     def driver(self) -> OneGraphDriver:
         """A driver for Graphiti's own code, with connections of its own."""
-        return OneGraphDriver(FalkorClient(self.link.client()), self.name)
+        return OneGraphDriver(FalkorClient(self.link.client()), self.name, self.link.watched)
 
     async def close(self) -> None:
         await self.link.close()

@@ -5,9 +5,11 @@ name a query and never hold its text, its parameters or the database's message, 
 """
 
 import logging
+from functools import partial
 from typing import Any
 
 from falkordb.asyncio import FalkorDB
+from falkordb.asyncio.graph import AsyncGraph
 from graphiti_core.driver.falkordb_driver import FalkorDriver
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
@@ -16,6 +18,7 @@ from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.settings.loader import silence_dependencies
 from graphiti_pkm.storage.graph.falkordb.connection import LOST, FalkorRefused
 from graphiti_pkm.storage.graph.queries.values import literal
+from graphiti_pkm.storage.graph.watch import Watched
 
 _log = logging.getLogger(__name__)
 
@@ -37,13 +40,30 @@ class FalkorClient(FalkorDB):
         await self.connection.connection_pool.disconnect()
 
 
+class _WatchedGraph:
+    """What Graphiti's driver and its sessions ask of a graph, ended when the server does not answer any more."""
+
+    def __init__(self, graph: AsyncGraph, watched: Watched) -> None:
+        self._graph = graph
+        self._watched = watched
+
+    async def query(self, text: str, parameters: dict[str, Any]) -> Any:
+        """Raises Unavailable."""
+        try:
+            return await self._watched(partial(self._graph.query, text, parameters))
+        except LOST:
+            raise Unavailable("The database does not answer; it is being restarted. Try again.") from None
+
+
 class OneGraphDriver(FalkorDriver):
     """Graphiti's FalkorDB driver with all groups in one graph, where group_id is a property, as on Neo4j.
 
     The stock driver keeps a graph for each group, builds indexes whenever it is made, prints, and logs queries.
     """
 
-    def __init__(self, client: FalkorDB, database: str) -> None:
+    def __init__(self, client: FalkorDB, database: str, watched: Watched) -> None:
+        """``watched`` ends what a server that has fallen silent would keep."""
+        self._watched = watched
         super().__init__(falkor_db=client, database=database)
         if self._init_task is not None:
             self._init_task.cancel()
@@ -70,16 +90,17 @@ class OneGraphDriver(FalkorDriver):
         parameters = self.convert_datetimes_to_strings(kwargs)  # type: ignore[no-untyped-call]
         literal(parameters)  # refuses what the stock driver would silently drop
         try:
-            result = await self.client.select_graph(self._database).query(cypher_query_, parameters)
+            result = await self._get_graph(self._database).query(cypher_query_, parameters)
         except ResponseError as error:
             if FalkorRefused("", error).is_existing_index:
                 return None
             _log.warning("the database refused a query of graphiti_core")
             raise Unavailable("The database could not answer a query.") from None
-        except LOST:
-            raise Unavailable("The database does not answer; it is being restarted. Try again.") from None
         header = [column[1] for column in result.header]
         return [dict(zip(header, row, strict=True)) for row in result.result_set], header, None
+
+    def _get_graph(self, graph_name: str | None) -> Any:
+        return _WatchedGraph(self.client.select_graph(graph_name or self._database), self._watched)
 
     def build_fulltext_query(
         self,

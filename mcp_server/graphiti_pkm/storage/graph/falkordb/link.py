@@ -101,6 +101,10 @@ class FalkorLink:
                 raise Unavailable(f"The FalkorDB server at {self.address.shown} refuses user or password.") from None
             raise Unavailable(self.away) from None
 
+    async def watched(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        """The answer to what must not be sent twice. Raises LOST once the server does not answer any more."""
+        return await self._watch.answer(send, SILENT_SECONDS)
+
     async def _check_pulse(self) -> None:
         """On a connection more: FalkorDB answers while it works on queries. Raises OSError, RedisError."""
         client = open_redis(self.address, 1, self._on_connect)

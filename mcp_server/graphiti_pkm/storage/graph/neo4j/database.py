@@ -117,7 +117,7 @@ class Neo4jDatabase:
         """A driver for Graphiti's own code, over the same connections."""
         from graphiti_pkm.storage.graph.neo4j.driver import OneGraphNeo4jDriver  # noqa: PLC0415 slow to import
 
-        return OneGraphNeo4jDriver(self._writer, self._name)
+        return OneGraphNeo4jDriver(self._writer, self._name, self._pulse.watched)
 
     async def close(self) -> None:
         await self._pulse.close()

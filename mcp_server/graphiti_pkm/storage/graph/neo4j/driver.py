@@ -4,16 +4,23 @@ Importing this takes most of a second (graphiti_core). Errors and logs hold noth
 """
 
 import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
+from graphiti_core.driver.driver import GraphDriverSession, GraphProvider
 from graphiti_core.driver.neo4j_driver import Neo4jDriver
-from neo4j import AsyncDriver
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j import AsyncDriver, AsyncSession
+from neo4j.exceptions import Neo4jError
 
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.settings.loader import silence_dependencies
+from graphiti_pkm.storage.graph.neo4j.connection import LOST
+from graphiti_pkm.storage.graph.watch import Watched
 
 _log = logging.getLogger(__name__)
+
+_AWAY = "The database does not answer. Try again."
 
 silence_dependencies()  # here, as whatever runs Graphiti's own code gets its driver from here
 
@@ -24,7 +31,9 @@ class OneGraphNeo4jDriver(Neo4jDriver):
     The stock driver opens its own, builds indexes whenever it is made, prints, and logs the database's messages.
     """
 
-    def __init__(self, client: AsyncDriver, database: str) -> None:
+    def __init__(self, client: AsyncDriver, database: str, watched: Watched) -> None:
+        """``watched`` ends what a server that has fallen silent would keep."""
+        self._watched = watched
         super().__init__("bolt://localhost", None, None, database)  # connects to nothing
         if self._init_task is not None:
             self._init_task.cancel()
@@ -51,9 +60,46 @@ class OneGraphNeo4jDriver(Neo4jDriver):
         params = kwargs.pop("params", None) or {}
         database = kwargs.pop("database_", self._database)
         try:
-            return await self.client.execute_query(cypher_query_, parameters_=params, database_=database, **kwargs)
+            return await self._watched(
+                partial(self.client.execute_query, cypher_query_, parameters_=params, database_=database, **kwargs)
+            )
+        except LOST:
+            raise Unavailable(_AWAY) from None
         except Neo4jError:
             _log.warning("the database refused a query of graphiti_core")
             raise Unavailable("The database could not answer a query.") from None
-        except DriverError:
-            raise Unavailable("The database does not answer. Try again.") from None
+
+    def session(self, database: str | None = None) -> GraphDriverSession:
+        """Neo4j's own, watched."""
+        return _WatchedSession(self.client.session(database=database or self._database), self._watched)
+
+
+class _WatchedSession(GraphDriverSession):
+    """A session whose work ends when the server does not answer any more."""
+
+    provider = GraphProvider.NEO4J
+
+    def __init__(self, session: AsyncSession, watched: Watched) -> None:
+        self._session = session
+        self._watched = watched
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def run(self, query: str, **kwargs: Any) -> Any:
+        """Raises Unavailable."""
+        return await self._answered(partial(self._session.run, query, **kwargs))
+
+    async def execute_write(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Raises Unavailable."""
+        return await self._answered(partial(self._session.execute_write, func, *args, **kwargs))
+
+    async def close(self) -> None:
+        """Raises Unavailable."""
+        await self._answered(self._session.close)
+
+    async def _answered(self, send: Callable[[], Awaitable[Any]]) -> Any:
+        try:
+            return await self._watched(send)
+        except LOST:
+            raise Unavailable(_AWAY) from None

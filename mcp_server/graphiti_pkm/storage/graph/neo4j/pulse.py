@@ -45,6 +45,10 @@ class Pulse:
         await self._absence.end()
         return await self._watch.answer(send, SILENT_SECONDS)
 
+    async def watched(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
+        """The answer to what must not be sent twice. Raises LOST once the server does not answer any more."""
+        return await self._watch.answer(send, SILENT_SECONDS)
+
     async def close(self) -> None:
         """Stop bringing it back."""
         await self._absence.close()
