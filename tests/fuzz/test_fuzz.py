@@ -13,7 +13,7 @@ from mcp_types import PARSE_ERROR
 from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
 from tests.fuzz.arguments import Arguments, Json, is_uuid
-from tests.protocol.doors import Doors
+from tests.protocol.access import Doors
 from tests.protocol.support import EVERYTHING, definitions
 from tests.protocol.test_odd_requests import CALLERS_FAULT, Wire, wire
 

@@ -15,6 +15,9 @@ from graphiti_pkm.server.backend import Start
 from graphiti_pkm.server.transports.http import Web, http_app, listen
 from graphiti_pkm.settings.loader import Settings
 
+PATIENCE = 60.0
+"""Seconds that a client waits for an answer: the machine may be busy."""
+
 
 @asynccontextmanager
 async def served(settings: Settings, start: Start, counted: Counted | None = None) -> AsyncIterator[str]:
@@ -35,7 +38,7 @@ async def served(settings: Settings, start: Start, counted: Counted | None = Non
 @asynccontextmanager
 async def connected(url: str, mode: Mode, **headers: str) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers=headers) as http_client,
+        httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http_client,
         Client(streamable_http_client(url, http_client=http_client), mode=mode) as client,
     ):
         yield client
