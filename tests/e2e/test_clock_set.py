@@ -15,7 +15,7 @@ from tests.e2e.test_frozen_database import World, embedded, neo4j
 from tests.integration.faketime import TimeOfDay, time_of_day
 from tests.protocol.support import text
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.storm]  # libfaketime makes a start several times as long
 
 BEGAN = "2020-01-01"
 YEAR = timedelta(days=365)
