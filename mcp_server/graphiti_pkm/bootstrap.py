@@ -9,22 +9,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from graphiti_pkm.capabilities.extraction.service import Extracting
-from graphiti_pkm.capabilities.extraction.takeover import Lease, Takeover
-from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting
-from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
-from graphiti_pkm.capabilities.sagas.jobs import Digesting
-from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
-from graphiti_pkm.core.ports.digests import Digester
-from graphiti_pkm.core.ports.extraction import Extractor
 from graphiti_pkm.core.ports.group_locks import GroupLocks
 from graphiti_pkm.core.ports.metrics import DATABASE_RETURNS, UNCOUNTED, Metrics
 from graphiti_pkm.core.ports.ports import Embedder
-from graphiti_pkm.core.ports.takeover import SharedReadings
+from graphiti_pkm.core.ports.takeover import Lease
 from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.core.signing import Signer
+from graphiti_pkm.core.waiting import Signal
 from graphiti_pkm.embedding.api import ApiEmbedder, service_of
 from graphiti_pkm.embedding.local.local import LocalEmbedder
 from graphiti_pkm.embedding.measured import MeasuredEmbedder
@@ -49,7 +42,8 @@ from graphiti_pkm.storage.journal.server_id import server_id
 from graphiti_pkm.storage.journal.signing_key import keep_signing_key, signing_key
 from graphiti_pkm.storage.journal.store import SqliteJournal
 from graphiti_pkm.storage.recovery import Recovery
-from graphiti_pkm.toolkit.kernel import Kernel
+from graphiti_pkm.toolkit.capability import Running
+from graphiti_pkm.toolkit.kernel import Kernel, Model
 from graphiti_pkm.toolkit.services import Services
 
 _log = logging.getLogger(__name__)
@@ -69,10 +63,8 @@ class Memory:
     reembedding: Reembedding
     database: Host
     journal: SqliteJournal
-    extracting: Extracting | None = None
-    """Only with a model that reads episodes."""
-    takeover: Takeover | None = None
-    """Only with such a model and a database that other servers may share."""
+    running: Running
+    """The capabilities, whose services are ``services``."""
 
 
 def _utc_now() -> datetime:
@@ -129,18 +121,15 @@ async def open_memory(
         model = language_model(settings)
         if model is not None:
             stack.push_async_callback(model.close)
-        reader = _reader(model, graph, embedder, settings)
         memory = _assemble(
-            context, graph, configured, opened.host, journal, reader, _Sharing(graph.shared_readings, lease)
+            context, graph, configured, opened.host, journal, _model(model, graph, embedder, settings), lease
         )
 
         def back_again() -> None:
             metrics.add(DATABASE_RETURNS, 1)
             memory.recovery.after_restart()
 
-        scratch = memory.services.get(REASONING)
-        if scratch is not None:
-            stack.push_async_callback(scratch.close)
+        stack.push_async_callback(memory.running.close)
         opened.on_restart = back_again
         if not replays:
             yield memory
@@ -165,12 +154,7 @@ def _background_work(memory: Memory, graph: GraphStore, stop: asyncio.Event) -> 
         "jobs": memory.jobs.run(stop),
         "vector indexes": graph.vectors.maintain_vector_indexes(stop),
     }
-    if memory.extracting is not None:
-        loops["extractions"] = memory.extracting.run(stop)
-    if memory.takeover is not None:
-        loops["takeover"] = memory.takeover.run(stop)
-    if (scratch := memory.services.get(REASONING)) is not None:
-        loops["scratch graphs"] = scratch.graphs.sweep_periodically(stop)
+    loops |= {name: job(stop) for name, job in memory.running.jobs.items()}
     return [asyncio.create_task(loop, name=name) for name, loop in loops.items()]
 
 
@@ -182,23 +166,7 @@ async def _brought_together(memory: Memory) -> None:
     await memory.reembedding.agree_on_graph()
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """What asks the configured model."""
-
-    extractor: Extractor
-    digester: Digester
-
-
-@dataclass(frozen=True)
-class _Sharing:
-    """What servers of one database know of each other."""
-
-    readings: SharedReadings | None = None
-    lease: Lease | None = None
-
-
-def _reader(model: ModelOnDemand | None, graph: GraphStore, embedder: Embedder, settings: Settings) -> _Reader | None:
+def _model(model: ModelOnDemand | None, graph: GraphStore, embedder: Embedder, settings: Settings) -> Model | None:
     """None without a model. Raises ConfigurationError for types that cannot be used."""
     if model is None:
         return None
@@ -211,7 +179,7 @@ def _reader(model: ModelOnDemand | None, graph: GraphStore, embedder: Embedder, 
         parallel_calls=settings.extraction_calls,
         part_characters=settings.extraction_part,
     )
-    return _Reader(extractor, GraphitiDigester(graph, model, parallel_calls=settings.extraction_calls))
+    return Model(extractor, GraphitiDigester(graph, model, parallel_calls=settings.extraction_calls))
 
 
 def configured_embedder(settings: Settings, metrics: Metrics = UNCOUNTED) -> LocalEmbedder | ApiEmbedder:
@@ -227,61 +195,38 @@ def _assemble(
     configured: Embedder,
     database: Host,
     journal: SqliteJournal,
-    reader: _Reader | None,
-    sharing: _Sharing,
+    model: Model | None,
+    lease: Lease | None,
 ) -> Memory:
     groups = Groups(context.graph, context.settings)
     committer = Committer(context)
     erasing = Erasing(context, database)
     recovery = Recovery(context, committer, database, is_shared=database.is_shared)
-    extracting = takeover = None
-    shared = sharing.readings
-    changed: Callable[[], asyncio.Event] = asyncio.Event
-    if reader is not None:
-        extractions = ExtractionWriting(context, groups, committer)
-        communities = graph.part(COMMUNITIES)
-        digesting = Digesting(context, committer, reader.digester, communities)
-        extracting = Extracting(
-            context, journal.extractions, reader.extractor, extractions, digesting=digesting, shared=shared
-        )
-        signal = extracting.changed
-        changed = lambda: signal.next  # noqa: E731  (one line of wiring)
-        committer.on_extractions = extracting.notify
-        if shared is not None:
-            takeover = Takeover(shared, journal.extractions, extracting.notify, sharing.lease)
-    receipts = Receipts(context, groups, journal.extractions, changed, shared)
-    services = build_services(
-        Kernel(
-            context=context,
-            parts=graph,
-            groups=groups,
-            committer=committer,
-            erasing=erasing,
-            extractions=journal.extractions,
-            backlog=journal,
-            saved_graphs=journal.saved_graphs,
-            receipts=receipts,
-            reads_with_model=reader is not None,
-            backend=database.backend,
-            is_shared=database.is_shared,
-            attention=database.attention,
-            comparison=recovery,
-        )
+    shared, changed = graph.shared_readings, Signal()
+    kernel = Kernel(
+        context=context,
+        parts=graph,
+        groups=groups,
+        committer=committer,
+        erasing=erasing,
+        extractions=journal.extractions,
+        backlog=journal,
+        saved_graphs=journal.saved_graphs,
+        receipts=Receipts(context, groups, journal.extractions, lambda: changed.next, shared),
+        model=model,
+        extraction_changed=changed,
+        shared_readings=shared,
+        lease=lease,
+        whole=recovery.whole,
+        backend=database.backend,
+        is_shared=database.is_shared,
+        attention=database.attention,
+        comparison=recovery,
     )
-    services.whole = recovery.whole
+    running = Running.build(CAPABILITIES, kernel)
     jobs = Jobs(context, committer, erasing)
     reembedding = Reembedding(context, committer, configured)
-    return Memory(context, services, recovery, jobs, reembedding, database, journal, extracting, takeover)
-
-
-def build_services(kernel: Kernel) -> Services:
-    """The services of all capabilities of the registry that the settings switch on."""
-    services = kernel.services
-    services.stop_waiting = kernel.receipts.stop_waiting
-    for capability in CAPABILITIES:
-        if capability.only_with is None or capability.only_with in kernel.context.settings.toolsets:
-            services.add(capability.build(kernel))
-    return services
+    return Memory(context, running.services, recovery, jobs, reembedding, database, journal, running)
 
 
 async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:

@@ -9,12 +9,12 @@ import sys
 from typing import Any
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.capabilities.extraction.takeover import Lease
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.capabilities.status.tools import STATUS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.ports.takeover import Lease
 from graphiti_pkm.settings.loader import Settings
 
 

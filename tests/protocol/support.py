@@ -11,9 +11,7 @@ from mcp.client import Client
 from mcp_types import CallToolResult, TextContent, Tool
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
 
-from graphiti_pkm.bootstrap import build_services
 from graphiti_pkm.capabilities.remember.tools import WRITING
-from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
@@ -24,10 +22,11 @@ from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.server.app import build_server
 from graphiti_pkm.server.tools.instructions import build_instructions
-from graphiti_pkm.server.tools.registry import TOOLSETS
+from graphiti_pkm.server.tools.registry import CAPABILITIES, TOOLSETS
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
+from graphiti_pkm.toolkit.capability import Running
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import Services
 
@@ -107,6 +106,10 @@ class World:
     """Whether add_memory stores instead of being recorded."""
 
     def services(self) -> Services:
+        return self.running().services
+
+    def running(self) -> Running:
+        """Every capability of the registry, over the fakes."""
         context = Context(
             graph=self.graph,
             journal=FakeJournal(self.clock),
@@ -121,7 +124,8 @@ class World:
         assert isinstance(journal, FakeJournal)
         groups = Groups(self.graph, self.settings)
         committer = Committer(context)
-        services = build_services(
+        running = Running.build(
+            CAPABILITIES,
             Kernel(
                 context=context,
                 parts=self.graph,
@@ -132,18 +136,17 @@ class World:
                 backlog=journal,
                 saved_graphs=journal.saved_graphs,
                 receipts=Receipts(context, groups, journal.extractions),
-            )
+            ),
         )
         if not self.writes_really:
-            services.add({WRITING: self.writing})
-        return services
+            running.services.add({WRITING: self.writing})
+        return running
 
     @asynccontextmanager
     async def start(self) -> AsyncIterator[Services]:
-        services = self.services()
-        yield services
-        if (reasoning := services.get(REASONING)) is not None:
-            await reasoning.close()
+        running = self.running()
+        yield running.services
+        await running.close()
 
     @asynccontextmanager
     async def connect(self, mode: Mode = "auto") -> AsyncIterator[Client]:

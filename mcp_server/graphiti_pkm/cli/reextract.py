@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import Sequence
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.extraction.capability import EXTRACTING
 from graphiti_pkm.capabilities.extraction.reextracting import Choice, Reextracting
 from graphiti_pkm.cli.directories import has_journal, no_memory
 from graphiti_pkm.cli.opening import open_without_model
@@ -47,8 +48,8 @@ async def _reextract(settings: Settings, options: argparse.Namespace) -> int:
             return 0
         jobs = await service.enqueue(choice)
         if options.wait:
-            if memory.extracting is not None:
-                memory.extracting.notify()
+            if (extracting := memory.services.get(EXTRACTING)) is not None:
+                extracting.notify()
             return await _see_through(memory, jobs, as_json=options.json)
     if options.json:
         say_json({"jobs": jobs, "already_queued": choice.already_queued})
@@ -94,7 +95,8 @@ async def _see_through(memory: Memory, jobs: Sequence[int], *, as_json: bool) ->
     ended: dict[int, ExtractionRecord] = {}
     reported: dict[int, str] = {}
     while len(ended) < len(jobs):
-        changed = memory.extracting.changed.next if memory.extracting else asyncio.Event()
+        extracting = memory.services.get(EXTRACTING)
+        changed = extracting.changed.next if extracting else asyncio.Event()
         for job in await queue.find([one for one in jobs if one not in ended]):
             if job.state in _ENDED:
                 ended[job.id] = job

@@ -29,3 +29,19 @@ async def in_thread(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwa
     except asyncio.CancelledError:
         await asyncio.wait([running])
         raise
+
+
+class Signal:
+    """Wakes everybody who waits for the next change."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def send(self) -> None:
+        self._event.set()
+        self._event = asyncio.Event()
+
+    @property
+    def next(self) -> asyncio.Event:
+        """Set when the next change comes."""
+        return self._event

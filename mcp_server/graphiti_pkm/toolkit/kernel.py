@@ -1,28 +1,39 @@
 """What the services of a capability are built from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
-from graphiti_pkm.core.ports.extraction import ExtractionQueue
+from graphiti_pkm.core.ports.digests import Digester
+from graphiti_pkm.core.ports.extraction import ExtractionQueue, Extractor
 from graphiti_pkm.core.ports.metrics import JournalBacklog
 from graphiti_pkm.core.ports.saved_graphs import SavedGraphs
+from graphiti_pkm.core.ports.takeover import Lease, SharedReadings
 from graphiti_pkm.core.reading.receipts import Receipts
+from graphiti_pkm.core.waiting import Signal
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
 from graphiti_pkm.storage.graph.graph_part import GraphPart, P
 from graphiti_pkm.storage.recovery import Recovery
-from graphiti_pkm.toolkit.services import Services
+from graphiti_pkm.toolkit.services import Services, is_whole
 
 
 class Parts(Protocol):
-    """A store that gives further parts over its database: what one capability alone asks of the storage."""
+    """A store from which a capability gets the parts that no other layer needs."""
 
     def part(self, part: GraphPart[P]) -> P:
         """The part over this store."""
         ...
+
+
+@dataclass(frozen=True)
+class Model:
+    """The ports to the configured model."""
+
+    extractor: Extractor
+    digester: Digester
 
 
 @dataclass(frozen=True)
@@ -38,8 +49,16 @@ class Kernel:
     backlog: JournalBacklog
     saved_graphs: SavedGraphs
     receipts: Receipts
-    reads_with_model: bool = False
-    """Whether each new episode is queued for a model to read."""
+    model: Model | None = None
+    """None: no model is configured, and episodes are not queued for one."""
+    extraction_changed: Signal = field(default_factory=Signal)
+    """Sent whenever a job for the model changes."""
+    shared_readings: SharedReadings | None = None
+    """None unless other servers use the same database."""
+    lease: Lease | None = None
+    """How soon other servers take over from this one if it stops; None: the default."""
+    whole: Callable[[], Awaitable[None]] = is_whole
+    """Returns once the graph is what the journal says; raises Unavailable while a rebuild is not finished."""
     backend: str = "embedded FalkorDB"
     """What get_status calls the database."""
     is_shared: bool = False
@@ -48,5 +67,8 @@ class Kernel:
     """What get_status should say about the database, a sentence each."""
     comparison: Recovery | None = None
     """What compares journal and graph, for get_status."""
-    services: Services = field(default_factory=Services)
+    services: Services = field(init=False)
     """Those of the capabilities that were built before."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "services", Services(self.receipts.stop_waiting, self.whole))

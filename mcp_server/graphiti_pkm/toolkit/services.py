@@ -9,7 +9,7 @@ from graphiti_pkm.errors import Unavailable
 T = TypeVar("T")
 
 
-async def _is_whole() -> None:
+async def is_whole() -> None:
     """For a graph that nobody rebuilds."""
 
 
@@ -23,11 +23,15 @@ class ServiceKey(Generic[T]):
 class Services:
     """The services of one process; built capability by capability, in the order of the registry."""
 
-    def __init__(self, stop_waiting: Callable[[], None] = lambda: None) -> None:
-        """``stop_waiting`` answers the calls that wait for a model at once, because the server is about to end."""
+    def __init__(
+        self, stop_waiting: Callable[[], None] = lambda: None, whole: Callable[[], Awaitable[None]] = is_whole
+    ) -> None:
+        """``stop_waiting`` answers the calls that wait for a model at once, because the server is about to end.
+
+        ``whole`` returns once the graph is what the journal says; raises Unavailable while a rebuild is unfinished.
+        """
         self.stop_waiting = stop_waiting
-        self.whole: Callable[[], Awaitable[None]] = _is_whole
-        """Returns once the graph is what the journal says; raises Unavailable while a rebuild is not finished."""
+        self.whole = whole
         self._built: dict[str, object] = {}
 
     def __getitem__(self, key: ServiceKey[T]) -> T:

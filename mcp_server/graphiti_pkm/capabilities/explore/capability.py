@@ -1,5 +1,6 @@
 """Reads completely, in pages, from something known: connections, timelines, sources, paths."""
 
+from graphiti_pkm.capabilities.explore.prompts import PROMPTS
 from graphiti_pkm.capabilities.explore.tools import (
     find_entity_path,
     get_entity_connections,
@@ -32,4 +33,5 @@ CAPABILITY = Capability(
             ToolSpec(get_entity_subgraph, "Get Entity Subgraph"),
         ),
     },
+    prompts=PROMPTS,
 )

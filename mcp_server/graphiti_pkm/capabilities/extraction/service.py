@@ -21,6 +21,7 @@ from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
 from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionQueue, Extractor, ModelLedger
 from graphiti_pkm.core.ports.takeover import SharedReadings
+from graphiti_pkm.core.waiting import Signal
 from graphiti_pkm.errors import (
     BudgetSpent,
     ModelError,
@@ -66,22 +67,6 @@ class DigestJobs(Protocol):
         ...
 
 
-class Signal:
-    """Wakes all waiting for the next change of any job."""
-
-    def __init__(self) -> None:
-        self._event = asyncio.Event()
-
-    def send(self) -> None:
-        self._event.set()
-        self._event = asyncio.Event()
-
-    @property
-    def next(self) -> asyncio.Event:
-        """An event that is set at the next change."""
-        return self._event
-
-
 @dataclass(frozen=True)
 class Pace:
     """Waiting times; tests choose both."""
@@ -108,8 +93,9 @@ class Extracting:
         pace: Pace | None = None,
         digesting: DigestJobs | None = None,
         shared: SharedReadings | None = None,
+        changed: Signal | None = None,
     ) -> None:
-        """``digesting`` runs jobs without an episode; ``shared``: set if other servers may take over jobs."""
+        """``shared``: set if other servers may take over jobs. ``changed`` is sent whenever a job changes."""
         settings = context.settings
         self._now = context.now
         self._zone: tzinfo = settings.zone
@@ -124,12 +110,13 @@ class Extracting:
         self._extractor = extractor
         self._writing = writing
         self._pace = pace or Pace()
-        self._digesting = digesting
+        self.digesting = digesting
+        """Runs jobs without an episode; the capability sagas sets it."""
         self._shared = shared
         self._fresh = asyncio.Event()
         self._outdated: Counter[int] = Counter()
         """How often a job was read in vain because the graph had changed."""
-        self.changed = Signal()
+        self.changed = changed or Signal()
 
     def notify(self) -> None:
         """Start at once because a job was enqueued. Call it on the event loop."""
@@ -243,8 +230,8 @@ class Extracting:
             has_lease = await self._queue.heartbeat(claimed.id, owner, LEASE_SECONDS)
             return has_lease and (shared is None or await shared.holds(claimed.job.uuid, owner))
 
-        if claimed.job.task != "episode" and self._digesting is not None:
-            await self._digesting.work(claimed.group_id, claimed.job, ledger, may_write)
+        if claimed.job.task != "episode" and self.digesting is not None:
+            await self.digesting.work(claimed.group_id, claimed.job, ledger, may_write)
             return
         episode = await self._writing.episode(claimed.group_id, claimed.job.episode_uuid)
         if episode is None:

@@ -1,41 +1,23 @@
 """Takes over readings of servers that are gone, where several share a database."""
 
 import logging
-import random
 from asyncio import Event
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from graphiti_pkm.core.ports.extraction import ExtractionQueue, ExtractionState
-from graphiti_pkm.core.ports.takeover import SharedReading, SharedReadings
+from graphiti_pkm.core.ports.takeover import Lease, SharedReading, SharedReadings
 from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import PkmError
 
 _log = logging.getLogger(__name__)
 
-LEASE_SECONDS = 30.0
 TAKEN = "another server of this memory reads it, or has read it"
 """Why a job was cancelled here; if it comes back to this server it is queued again."""
-_BEATS = 3
-"""Minimum heartbeats in the time of a lease."""
 _MOST_WAITING = 10
 """A server with more jobs of its own takes over none."""
 _AT_ONCE = 5
 _PAGE = 100
 _ENDED: tuple[ExtractionState, ...] = ("failed", "cancelled")
-
-
-@dataclass(frozen=True)
-class Lease:
-    """How long a server counts as running after a heartbeat; tests choose both."""
-
-    seconds: float = LEASE_SECONDS
-    jitter: Callable[[], float] = random.random
-    """From 0 to 1."""
-
-    def pause(self) -> float:
-        """Seconds to the next heartbeat, randomised."""
-        return self.seconds / _BEATS * (0.5 + 0.5 * self.jitter())
 
 
 class Takeover:

@@ -1,18 +1,15 @@
 """The services of this capability, built from the shared parts of a process."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.capabilities.remember.triplet_tools import TRIPLETS
 from graphiti_pkm.capabilities.remember.triplets import Triplets
+from graphiti_pkm.toolkit.capability import Built
 from graphiti_pkm.toolkit.kernel import Kernel
-from graphiti_pkm.toolkit.services import ServiceKey
 
 
-def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
-    """The services by the keys that the tools use."""
-    receipts = kernel.receipts if kernel.reads_with_model else None
+def build(kernel: Kernel) -> Built:
+    """Build the services under the keys that the tools use."""
+    receipts = None if kernel.model is None else kernel.receipts
     writing = Writing(kernel.context, kernel.groups, kernel.committer, receipts)
-    return {WRITING: writing, TRIPLETS: Triplets(kernel.context, kernel.groups, writing)}
+    return Built({WRITING: writing, TRIPLETS: Triplets(kernel.context, kernel.groups, writing)})

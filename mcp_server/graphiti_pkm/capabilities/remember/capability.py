@@ -1,5 +1,6 @@
 """Stores what was said, with the entities and facts found in it."""
 
+from graphiti_pkm.capabilities.remember.prompts import PROMPTS
 from graphiti_pkm.capabilities.remember.tools import add_memory
 from graphiti_pkm.capabilities.remember.triplet_tools import add_triplet
 from graphiti_pkm.toolkit.capability import Capability
@@ -12,4 +13,5 @@ CAPABILITY = Capability(
         "memory": (ToolSpec(add_memory, "Add Memory", ADDS),),
         "graph": (ToolSpec(add_triplet, "Add Triplet", ADDS),),
     },
+    prompts=PROMPTS,
 )

@@ -1,8 +1,5 @@
 """The services of this capability, built from the shared parts of a process."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.service import Searching
@@ -10,16 +7,18 @@ from graphiti_pkm.capabilities.search.tools import EPISODE_SEARCH, SEARCHING
 from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 from graphiti_pkm.storage.graph.sqlite.episodes import SqliteNeighbours
+from graphiti_pkm.toolkit.capability import Built
 from graphiti_pkm.toolkit.kernel import Kernel
-from graphiti_pkm.toolkit.services import ServiceKey
 
 NEIGHBOURS = GraphPart[GraphNeighbours](cypher=Neighbours, sqlite=SqliteNeighbours)
 
 
-def build(kernel: Kernel) -> Mapping[ServiceKey[Any], object]:
-    """The services by the keys that the tools use."""
+def build(kernel: Kernel) -> Built:
+    """Build the services under the keys that the tools use."""
     neighbours = kernel.parts.part(NEIGHBOURS)
-    return {
-        SEARCHING: Searching(kernel.context, kernel.groups, neighbours),
-        EPISODE_SEARCH: EpisodeSearch(kernel.context, kernel.groups, neighbours),
-    }
+    return Built(
+        {
+            SEARCHING: Searching(kernel.context, kernel.groups, neighbours),
+            EPISODE_SEARCH: EpisodeSearch(kernel.context, kernel.groups, neighbours),
+        }
+    )

@@ -5,11 +5,30 @@ episode, whose it is; a server that ends without coming back stops telling that 
 was its own. Instants are those of the database's clock.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from graphiti_pkm.core.model.records import ExtractJob, Record
 from graphiti_pkm.core.ports.extraction import ExtractionState
+
+LEASE_SECONDS = 30.0
+_BEATS = 3
+"""Minimum heartbeats in the time of a lease."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """How long a server counts as running after a heartbeat; tests choose both."""
+
+    seconds: float = LEASE_SECONDS
+    jitter: Callable[[], float] = random.random
+    """From 0 to 1."""
+
+    def pause(self) -> float:
+        """Seconds to the next heartbeat, randomised."""
+        return self.seconds / _BEATS * (0.5 + 0.5 * self.jitter())
 
 
 class SharedReading(Record):

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.capabilities.explore.capability import CAPABILITY as EXPLORE
+from graphiti_pkm.capabilities.extraction.capability import CAPABILITY as EXTRACTION
 from graphiti_pkm.capabilities.forget.capability import CAPABILITY as FORGET
 from graphiti_pkm.capabilities.history.capability import CAPABILITY as HISTORY
 from graphiti_pkm.capabilities.remember.capability import CAPABILITY as REMEMBER
@@ -19,7 +20,7 @@ from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import ToolSpec
 
-CAPABILITIES: tuple[Capability, ...] = (REMEMBER, SEARCH, EXPLORE, SAGAS, HISTORY, FORGET, STATUS, SCRATCH)
+CAPABILITIES: tuple[Capability, ...] = (REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS, SCRATCH)
 """In the order in which clients list their tools and in which services are built: each may use those before it."""
 
 _ABOUT = {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class GraphStore:
     """The port ``Graph``. It connects on first use, and only then loads graphiti_core and the clients.
 
-    What core asks is an attribute; what one capability asks is made by its assembly with ``part``.
+    Parts that core uses are attributes; a part that one capability uses is made by its assembly with ``part``.
     """
 
     def __init__(

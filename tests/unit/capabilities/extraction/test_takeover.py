@@ -11,7 +11,7 @@ from tests.requirements import requirement
 from tests.worlds.extraction_world import ExtractionWorld, Findings
 
 from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
-from graphiti_pkm.capabilities.extraction.takeover import TAKEN, Lease, Takeover
+from graphiti_pkm.capabilities.extraction.takeover import TAKEN, Takeover
 from graphiti_pkm.capabilities.forget.deleting import Deleting
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.core.identity.groups import Groups
@@ -19,6 +19,7 @@ from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.answers import ExtractionReceipt
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.core.ports.extraction import Extraction
+from graphiti_pkm.core.ports.takeover import Lease
 from graphiti_pkm.core.progress import no_progress
 from graphiti_pkm.core.reading.receipts import Receipts, in_words
 from graphiti_pkm.errors import ModelRefused, NotFound, Unavailable
