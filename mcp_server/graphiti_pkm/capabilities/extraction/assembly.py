@@ -9,7 +9,7 @@ from graphiti_pkm.toolkit.kernel import Kernel
 
 
 def build(kernel: Kernel) -> Built:
-    """Build the worker that reads episodes and, if servers share the database, the takeover from servers that are gone."""
+    """Build the worker that reads episodes and, if servers share the database, the takeover of their jobs."""
     if kernel.model is None:
         return Built()
     shared = kernel.shared_readings
