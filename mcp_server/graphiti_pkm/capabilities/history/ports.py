@@ -11,9 +11,9 @@ class GraphChangeLists(Protocol):
     """Bounded lists of what became of facts, with the words around each."""
 
     async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
-        """What became of facts, newest recorded first; of one instant events before additions, then by uuid.
+        """Changes of facts, newest recorded first; of one instant, events before additions, then by uuid.
 
-        An addition (``added``) is made from its fact: its uuid is the fact's, its episode the first that told it.
+        An addition (``added``) is derived from its fact: it has the fact's uuid and the first episode that recorded it.
         """
         ...
 
@@ -24,7 +24,7 @@ class GraphChangeLists(Protocol):
     async def nearest_sentences(
         self, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
     ) -> dict[tuple[str, str], EpisodeHit]:
-        """For pairs of a fact and an episode: the passage nearest to the fact of those that begin before ``chars``.
+        """For pairs of a fact and an episode: the passage nearest to the fact among those that begin before ``chars``.
 
         Pairs without vectors are left out.
         """

@@ -10,9 +10,9 @@ class GraphCommunities(Protocol):
     """Communities of entities, and what joins entities to them."""
 
     async def joined_entities(self, group_id: str, limit: int) -> list[tuple[str, str, int]]:
-        """Pairs of entities with how many facts join them, corrected ones not counted; most first, then by uuids."""
+        """Pairs of entities with their number of facts, without corrected ones; most first, then by uuids."""
         ...
 
     async def communities(self, group_ids: Sequence[str], limit: int) -> list[Community]:
-        """Those with the most members first, then by uuid."""
+        """Communities, those with most members first, then by uuid."""
         ...

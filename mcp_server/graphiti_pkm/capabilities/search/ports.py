@@ -13,15 +13,15 @@ class GraphNeighbours(Protocol):
     async def places_in(
         self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
     ) -> list[list[Place]]:
-        """The episodes of each stretch in order, the first ``limit_each``."""
+        """The episodes of each period in order, the first ``limit_each``."""
         ...
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
-        """Of the episodes that belong to a saga."""
+        """Neighbours in the saga, for episodes that belong to one."""
         ...
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
-        """How many of the entities each episode mentions; those that mention none are left out."""
+        """How many of these entities each episode mentions; episodes without any are left out."""
         ...
 
     async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:

@@ -10,12 +10,12 @@ _SAGAS = uuid5(NAMESPACE_URL, "graphiti-pkm/saga")
 
 
 def saga_uuid(group_id: str, name: str) -> str:
-    """The same for the same name, whoever makes it first and however it is spelt."""
+    """The uuid of a saga: equal for equal names in any spelling, whoever creates it first."""
     return str(uuid5(_SAGAS, name_key(group_id, name)))
 
 
 def closing_links(links: Iterable[tuple[str, str]], gone: Sequence[str]) -> list[tuple[str, str]]:
-    """What joins the ends of a chain when episodes go: each that stays to the next ones that stay."""
+    """New links that close a chain when episodes are removed: from each remaining one to the next remaining ones."""
     after: dict[str, list[str]] = defaultdict(list)
     starts: dict[str, None] = {}
     for previous, following in links:
@@ -26,7 +26,7 @@ def closing_links(links: Iterable[tuple[str, str]], gone: Sequence[str]) -> list
 
 
 def _next_remaining(start: str, after: dict[str, list[str]], gone: frozenset[str]) -> list[str]:
-    """Beyond at least one that goes."""
+    """The next remaining episodes behind at least one removed."""
     ends: dict[str, None] = {}
     seen: set[str] = set()
     waiting = [one for one in after[start] if one in gone]

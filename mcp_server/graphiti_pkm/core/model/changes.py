@@ -1,4 +1,4 @@
-"""What is asked about what became of facts, and the part of the port ``Graph`` that answers."""
+"""The filter of changes of facts, and the port that lists them."""
 
 from datetime import datetime
 
@@ -6,17 +6,17 @@ from graphiti_pkm.core.model.records import ChangeKind, Record, RecordedChange
 
 
 class ChangeFilter(Record):
-    """Which changes of facts, by when they were recorded."""
+    """A filter of changes of facts by recording time."""
 
     group_ids: tuple[str, ...]
     recorded_until: datetime
-    """Only what was recorded at or before: the newest record at page one, or its now if that is later."""
+    """Only what was recorded until then: the newest record at page one, or its ``now`` if later."""
     since: datetime
     """At or after."""
     until: datetime | None = None
     """Before."""
     entity_uuid: str | None = None
-    """Only changes of facts that it is an end of, deleted ones included."""
+    """Only changes of this entity's facts, including deleted ones."""
     kinds: tuple[ChangeKind, ...] = ()
     """Empty: all."""
 

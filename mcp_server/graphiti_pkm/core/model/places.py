@@ -1,4 +1,4 @@
-"""What stands around an episode: the others of its day and saga, and the entities that it mentions."""
+"""The surroundings of an episode: others of its day and saga, and the entities that it mentions."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from graphiti_pkm.core.model.records import Record
 
 
 class Place(Record):
-    """Where an episode stands in time, without its content."""
+    """The position of an episode in time, without its content."""
 
     uuid: str
     group_id: str
@@ -15,12 +15,12 @@ class Place(Record):
 
     @property
     def order(self) -> tuple[datetime, datetime, str]:
-        """Episodes of one moment in the order in which they were recorded."""
+        """Sort key; episodes of one instant in the order they were recorded."""
         return self.valid_at, self.created_at, self.uuid
 
 
 class Stretch(Record):
-    """A half-open stretch of time in one group."""
+    """A half-open period in one group."""
 
     group_id: str
     start: datetime
@@ -28,7 +28,7 @@ class Stretch(Record):
 
 
 class Steps(Record):
-    """The episodes before and after one in Graphiti's saga, a chain that its writer made."""
+    """The previous and next episodes in Graphiti's saga, a chain made by its writer."""
 
     previous: str | None = None
     next: str | None = None

@@ -50,9 +50,9 @@ class Community(Record):
 
 
 class SagaMembers(Record):
-    """A saga that holds some episodes, with the first and last recorded of its others."""
+    """A saga that contains some of the episodes, with the first and last recorded of its other ones."""
 
     saga: Saga
     first_remaining: str | None = None
-    """None: it holds no others."""
+    """None if it contains no others."""
     last_remaining: str | None = None

@@ -1,4 +1,4 @@
-"""Questions about the graph around a fact or between entities: what they ask, what they get, and the port."""
+"""Walks around a fact or between entities: questions, results, and the port."""
 
 from typing import Literal
 
@@ -8,36 +8,36 @@ SourceMode = Literal["quote", "paragraph", "episode"]
 
 
 class FactSource(Record):
-    """A part of a supporting episode: a sentence, a paragraph or the whole, as was asked for."""
+    """A part of a supporting episode: a sentence, a paragraph or the whole, as requested."""
 
     episode_uuid: str
     holds_quote: bool
-    """True where the words are that the fact keeps as its quote."""
+    """True if it contains the words that the fact stores as its quote."""
     start: int | None
-    """Half-open offsets of the part; None where no passage can be compared with the fact: any place may be meant."""
+    """Half-open offsets of the part; None if no passage can be compared with the fact, so any place may be meant."""
     end: int | None
     best: int | None
-    """Where its best passage starts."""
+    """Start of its best passage."""
     cosine: float | None
 
 
 class SourcePage(Record):
-    """Parts that say a fact with the sort key of each, and how many there are."""
+    """Parts that support a fact, with the sort key of each, and their number."""
 
     sources: tuple[FactSource, ...]
     keys: tuple[tuple[str | int, ...], ...]
     total: int
     held: int
-    """Parts of the supporting episodes, whether they say it or not."""
+    """Number of parts of the supporting episodes, whether or not they support the fact."""
 
 
 class Neighbourhood(Record):
-    """Entities around others, nearest first, with the facts among all of them."""
+    """Entities around the starting ones, nearest first, with the facts among all of them."""
 
     entities: tuple[tuple[Entity, int], ...]
-    """Each with its hops from the nearest start; the starts are not among them."""
+    """Each with its hops from the nearest starting entity; without the starting ones."""
     entities_left_out: int
-    """Entities of the last ring looked at that did not fit; what lies beyond them was not looked for."""
+    """Entities of the last ring that did not fit; farther ones were not searched."""
     facts: tuple[Fact, ...]
     facts_total: int
-    """Facts among the entities above and the starts."""
+    """Facts among these entities and the starting ones."""

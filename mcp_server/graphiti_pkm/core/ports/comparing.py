@@ -1,7 +1,7 @@
-"""What journal and graph hold of the same memory, in pages, so that they can be compared whole.
+"""Lists the contents of journal and graph in pages, so that they can be compared completely.
 
-A write leaves a marker with its uuid in the graph. What the journal calls written has its marker there; what the graph
-holds and the journal does not know was written by somebody else, or the journal was replaced.
+A write leaves a marker with its uuid in the graph. A write that is written according to the journal has a marker;
+records that the journal does not know come from another writer, or the journal was replaced.
 """
 
 from collections.abc import Sequence
@@ -19,24 +19,24 @@ class WrittenRow(NamedTuple):
 
 
 class Lost(Record):
-    """Writes that the graph should hold and does not, oldest first."""
+    """Writes missing in the graph, oldest first."""
 
     uuids: tuple[str, ...] = ()
     has_gap: bool = False
-    """A later write of the same group is there: it was planned and applied without them."""
+    """A later write of the same group is present: it was planned and applied without the missing ones."""
 
 
 class Differences(Record):
-    """How many records one side has and the other lacks."""
+    """The number of records that one side has and the other lacks."""
 
     lost_writes: int = 0
     lost_episodes: int = 0
-    """Of writes whose marker is there."""
+    """Episodes missing although the marker of their write is present."""
     unknown_writes: int = 0
     unknown_episodes: int = 0
 
     def describe(self) -> str:
-        """A sentence with the remedy; empty if there are none."""
+        """A sentence with the remedy; empty if there are no differences."""
         found = [
             f"{count} {what}"
             for count, what in (
@@ -78,7 +78,7 @@ class GraphComparison(Protocol):
         ...
 
     async def existing_episodes(self, uuids: Sequence[str]) -> set[str]:
-        """Those that are there."""
+        """The episodes of these that exist."""
         ...
 
 
@@ -90,7 +90,7 @@ class JournalComparing(Protocol):
         ...
 
     async def known_writes(self, uuids: Sequence[str]) -> set[str]:
-        """Those that there is a row of, in whatever state."""
+        """The writes that have a row, in any state."""
         ...
 
     async def written_episodes(self, after_uuid: str, limit: int) -> list[str]:
@@ -98,5 +98,5 @@ class JournalComparing(Protocol):
         ...
 
     async def known_episodes(self, uuids: Sequence[str]) -> set[str]:
-        """Those that were ever added, deleted ones too."""
+        """Episodes ever added, including deleted ones."""
         ...

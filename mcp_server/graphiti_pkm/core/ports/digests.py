@@ -1,4 +1,4 @@
-"""What a model makes of several records at once: the summary of a saga, the communities of a group."""
+"""Texts that a model writes about several records: the summary of a saga, the communities of a group."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,7 +9,7 @@ from graphiti_pkm.core.ports.extraction import ModelLedger
 
 
 class Member(Record):
-    """An entity as a model reads it for its community."""
+    """An entity as given to a model for its community."""
 
     uuid: str
     name: str
@@ -17,22 +17,22 @@ class Member(Record):
 
 
 class CommunityDigest(Record):
-    """What a community is called, and what is said of it."""
+    """The name of a community and its summary."""
 
     name: str
     summary: str
 
 
 class Digester(Protocol):
-    """A model with Graphiti's prompts; writes nothing to the graph. Raises as ``Extractor``."""
+    """A model with Graphiti's prompts; does not write to the graph. Raises as ``Extractor``."""
 
     @property
     def model(self) -> str: ...
 
     async def summarize(self, saga: Saga, ledger: ModelLedger) -> Saga | None:
-        """The saga with a summary that covers the next of its episodes too; None if there are no further ones."""
+        """The saga with a summary that also covers its next episodes; None if there are none."""
         ...
 
     async def describe(self, members: Sequence[Member], ledger: ModelLedger) -> CommunityDigest:
-        """One community."""
+        """Describe one community."""
         ...

@@ -1,7 +1,7 @@
-"""Of which model a memory's vectors are, records that lack one, and the parts of the ports that change both.
+"""The model of a memory's vectors, records without one, and the ports that change both.
 
-A memory's vectors are of one model: those of two cannot be compared. The journal says of which; whoever writes looks
-there under the group's lock, and a change is made under the lock of all groups.
+All vectors of a memory are of one model, since those of two cannot be compared. The journal records which; every writer
+checks it under the group's lock, and it is changed under the lock of all groups.
 """
 
 from typing import Literal, Protocol
@@ -10,20 +10,20 @@ from graphiti_pkm.core.model.records import EmbeddedFact, Record
 
 
 class RecordedEmbedding(Record):
-    """What the vectors of a memory are."""
+    """The model and dimension of a memory's vectors."""
 
     model: str
     dimension: int
     is_changing: bool = False
-    """Older vectors are being removed: until that is done, none is written and none is to be compared."""
+    """Older vectors are being removed: until that is done, none is written or compared."""
 
     def describe(self) -> str:
-        """For a sentence."""
+        """Name and dimension, for a sentence."""
         return f"{self.model} ({self.dimension} dimensions)"
 
 
 class OfModel(Protocol):
-    """Whatever makes vectors of one model."""
+    """Anything that makes vectors of one model."""
 
     @property
     def model(self) -> str: ...
@@ -33,7 +33,7 @@ class OfModel(Protocol):
 
 
 def mismatch(recorded: RecordedEmbedding | None, embedder: OfModel) -> str | None:
-    """Why this embedder's vectors are nothing for a memory, and what to do; None if they are."""
+    """Why this embedder does not match the memory, and what to do; None if it does."""
     if recorded is None:
         return None
     own = f"{embedder.model} ({embedder.dimension} dimensions)"
@@ -52,7 +52,7 @@ def mismatch(recorded: RecordedEmbedding | None, embedder: OfModel) -> str | Non
 
 
 class TextToEmbed(Record):
-    """A record of the graph that has no vector, and the text that its vector is made of."""
+    """A record without a vector, and the text to embed."""
 
     kind: Literal["entity", "fact", "passage"]
     uuid: str
@@ -77,7 +77,7 @@ class EmbeddingSize(Record):
 
 
 class GraphEmbeddings(Protocol):
-    """Vectors as such, whatever they mean."""
+    """Changes the vectors of the graph."""
 
     async def embedding(self) -> tuple[str, int] | None:
         """Model name and dimension recorded in the database, None before the first."""
@@ -88,11 +88,11 @@ class GraphEmbeddings(Protocol):
         ...
 
     async def change_embedding(self, model: str, dimension: int) -> None:
-        """Record others in their place; indexes of vectors go. To be called with every writer excluded."""
+        """Record another model; vector indexes are dropped. Call it with every writer excluded."""
         ...
 
     async def remove_vectors(self, limit: int) -> int:
-        """Take up to ``limit`` vectors away; returns how many, 0 once there is none."""
+        """Remove up to ``limit`` vectors; returns how many, 0 when none is left."""
         ...
 
     async def without_vector(self, group_id: str, limit: int) -> list[TextToEmbed]:
@@ -105,7 +105,7 @@ class GraphEmbeddings(Protocol):
 
 
 class JournalEmbedding(Protocol):
-    """What says of which model the vectors are, and holds a second copy of them."""
+    """Records the model of the vectors, and contains a second copy of them."""
 
     async def embedding(self) -> RecordedEmbedding | None:
         """None before the first is recorded."""
@@ -116,13 +116,13 @@ class JournalEmbedding(Protocol):
         ...
 
     async def begin_change(self, model: str, dimension: int) -> None:
-        """Record others, which is durable when this returns; from now on no row gives a vector out."""
+        """Record another model, durably; from now on rows are read without vectors."""
         ...
 
     async def remove_vectors(self, after_seq: int, limit: int) -> int | None:
-        """Take the vectors out of the next rows; returns the last one's number, None after the end."""
+        """Remove the vectors of the next rows; returns the last row's number, None at the end."""
         ...
 
     async def end_change(self) -> None:
-        """All older vectors are gone, here and in the graph."""
+        """All older vectors are removed, here and in the graph."""
         ...

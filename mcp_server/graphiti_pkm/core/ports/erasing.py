@@ -1,4 +1,4 @@
-"""The part of the port ``Journal`` that takes what was forgotten out of its files."""
+"""The part of the port ``Journal`` that erases forgotten data from its files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent
 
 @dataclass(frozen=True)
 class RowContent:
-    """All words that a row of the journal holds."""
+    """All texts of a row of the journal."""
 
     seq: int
     intent: WriteIntent
@@ -18,18 +18,18 @@ class RowContent:
 
 
 class JournalErasing(Protocol):
-    """Files without what no row holds any more, and the jobs that stand for it."""
+    """Rewrites files without deleted data, and lists the jobs for it."""
 
     async def row_contents(self, group_id: str, after_seq: int, limit: int) -> Sequence[RowContent]:
-        """Every row of a group in order, failed ones too, as forgetting reads them: without vectors."""
+        """Every row of a group in order, including failed ones, without vectors; for forgetting."""
         ...
 
     async def saved_graph_contents(self, principal: str) -> Sequence[SavedGraphContent]:
-        """All scratch graphs that a principal saved, with their words."""
+        """All scratch graphs that a principal saved, with their content."""
         ...
 
     async def erase(self) -> bool:
-        """Leave nothing in the journal's files that its rows do not hold: log emptied, copies made on the way gone.
+        """Remove everything from the journal's files that is in no row: truncate the log, delete temporary copies.
 
         False while another process reads or writes; try again later.
         """
@@ -40,5 +40,5 @@ class JournalErasing(Protocol):
         ...
 
     async def close_erasures(self, job_ids: Sequence[int]) -> None:
-        """They are done, whoever did it."""
+        """Mark them as done."""
         ...

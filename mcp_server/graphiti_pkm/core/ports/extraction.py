@@ -1,8 +1,8 @@
-"""Extraction by a model: what a job asks for, what the model found, and the queue that loses neither.
+"""Extraction by a model: the task of a job, the result, and a durable queue.
 
-A job is one reading of one episode. Its result becomes one write (``WriteKind.EXTRACT``) whose uuid is the job's, so
-that a repeated job finds its write in the journal and ends. Everything a model answered is kept with the job until it
-ends, by a hash of what was asked: a job that is taken up again pays for nothing twice.
+A job is one reading of one episode. Its result becomes one write (``WriteKind.EXTRACT``) with the job's uuid, so that a
+repeated job finds its write in the journal and ends. All answers of the model are kept with the job until it ends, by a
+hash of the request: a resumed job never pays twice.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from graphiti_pkm.errors import BudgetSpent
 ExtractionState = Literal["queued", "running", "done", "failed", "cancelled"]
 
 MAX_ATTEMPTS = 8
-"""Failed attempts of a job; with the last one it is failed."""
+"""Failed attempts after which a job fails."""
 LOST = "whoever worked on it did not come back"
 LOST_REMEDY = (
     f"{MAX_ATTEMPTS} processes ended while they worked on it: see their log, then `graphiti-pkm queue retry --all`."
@@ -25,7 +25,7 @@ LOST_REMEDY = (
 
 
 class Usage(Record):
-    """What model calls cost."""
+    """The cost of model calls."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -44,7 +44,7 @@ class Usage(Record):
 
 
 class Budget(Record):
-    """The most that may be spent; None is no limit. A day is one of the setting ``timezone``."""
+    """The spending limits; None is no limit. A day is in the zone of the setting ``timezone``."""
 
     calls_per_day: int | None = None
     tokens_per_day: int | None = None
@@ -52,7 +52,7 @@ class Budget(Record):
     tokens_per_episode: int | None = None
 
     def check(self, of_day: Usage, of_episode: Usage) -> None:
-        """Whether another call may be made after these. Raises BudgetSpent."""
+        """Check that another call may be made. Raises BudgetSpent."""
         limits = (
             ("llm_calls_per_day", self.calls_per_day, of_day.calls),
             ("llm_tokens_per_day", self.tokens_per_day, of_day.tokens),
@@ -78,36 +78,36 @@ class Budget(Record):
 
 
 class ExtractionTask(Record):
-    """What a model is asked to read: an episode that the graph holds."""
+    """The task of a model: an episode of the graph to be read."""
 
     group_id: str
     episode_uuid: str
     excluded_entity_types: tuple[str, ...] = ()
     instructions: str = ""
     previous_episode_uuids: tuple[str, ...] | None = None
-    """Episodes to be read as context; None: the latest before it."""
+    """Episodes to read as context; None: the latest before it."""
     supplied_facts: tuple[str, ...] = ()
-    """Texts of the facts that the episode supports already, told by the caller: the model need not find them again."""
+    """Texts of the facts that the caller gave with the episode: the model need not find them again."""
     person: str = "me"
-    """What whoever tells the episode is called."""
+    """The name of the episode's author."""
 
 
 class ExtractedEntity(Record):
-    """An entity as the model names it; ``uuid`` is that of the group's entity it was recognised as, if any."""
+    """An entity in the model's words; ``uuid`` is that of the entity it was recognised as, if any."""
 
     uuid: str
     name: str
     is_known: bool
-    """Whether the graph held it when the model was asked."""
+    """Whether the graph contained it when the model was asked."""
     label: str | None = None
     summary: str = ""
     summary_before: str = ""
-    """As the model was shown it: a summary that someone changed meanwhile stands."""
+    """The summary the model was shown; one changed meanwhile is kept."""
     attributes: dict[str, object] = Field(default_factory=dict)
 
 
 class ExtractedFact(Record):
-    """A fact between two extracted entities; ``is_known``: one the graph held, told again by this episode."""
+    """A fact between two extracted entities; ``is_known``: an existing fact that this episode repeats."""
 
     uuid: str
     source_uuid: str
@@ -121,11 +121,11 @@ class ExtractedFact(Record):
 
 
 class ExtractedEnding(Record):
-    """A fact that the model takes to be contradicted by another: at least one of them is an extracted one."""
+    """A fact that the model considers contradicted by another; at least one of the two was extracted."""
 
     fact_uuid: str
     by_uuid: str
-    """The one that begins where it ends: of the graph, if what was extracted is older."""
+    """The fact that begins where it ends: one of the graph, if the extracted one is older."""
     invalid_at: datetime
 
 
@@ -136,33 +136,33 @@ class Extraction(Record):
     facts: tuple[ExtractedFact, ...] = ()
     endings: tuple[ExtractedEnding, ...] = ()
     left_out: int = 0
-    """Names and facts of the model that are not among these, as nothing can be made of them."""
+    """Names and facts of the model that were dropped as unusable."""
 
 
 class ModelLedger(Protocol):
-    """What every model call of one job goes through: kept answers first, then the budget."""
+    """Every model call of a job goes through it: kept answers first, then the budget."""
 
     async def recorded(self, request_hash: str) -> str | None:
-        """The answer to a request of this job that was paid for before."""
+        """The kept answer to an earlier request of this job."""
         ...
 
     async def allow(self) -> None:
-        """Before a call is made. Raises BudgetSpent."""
+        """Allow a call before it is made. Raises BudgetSpent."""
         ...
 
     async def record(self, request_hash: str, answer: str | None, usage: Usage) -> None:
-        """After it: what it cost, and the answer, on disk when this returns; None for one that cannot be used."""
+        """Record a call: its cost, and the answer, durably; None for an unusable answer."""
         ...
 
 
 class Extractor(Protocol):
-    """A model that reads episodes, with Graphiti's pipeline before it."""
+    """A model that reads episodes through Graphiti's pipeline."""
 
     @property
     def model(self) -> str: ...
 
     async def extract(self, task: ExtractionTask, ledger: ModelLedger) -> Extraction:
-        """Read one episode; writes nothing to the graph.
+        """Read one episode; does not write to the graph.
 
         Raises:
             ModelUnavailable: it cannot be reached, or asks to wait: try again, not before ``retry_after`` seconds.
@@ -176,17 +176,17 @@ class Extractor(Protocol):
 
 
 class ClaimedExtraction(Record):
-    """A job that this process works on, as long as it keeps its lease."""
+    """A job that this process has leased."""
 
     id: int
     group_id: str
     job: ExtractJob
     attempts: int
-    """Attempts that failed before."""
+    """Earlier failed attempts."""
 
 
 class ExtractionRecord(Record):
-    """A job as it is shown."""
+    """A job for display."""
 
     id: int
     group_id: str
@@ -196,7 +196,7 @@ class ExtractionRecord(Record):
     state: ExtractionState
     attempts: int = 0
     reason: str = ""
-    """Why it failed, or waits; holds nothing of the memory."""
+    """Why it failed or waits; contains nothing of the memory."""
     remedy: str = ""
     """What to do about it."""
     queued_at: datetime
@@ -204,14 +204,14 @@ class ExtractionRecord(Record):
     finished_at: datetime | None = None
     usage: Usage = Usage()
     answer: dict[str, object] = Field(default_factory=dict)
-    """What its write stored (``ExtractionAnswer``), once it is done; empty after something of it was forgotten."""
+    """What its write stored (``ExtractionAnswer``); empty after something of it was forgotten."""
 
 
 class ExtractionQueue(Protocol):
-    """Durable jobs of all groups: one at a time and in order within a group, whoever works on them."""
+    """Durable jobs of all groups: within a group one at a time and in order, whichever process works on them."""
 
     async def enqueue(self, group_id: str, jobs: Sequence[ExtractJob]) -> list[int]:
-        """Add jobs beside those that ``Journal.append`` adds with a write; returns their ids."""
+        """Add jobs besides those that ``Journal.append`` adds with a write; returns their ids."""
         ...
 
     async def claim(self, owner: str, lease_seconds: float) -> ClaimedExtraction | None:
@@ -229,32 +229,32 @@ class ExtractionQueue(Protocol):
         ...
 
     async def heartbeat(self, job_id: int, owner: str, lease_seconds: float) -> bool:
-        """Prolong the lease; False if it is another's, the job was cancelled, or something of its group forgotten.
+        """Renew the lease; False if it was lost, the job was cancelled, or something of its group was forgotten.
 
         Asked under the group's lock before its write is journalled, so that no such result is written.
         """
         ...
 
     async def finish(self, job_id: int, owner: str) -> bool:
-        """Done, its kept answers go; False, and nothing changed, if the lease is another's."""
+        """Mark as done and remove its kept answers; False, with no change, if the lease was lost."""
         ...
 
     async def put_back(
         self, job_id: int, owner: str, reason: str, delay_seconds: float, *, counts: bool, remedy: str = ""
     ) -> bool:
-        """Queue it again for later; ``counts``: as a failed attempt, of which the last fails it."""
+        """Queue it again for later; ``counts``: as a failed attempt, the last of which fails the job."""
         ...
 
     async def fail(self, job_id: int, owner: str, reason: str, remedy: str) -> bool:
-        """Failed for good; its kept answers stay for a retry."""
+        """Fail it for good; its kept answers stay for a retry."""
         ...
 
     async def drop(self, job_id: int, owner: str, reason: str) -> bool:
-        """Cancelled by the worker: its episode is gone."""
+        """Cancel it on behalf of its worker, because its episode was deleted."""
         ...
 
     async def find(self, job_ids: Sequence[int]) -> list[ExtractionRecord]:
-        """Those jobs, by id; unknown ones are left out."""
+        """Jobs by id; unknown ones are left out."""
         ...
 
     async def former(self, job_id: int) -> ExtractionRecord | None:
@@ -280,7 +280,7 @@ class ExtractionQueue(Protocol):
         ...
 
     async def retry(self, job_ids: Sequence[int]) -> int:
-        """Queue failed and cancelled jobs again, and waiting ones at once; returns how many."""
+        """Queue failed, cancelled and delayed jobs again, to start at once; returns how many."""
         ...
 
     async def cancel(self, job_ids: Sequence[int]) -> int:
@@ -291,13 +291,13 @@ class ExtractionQueue(Protocol):
         ...
 
     async def pause(self, *, paused: bool) -> None:
-        """Stop claiming, or go on, in every process; what runs ends."""
+        """Pause or resume claiming in every process; running jobs continue."""
         ...
 
     async def paused(self) -> bool: ...
 
     async def spent(self, day: str | None) -> Usage:
-        """What all jobs cost on a day, as ``YYYY-MM-DD``; None: so far."""
+        """Cost of all jobs on a day (``YYYY-MM-DD``); None: in total."""
         ...
 
     def ledger(self, job_id: int, budget: Budget, day: str) -> ModelLedger:

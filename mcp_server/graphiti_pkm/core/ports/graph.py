@@ -56,15 +56,15 @@ class GraphRecords(Protocol):
         ...
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
-        """In the order asked; unknown ones are left out."""
+        """In the order given; unknown ones are left out."""
         ...
 
     async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
-        """In the order asked; unknown ones are left out."""
+        """In the order given; unknown ones are left out."""
         ...
 
     async def get_facts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Fact]:
-        """In the order asked, with endpoint names; unknown ones are left out."""
+        """In the order given, with names of both ends; unknown ones are left out."""
         ...
 
     async def get_names(self, keys: Sequence[str]) -> dict[str, Name]:
@@ -96,7 +96,7 @@ class GraphFacts(Protocol):
     """Bounded lists of facts, as they are or as they were known."""
 
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
-        """Facts of an entity, either end: current first, then newest valid_at, created_at, then uuid.
+        """Facts of an entity, in either direction: current first, then newest valid_at, created_at, then uuid.
 
         ``window.newest`` False: oldest first, by valid_at (unknown start: reference_time), created_at, then uuid.
         """
@@ -107,13 +107,13 @@ class GraphFacts(Protocol):
         ...
 
     async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
-        """Those of these facts that pass the filter, in the order asked, with their values at ``known_at``."""
+        """The given facts that pass the filter, in the order given, with their values at ``known_at``."""
         ...
 
     async def first_fact(
         self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
     ) -> datetime | None:
-        """The earliest date of a fact that is not voided: its start, else when it was told; of an entity, or of all."""
+        """The earliest date of a fact that is not voided: its start, else when recorded; of an entity, or of all."""
         ...
 
     async def record_start(self, group_ids: Sequence[str]) -> datetime | None:
@@ -121,11 +121,11 @@ class GraphFacts(Protocol):
         ...
 
     async def newest_record(self, group_ids: Sequence[str]) -> datetime | None:
-        """The time of the newest write into these groups; ahead of the clock if that was set back since."""
+        """The time of the newest write into these groups; ahead of the clock if that was set back."""
         ...
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
-        """Facts a neighbour under the same filter, most first, then name; counts sum to the page's total."""
+        """Facts per neighbour under the same filter, most first, then by name; counts add up to the page's total."""
         ...
 
     async def newest_facts(
@@ -137,11 +137,11 @@ class GraphFacts(Protocol):
         *,
         readings: bool = False,
     ) -> dict[str, list[Fact]]:
-        """Current facts of each entity, newest first; or its readings that were not corrected, which are no states."""
+        """Current facts of each entity, newest first; for a measure its readings that were not corrected."""
         ...
 
     async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
-        """Which of these turned out wrong."""
+        """Which of these were voided."""
         ...
 
     async def facts_with_relation(
@@ -212,17 +212,17 @@ class GraphEpisodes(Protocol):
         ...
 
     async def episode_places(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Place]:
-        """Where these episodes stand; unknown ones and those of other groups are left out."""
+        """Positions of these episodes; unknown ones and those of other groups are left out."""
         ...
 
     async def same_text(self, stretch: Stretch, content: str) -> str | None:
-        """Uuid of the episode of a stretch that was first recorded with exactly this content."""
+        """Uuid of the first recorded episode of a period with exactly this content."""
         ...
 
     async def own_mentions(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
-        """Uuids of the episodes that mention each entity by what they told themselves, at most ``limit_each``.
+        """Uuids of the episodes that mention each entity on their own, at most ``limit_each``.
 
-        Not those that a back link joined to it later. Entities without any are left out.
+        Without those that a back link connected later. Entities without any are left out.
         """
         ...
 
@@ -270,11 +270,11 @@ class GraphChanges(Protocol):
     async def fact_changes(
         self, fact_uuids: Sequence[str], group_ids: Sequence[str], limit_each: int
     ) -> dict[str, list[RecordedChange]]:
-        """The newest events of each fact, newest first, of one write the last first; without its addition."""
+        """The newest events of each fact, newest first (of one write, the last first); without the addition."""
         ...
 
     async def replacements(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
-        """Uuids of the facts that took the place of these when they last ended; others are left out."""
+        """Uuids of the facts that replaced these when they last ended; facts without one are left out."""
         ...
 
     async def reasons(self, group_id: str, limit: int) -> dict[str, str]:
@@ -290,17 +290,17 @@ class GraphSagas(Protocol):
         ...
 
     async def latest_of_saga(self, saga_uuid: str) -> str | None:
-        """The episode that another one would follow: the latest in time, of several the last recorded."""
+        """The episode that a new one follows: the latest in time; of several, the last recorded."""
         ...
 
     async def episodes_of_saga(self, saga_uuid: str, recorded_after: datetime | None, limit: int) -> list[Episode]:
-        """Of the saga's own group, as they were recorded, oldest first."""
+        """Episodes of the saga in its group, in the order recorded, oldest first."""
         ...
 
     async def sagas_of_episodes(
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]
     ) -> list[SagaMembers]:
-        """Sagas that hold any of the episodes, by uuid; the others that they hold are those not in ``without``."""
+        """Sagas that contain any of the episodes, by uuid; their other episodes are those not in ``without``."""
         ...
 
     async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:
@@ -320,7 +320,7 @@ class GraphWriter(WriteCheck, Protocol):
     """Applies whole intents."""
 
     async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
-        """Put the whole intent and its marker into the graph; harmless when repeated.
+        """Write the whole intent and its marker into the graph; idempotent.
 
         A write whose marker is there is left alone: repeating it brings neither older values nor anything
         forgotten back. A name stays with its first holder, as first spelt, and gathers spellings. A record without a
@@ -338,7 +338,7 @@ class GraphWriter(WriteCheck, Protocol):
         ...
 
     async def applied(self, write_uuids: Sequence[str]) -> set[str]:
-        """Those writes whose marker the graph holds."""
+        """The writes whose marker is in the graph."""
         ...
 
     async def wait_durable(self) -> bool:
@@ -375,11 +375,11 @@ class Graph(Protocol):
         ...
 
     async def clear(self) -> None:
-        """Remove the whole graph with all markers, and build the indexes anew (for rebuild)."""
+        """Remove the whole graph with all markers, and build the indexes again (for rebuild)."""
         ...
 
     async def erase(self) -> bool:
-        """Make the database's own file anew, so that nothing is in it that the graph does not hold; True once it is.
+        """Rewrite the database's file without deleted data; True when done.
 
         False: not done, try again later. Raises Unavailable.
         """

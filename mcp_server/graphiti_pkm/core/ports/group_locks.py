@@ -1,4 +1,4 @@
-"""The port that keeps writers apart."""
+"""The port that serialises writers."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
@@ -10,9 +10,9 @@ class GroupLocks(Protocol):
     def hold(self, group_id: str) -> AbstractAsyncContextManager[None]: ...
 
     def hold_all(self) -> AbstractAsyncContextManager[None]:
-        """Excludes every writer (rebuild, restore)."""
+        """Exclude every writer (rebuild, restore)."""
         ...
 
     def is_closed(self) -> bool:
-        """Whether a process on this data directory holds all groups, or waits for them."""
+        """Whether a process on this data directory excludes all writers, or waits to do so."""
         ...

@@ -1,6 +1,6 @@
-"""What a server counts of itself, for its operator: the whole list, and the port that counting goes through.
+"""The list of metrics, and the port for counting.
 
-No person, group, uuid or text is ever a label: a label takes one of a handful of values that the code names.
+No person, group, uuid or text is ever a label: a label takes one of a few values defined in the code.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ Kind: TypeAlias = Literal["counter", "histogram", "gauge"]
 
 @dataclass(frozen=True)
 class Measure:
-    """One thing that is counted. The help is the table in DOCS/operations.md, too."""
+    """One metric. Its help text is also in the table of DOCS/operations.md."""
 
     name: str
     kind: Kind
@@ -24,7 +24,7 @@ class Measure:
 
     @property
     def full_name(self) -> str:
-        """As a scraper stores it."""
+        """The name that scrapers see."""
         return PREFIX + self.name + ("_total" if self.kind == "counter" else "")
 
 
@@ -72,7 +72,7 @@ COUNTED: tuple[Measure, ...] = (
     EMBEDDING_ERRORS,
     CACHED_TEXTS,
 )
-"""While it happens, in each process."""
+"""Counted as it happens, in each process."""
 LOOKED_UP: tuple[Measure, ...] = (
     DATABASE_UP,
     DATABASE_CONNECTIONS,
@@ -84,14 +84,14 @@ LOOKED_UP: tuple[Measure, ...] = (
     MODEL_CALLS,
     MODEL_TOKENS,
 )
-"""When somebody asks; the same whichever process of a data directory is asked."""
+"""Collected on request; the same in every process of a data directory."""
 
 
 class Metrics(Protocol):
-    """Counts. Never fails and never waits; labels come in the order of the measure's."""
+    """Counts. Never fails or blocks; labels are given in the order of the measure."""
 
     def add(self, measure: Measure, amount: float, *labels: str) -> None:
-        """More of a counter; of a gauge also less."""
+        """Add to a counter; a gauge may also decrease."""
         ...
 
     def observe(self, measure: Measure, seconds: float, *labels: str) -> None:
@@ -100,7 +100,7 @@ class Metrics(Protocol):
 
 
 class Uncounted:
-    """The port where nobody asked for figures."""
+    """Counts nothing, because no metrics are requested."""
 
     def add(self, measure: Measure, amount: float, *labels: str) -> None:
         """Nothing."""
@@ -114,7 +114,7 @@ UNCOUNTED = Uncounted()
 
 @dataclass(frozen=True)
 class Sample:
-    """What was found of a measure when somebody asked."""
+    """The collected value of a measure."""
 
     measure: Measure
     value: float
@@ -122,7 +122,7 @@ class Sample:
 
 
 class Backlog(Record):
-    """What a journal has not done yet: ages in seconds, 0 for nothing, and attempts that failed."""
+    """The journal's open work: ages in seconds (0: none), and failed attempts."""
 
     oldest_write: float = 0
     oldest_job: float = 0
@@ -132,7 +132,7 @@ class Backlog(Record):
 
 
 class JournalBacklog(Protocol):
-    """The journal's part of the figures."""
+    """The journal's part of the metrics."""
 
     async def backlog(self) -> Backlog:
         """Of all groups."""
@@ -140,11 +140,11 @@ class JournalBacklog(Protocol):
 
 
 class Counted(Metrics, Protocol):
-    """Figures that can be shown."""
+    """Metrics that can be shown."""
 
     @property
     def content_type(self) -> str: ...
 
     def text(self, found: Sequence[Sample]) -> bytes:
-        """What was counted, with what was found just now."""
+        """The counted metrics, with those just collected."""
         ...

@@ -1,4 +1,4 @@
-"""What everybody needs besides the graph: the embedder and the journal.
+"""The ports that everybody needs besides the graph: embedder and journal.
 
 Every method of the journal is bounded: it takes a limit, or a list that the caller has already bounded.
 """
@@ -26,23 +26,23 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     async def available(self) -> bool:
-        """False when there are no weights: the product then works by full text alone."""
+        """False without weights: search then uses full text alone."""
         ...
 
     async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:
-        """One vector a text, in order. Raises Unavailable: no weights, or a service does not answer as it should.
+        """One vector per text, in order. Raises Unavailable: no weights, or the service does not answer.
 
-        ``patience``: seconds after which a service counts as not answering, as somebody waits.
+        ``patience``: seconds after which a service counts as not answering.
         """
         ...
 
     async def problem(self) -> str | None:
-        """Why there are no vectors now, and what to do about it; None while there are, as far as is known."""
+        """Why there are no vectors now, and what to do; None if there are, as far as is known."""
         ...
 
 
 class JournalRow(Protocol):
-    """One write as the journal keeps it."""
+    """One write in the journal."""
 
     @property
     def seq(self) -> int: ...
@@ -77,23 +77,23 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
         ...
 
     async def written(self, write_uuid: str) -> None:
-        """The graph has it, perhaps not on disk yet (state ``written``)."""
+        """Mark as in the graph, not necessarily on disk (state ``written``)."""
         ...
 
     async def withdraw(self, write_uuid: str) -> None:
-        """The graph refused it and nothing of it is kept; its jobs go as well."""
+        """Remove a write that the graph refused, with its jobs."""
         ...
 
     async def fail(self, write_uuid: str, reason: str) -> None:
-        """Set aside after repeated refusals; shown by status, never replayed by itself."""
+        """Set aside after repeated refusals; shown by status, never replayed automatically."""
         ...
 
     async def begin_attempt(self, write_uuid: str) -> int:
-        """Before an unfinished write is applied again; returns how many attempts never ended, this one included."""
+        """Count an attempt to apply an unfinished write; returns how many never ended, including this one."""
         ...
 
     async def end_attempt(self, write_uuid: str) -> None:
-        """The attempt ended, in whatever way: it is not what ends processes."""
+        """The attempt ended, with whatever result: the write does not end the process."""
         ...
 
     async def unfinished(self, group_id: str | None) -> Sequence[JournalRow]:
@@ -105,23 +105,23 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
         ...
 
     async def applied(self, write_uuids: Sequence[str]) -> None:
-        """The graph holds them on disk (state ``applied``)."""
+        """Mark as on disk in the graph (state ``applied``)."""
         ...
 
     async def newest_uuids(self, limit: int) -> list[str]:
-        """Uuids of the newest rows that the graph should hold (``written`` or ``applied``), newest first."""
+        """Uuids of the newest rows that must be in the graph (``written`` or ``applied``), newest first."""
         ...
 
     async def find(self, write_uuids: Sequence[str]) -> Sequence[JournalRow]:
-        """Those writes, in order; unknown and failed ones are left out."""
+        """The writes, in order; unknown and failed ones are left out."""
         ...
 
     async def backup(self, path: Path) -> None:
-        """Write a consistent copy of the whole journal to a new file while writers go on."""
+        """Write a consistent copy of the journal to a new file; writers continue meanwhile."""
         ...
 
     async def verify_backup(self, path: Path) -> int:
-        """How many rows a backup holds, after checking that ``restore`` would take it.
+        """Number of rows in a backup, after all checks that ``restore`` makes.
 
         Raises:
             InvalidInput: there is no such file, or it is no backup of a journal.
@@ -131,7 +131,7 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
         ...
 
     async def restore(self, path: Path, *, drops_unknown: bool = False, former: str = "") -> int:
-        """Replace all rows by those of a backup, checked first, and mark a rebuild, in one step; how many rows."""
+        """Replace all rows by those of a checked backup and mark a rebuild, in one step; returns the number of rows."""
         ...
 
     async def rows(self, after_seq: int, limit: int) -> Sequence[JournalRow]:
@@ -143,7 +143,7 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
         ...
 
     async def steering(self, episode_uuid: str) -> dict[str, object]:
-        """What the same add_memory said about how a model should read it; empty if nothing, or if it is not there."""
+        """The instructions of that add_memory for a model; empty if it gave none or does not exist."""
         ...
 
     async def episode_count(self) -> int:
@@ -151,7 +151,7 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
         ...
 
     async def damage(self) -> str | None:
-        """What is broken in the file and what to do, or None; looked for now and then, in large files by no call."""
+        """The damage of the file and the remedy, or None; checked periodically, for large files by no call."""
         ...
 
     async def counts(self) -> dict[str, int]:
@@ -163,17 +163,17 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
         ...
 
     async def finish_job(self, job_id: int) -> None:
-        """Done. This, ``advance_job`` and ``retry_job`` do nothing once the lease is another's."""
+        """Mark as done. This, ``advance_job`` and ``retry_job`` do nothing once the lease was lost."""
         ...
 
     async def advance_job(self, job_id: int, job: Job, delay_seconds: float = 0) -> None:
-        """Keep progress and put the job back into the queue, with all its attempts."""
+        """Save progress and queue the job again with all its attempts."""
         ...
 
     async def retry_job(self, job_id: int, reason: str, delay_seconds: float) -> None:
-        """Put back after a failure; after 8 attempts it is failed and shown by status."""
+        """Queue it again after a failure; after 8 attempts it fails and is shown by status."""
         ...
 
     async def pending_links(self, entity_uuids: Sequence[str]) -> set[str]:
-        """Those entities with a back-link job that is not done."""
+        """Entities with a back-link job that is not done."""
         ...

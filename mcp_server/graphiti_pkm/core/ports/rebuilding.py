@@ -1,7 +1,7 @@
-"""A graph that is being made anew from the journal, which every process on the journal has to know of.
+"""The mark of a rebuild of the graph, visible to every process on the journal.
 
-From the moment that the graph is cleared until its last row is there, it is not what the journal says. A mark in the
-journal stands for that time and outlives whoever set it: the next call or start finishes what a killed process began.
+From clearing the graph until its last row is applied, it does not match the journal. The mark stands for that time and
+survives the process that set it: the next call or start finishes what a killed process began.
 """
 
 from datetime import datetime
@@ -16,17 +16,18 @@ class RebuildInProgress(Record):
     """The mark."""
 
     command: RebuildCommand
-    """``repair``: the server found that the graph lacks a part."""
+    """``repair``: the server found that the graph lacks data."""
     began_at: datetime
     is_cleared: bool = False
-    """The graph was emptied and holds the first rows of the journal, without gaps: it goes on after them."""
+    """The graph was cleared and contains the first rows of the journal without gaps: the rebuild continues after
+    them."""
     drops_unknown: bool = False
-    """What the graph holds and the journal does not know goes, as whoever began it wanted."""
+    """Whether records that only the graph has are dropped, as the caller of the rebuild asked."""
     former: str = ""
-    """Name of the copy that ``restore`` made of the journal before; empty if there is none to go back to."""
+    """Name of the copy that ``restore`` made of the previous journal; empty if there is none."""
 
     def describe(self) -> str:
-        """For whoever is refused or asks for the state."""
+        """A sentence for refused callers and for status."""
         what = f"The {self.command} that began at {self.began_at:%Y-%m-%d %H:%M} UTC"
         return (
             f"{what} is not finished: until it is, the graph lacks a part of the memory. Nothing is lost. If its "
@@ -35,24 +36,24 @@ class RebuildInProgress(Record):
 
 
 class JournalRebuilding(Protocol):
-    """The part of the port ``Journal`` that holds the mark; all of it is durable when it returns."""
+    """The part of the port ``Journal`` that stores the mark; every change is durable on return."""
 
     async def rebuild_in_progress(self) -> RebuildInProgress | None:
-        """Cheap enough to be asked with every call."""
+        """The mark, if any; cheap enough to be read at every call."""
         ...
 
     async def begin_rebuild(self, command: RebuildCommand, *, drops_unknown: bool = False) -> RebuildInProgress:
-        """Set the mark, with every writer excluded; from now on ``append`` refuses."""
+        """Set the mark, with every writer excluded; from now on ``append`` refuses writes."""
         ...
 
     async def set_aside(self, write_uuid: str, reason: str) -> None:
-        """A row that the graph refuses again and again, be it one that it took before; shown by status."""
+        """Set aside a row that the graph refuses repeatedly, even one it accepted before; shown by status."""
         ...
 
     async def rebuild_cleared(self) -> None:
-        """The graph is empty, also after a crash of the database."""
+        """Record that the graph is empty, even after a crash of the database."""
         ...
 
     async def end_rebuild(self) -> None:
-        """The graph is what the journal says, also after a crash of the database."""
+        """Remove the mark: the graph matches the journal, even after a crash of the database."""
         ...

@@ -1,4 +1,4 @@
-"""Scratch graphs that their owner saved: what is kept of each, where, and which of them a write that forgets takes."""
+"""Saved scratch graphs: what is stored, where, and which of them a forgetting write removes."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _TOKEN = re.compile(r"[\w-]+")
 
 
 class SavedGraph(Record):
-    """What lists tell of one."""
+    """A saved graph in a list."""
 
     name: str
     saved_at: datetime
@@ -22,15 +22,15 @@ class SavedGraph(Record):
 
 
 class SavedGraphContent(Record):
-    """One with all its words."""
+    """A saved graph with its content."""
 
     uuid: str
     owner: tuple[str, ...]
-    """``Caller.sight`` of whoever saved it: the principal and the groups it was held to."""
+    """``Caller.visibility`` of the owner: the principal and the groups its token was limited to."""
     name: str
     saved_at: datetime
     groups: tuple[str, ...]
-    """Stored groups that a part of it was loaded from."""
+    """Stored groups from which a part of it was loaded."""
     nodes: int
     edges: int
     content: str
@@ -41,7 +41,7 @@ class SavedGraphs(Protocol):
     """Saved graphs by owner and name."""
 
     async def save(self, graph: SavedGraphContent, most: int, most_characters: int) -> bool:
-        """Keep it durably in the place of one of the same owner and name; returns whether there was one.
+        """Save it durably, replacing one of the same owner and name; returns whether there was one.
 
         Raises:
             TooLarge: the owner would have more than ``most``, or more characters in all; nothing was changed.
@@ -58,12 +58,12 @@ class SavedGraphs(Protocol):
         ...
 
     async def delete(self, owner: Sequence[str], name: str) -> SavedGraph | None:
-        """What was deleted, durably; None if there was none."""
+        """Delete it durably; returns the deleted one, or None."""
         ...
 
 
 def is_lost(graph: SavedGraphContent, forgetting: WriteIntent) -> bool:
-    """Whether a write that forgets takes a saved graph: it is named, or holds words that go of this group."""
+    """Whether a forgetting write removes a saved graph: it is named, or contains removed data of this group."""
     told = forgetting.forgets or Forgetting()
     if graph.uuid in told.saved_graphs:
         return True
@@ -78,7 +78,7 @@ def is_lost(graph: SavedGraphContent, forgetting: WriteIntent) -> bool:
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Every text of a JSON value, names of properties too."""
+    """Every text of a JSON value, including property names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -91,7 +91,7 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def _differs_from_facts(graph: SavedGraphContent, left: Mapping[str, Fact]) -> bool:
-    """Whether an edge has other words than the fact that it was loaded from keeps."""
+    """Whether an edge differs from the remaining text of the fact that it was loaded from."""
     for _, _, _, properties in json.loads(graph.content)["edges"]:
         fact = next((left[uuid] for uuid in properties.get(FACT_UUIDS) or () if uuid in left), None)
         if fact is not None and not (
@@ -102,7 +102,7 @@ def _differs_from_facts(graph: SavedGraphContent, left: Mapping[str, Fact]) -> b
 
 
 def is_start(said: object, text: str) -> bool:
-    """Whether an edge says, perhaps clipped, what its fact does; one that says nothing does."""
+    """Whether an edge says the same as its fact, possibly shortened, or nothing."""
     if not isinstance(said, str) or said == text:
         return said is None or said == text
     return said.endswith("…") and text.startswith(said[:-1])

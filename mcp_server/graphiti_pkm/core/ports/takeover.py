@@ -1,8 +1,8 @@
-"""Readings of episodes as the servers of one database share them: whose each is, and who takes over a dead one's.
+"""Readings of episodes, shared by the servers of one database: the owner of each, and takeover from a dead one.
 
-Every server queues jobs in its own journal. In a database that several of them use stands, for each job that reads an
-episode, whose it is; a server that ends without coming back stops telling that it is there, and others go on with what
-was its own. Instants are those of the database's clock.
+Every server queues jobs in its own journal. In a shared database, each job that reads an episode is registered with its
+owner; a server that ends stops sending heartbeats, and others take over its jobs. Times are those of the database's
+clock.
 """
 
 import random
@@ -32,19 +32,19 @@ class Lease:
 
 
 class SharedReading(Record):
-    """One job, as any server may know it; without what it was asked once it has ended."""
+    """One job as visible to every server; without its instructions once it has ended."""
 
     job: ExtractJob
     group_id: str
     state: ExtractionState
     owner: str | None = None
-    """The server that has it to do; None once it has ended."""
+    """The server that owns it; None once it has ended."""
     queued_at: int = 0
     """Milliseconds."""
 
 
 class SharedReadings(Protocol):
-    """What the shared database knows of readings. Every method raises Unavailable.
+    """Readings in the shared database. Every method raises Unavailable.
 
     ``Graph.apply`` of a server that shares them makes one, its own, for each job that a write queues, and ends it with
     the job's own write; deleting its episode or clearing its group removes it.
@@ -52,40 +52,40 @@ class SharedReadings(Protocol):
 
     @property
     def server(self) -> str:
-        """Who we are, for as long as our data directory is."""
+        """The id of this server, for the life of its data directory."""
         ...
 
     async def heartbeat(self, lease_seconds: float) -> None:
-        """Tell that this server is there, for so long."""
+        """Report that this server is running, for so long."""
         ...
 
     async def take_over(self, lease_seconds: float, limit: int) -> list[SharedReading]:
-        """Make ours what servers had to do that are not there any more, oldest first.
+        """Take over the jobs of servers that are gone, oldest first.
 
-        Nothing, until we have been there for ``lease_seconds`` without a break: after an outage of the database the
-        others tell first that they are there.
+        Nothing until this server has run for ``lease_seconds`` without a break: after an outage of the database the
+        other servers report first.
         """
         ...
 
     async def own(self, after: int, limit: int) -> list[SharedReading]:
-        """Ours that have not ended, queued after an instant, oldest first."""
+        """Open readings of this server, queued after an instant, oldest first."""
         ...
 
     async def begin(self, group_id: str, job: ExtractJob, turn: str) -> bool:
-        """Whether this server may read now; then it is ours, under ``turn`` until that of another begins.
+        """Whether this server may read now; it then owns the reading under ``turn`` until another turn begins.
 
-        False if a server that is there has it, or it is done. True if the graph holds no such episode.
+        False if another running server has it, or it is done. True if the graph has no such episode.
         """
         ...
 
     async def holds(self, job_uuid: str, turn: str) -> bool:
-        """Whether it is still ours, under that turn, and nothing of its group was forgotten since it began."""
+        """Whether this server still has it under that turn, and nothing of its group was forgotten since it began."""
         ...
 
     async def end(self, job_uuids: Sequence[str], state: ExtractionState) -> None:
-        """Of ours: they ended so, without a write."""
+        """Record the outcome of readings of this server that ended without a write."""
         ...
 
     async def of_episode(self, episode_uuid: str, group_ids: Sequence[str]) -> SharedReading | None:
-        """The latest of an episode in these groups."""
+        """The latest reading of an episode in these groups."""
         ...
