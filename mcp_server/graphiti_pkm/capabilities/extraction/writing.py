@@ -60,8 +60,8 @@ class ExtractionWriting:
     async def task_of(self, group_id: str, job: ExtractJob) -> ExtractionTask:
         """The model's task, with the facts that the caller gave already."""
         receipt = await self._context.journal.receipt(job.episode_uuid)
-        told = [str(one["uuid"]) for one in _recorded_facts(receipt[1] if receipt else {})]
-        facts = await self._graph.records.get_facts(told[:_MOST_SUPPLIED], [group_id]) if told else []
+        recorded = [str(one["uuid"]) for one in _recorded_facts(receipt[1] if receipt else {})]
+        facts = await self._graph.records.get_facts(recorded[:_MOST_SUPPLIED], [group_id]) if recorded else []
         return ExtractionTask(
             group_id=group_id,
             episode_uuid=job.episode_uuid,
@@ -166,7 +166,7 @@ class ExtractionWriting:
         ended = sorted({one.fact_uuid for one in given.found.endings})
         causes = (one.by_uuid for one in given.found.endings)
         named = sorted({*ended, *causes, *(one.uuid for one in given.found.facts if one.is_known)})
-        told, facts, events, mentioned = await asyncio.gather(
+        recorded, facts, events, mentioned = await asyncio.gather(
             self._graph.facts.episode_facts(episode_uuid, groups, _MOST_OF_EPISODE),
             self._graph.records.get_facts(named, groups),
             self._graph.changes.fact_changes(ended, groups, _MOST_EVENTS),
@@ -179,7 +179,7 @@ class ExtractionWriting:
         }
         return ExtractionContext(
             known=known,
-            facts=tuple({fact.uuid: fact for fact in (*told, *facts)}.values()),
+            facts=tuple({fact.uuid: fact for fact in (*recorded, *facts)}.values()),
             settled=frozenset(settled),
             linked=frozenset(entity.uuid for entity in mentioned[0]),
         )

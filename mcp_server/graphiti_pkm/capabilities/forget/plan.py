@@ -102,8 +102,8 @@ class ForgetPlan:
     @property
     def _in_journal(self) -> int:
         """Data that only the journal still has: earlier texts and deleted facts."""
-        derived, told = self.derived, {one.uuid for one in self.reworded}
-        return len(derived.older - told) + len(derived.facts) + len(derived.entities)
+        derived, reworded = self.derived, {one.uuid for one in self.reworded}
+        return len(derived.older - reworded) + len(derived.facts) + len(derived.entities)
 
     def states_or_suggests(self, text: str) -> bool:
         """Whether a text states it, or probably consists of words that no remaining text contains."""
@@ -325,8 +325,8 @@ class _Facts:
             if vanished.marks(words, ends):
                 return True
         elif is_theirs:
-            told = [sentence.text for uuid in fact.episodes for sentence in self._losing[uuid].kept]
-            if vanished.takes(words, frozenset[str]().union(*map(words_in, told)), ends):
+            kept = [sentence.text for uuid in fact.episodes for sentence in self._losing[uuid].kept]
+            if vanished.takes(words, frozenset[str]().union(*map(words_in, kept)), ends):
                 return True
         if is_theirs or vanished.suggests(words):
             self.asks.append(f"[{fact.uuid[:_UUID]}] {fact.text}")

@@ -42,8 +42,8 @@ class SavedTrace:
 
     def taken(self, write: WriteIntent) -> WriteIntent:
         """The write with the graphs to be removed."""
-        told = write.forgets or Forgetting()
-        return write.model_copy(update={"forgets": told.model_copy(update={"saved_graphs": self.uuids})})
+        forgets = write.forgets or Forgetting()
+        return write.model_copy(update={"forgets": forgets.model_copy(update={"saved_graphs": self.uuids})})
 
 
 async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> SavedTrace:

@@ -166,14 +166,14 @@ class ForgetTargets:
         """The claim, in whichever facts: the sentences they quote, else those that name most of their entities."""
         claims = [fact, *await self._same(fact)]
         ends = frozenset((fact.source_uuid, fact.target_uuid))
-        told = {form for one in claims for text in (one.text, one.quote or "") if (form := fold(text))}
+        forms = {form for one in claims for text in (one.text, one.quote or "") if (form := fold(text))}
         source, value = fold(fact.source_name), fold(fact.value or "")
 
         def says(text: str) -> bool:
             own = fold(text)
-            return any(form in own for form in told) or (len(value) >= _VALUE and value in own and source in own)
+            return any(form in own for form in forms) or (len(value) >= _VALUE and value in own and source in own)
 
-        whole = {form for form in told if len(form.split()) >= _CLAIM}
+        whole = {form for form in forms if len(form.split()) >= _CLAIM}
 
         def repeats(text: str) -> bool:
             own = fold(text)

@@ -131,11 +131,11 @@ class Traces:
     ) -> VanishedWords:
         """The words that no text of the graph contains any more, if one of these texts has them."""
         left, relevant = await in_thread(_relevant, gone, trace, texts)
-        told = set(left.words.difference(relevant[:_VERIFIED]))
+        in_use = set(left.words.difference(relevant[:_VERIFIED]))
         for word in relevant[:_VERIFIED]:
             if await self._is_in_graph(group_id, word, touched):
-                told.add(word)
-        return VanishedWords(left.without(told), trace.remaining)
+                in_use.add(word)
+        return VanishedWords(left.without(in_use), trace.remaining)
 
     async def _is_in_graph(self, group_id: str, word: str, touched: Collection[str]) -> bool:
         found = await self._graph.search.search_episodes(

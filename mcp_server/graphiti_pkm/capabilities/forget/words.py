@@ -51,10 +51,10 @@ class RemovedWords:
         numbers = frozenset(word for word in words if _is_number(word))
         return cls(certain=(numbers | given) & words, names=marked & words - numbers, words=words)
 
-    def without(self, told: Collection[str]) -> "RemovedWords":
+    def without(self, remaining: Collection[str]) -> "RemovedWords":
         """The words that these texts do not contain."""
-        rest = frozenset(told)
-        return RemovedWords(self.certain - rest, self.names - rest, self.words - rest)
+        others = frozenset(remaining)
+        return RemovedWords(self.certain - others, self.names - others, self.words - others)
 
 
 NO_REMOVED_WORDS = RemovedWords(frozenset(), frozenset(), frozenset())
@@ -88,7 +88,7 @@ class VanishedWords:
         """Whether it probably derives from the removed text, wherever it is; enough to ask, not to remove it."""
         return self.marks(text) or self.covers_elsewhere(text)
 
-    def takes(self, text: str, told: Collection[str] | None = None, but: Collection[str] = ()) -> bool:
+    def takes(self, text: str, remaining: Collection[str] | None = None, but: Collection[str] = ()) -> bool:
         """Whether it derives from the removed text: it contains such a mark, or more of these words than of other ones.
 
         ``but``: words that are no evidence either way, such as the names of what it is about.
@@ -97,7 +97,7 @@ class VanishedWords:
             return True
         words = content_words((text,)).difference(but)
         lost = words & self.gone.words
-        return len(lost) > len((words - lost) & (self.remaining if told is None else frozenset(told)))
+        return len(lost) > len((words - lost) & (self.remaining if remaining is None else frozenset(remaining)))
 
     def holds(self, text: str, but: Collection[str] = ()) -> bool:
         """Whether it contains any of them."""

@@ -98,13 +98,13 @@ class Changes(Reader):
         """The changes with their facts and words; a deleted fact has neither."""
         replacing = [change.replaced_by for change in changes if change.replaced_by]
         proposed = [change.fact_uuid for change in changes if change.kind == "proposed"]
-        told, events = await asyncio.gather(
+        recorded, events = await asyncio.gather(
             self._facts([*(change.fact_uuid for change in changes), *replacing], group_ids),
             self._graph.changes.fact_changes(list(dict.fromkeys(proposed)), group_ids, MOST_EVENTS),
         )
         waiting = {event.uuid for listed in events.values() for event in open_proposals(listed)}
-        words = await self._words(changes, told, group_ids)
-        return [self._view(change, told, words.get(change.uuid), waiting, caller) for change in changes]
+        words = await self._words(changes, recorded, group_ids)
+        return [self._view(change, recorded, words.get(change.uuid), waiting, caller) for change in changes]
 
     async def _facts(self, uuids: Iterable[str], group_ids: Sequence[str]) -> dict[str, Fact]:
         found = await self._graph.records.get_facts(list(dict.fromkeys(uuids)), group_ids)

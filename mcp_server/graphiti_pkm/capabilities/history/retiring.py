@@ -186,8 +186,8 @@ class Retiring:
         """Episodes of a fact in which nothing else was wrong."""
         clean = []
         for episode in fact.episodes:
-            told = await self._graph.facts.episode_facts(episode, group_ids, _MOST_FACTS)
-            if not any(other.voided for other in told if other.uuid != fact.uuid):
+            recorded = await self._graph.facts.episode_facts(episode, group_ids, _MOST_FACTS)
+            if not any(other.voided for other in recorded if other.uuid != fact.uuid):
                 clean.append(episode)
         return clean
 

@@ -65,14 +65,14 @@ class Digesting:
                 break
             saga = further
         names = ("summary", "last_summarized_at", "last_summarized_episode_valid_at")
-        told = {name: getattr(saga, name) for name in names}
+        values = {name: getattr(saga, name) for name in names}
         if newest is not None and saga.last_summarized_at is not None:
             # By the record rather than a clock, which may be set back: everything later is recorded after this.
-            told["last_summarized_at"] = min(saga.last_summarized_at, newest)
+            values["last_summarized_at"] = min(saga.last_summarized_at, newest)
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
             now = await self._saga(group_id, job.episode_uuid)  # the saga may have grown meanwhile
-            await self._write(await self._intent(group_id, job, sagas=(now.model_copy(update=told),)), {}, may_write)
+            await self._write(await self._intent(group_id, job, sagas=(now.model_copy(update=values),)), {}, may_write)
 
     async def _saga(self, group_id: str, uuid: str) -> Saga:
         found = await self._graph.sagas.find_sagas(group_id, uuid, "")

@@ -48,20 +48,20 @@ _A_RECORD = TypeVar("_A_RECORD", Entity, Fact, FactUpdate, FactChange)
 
 def concerned(forgetting: WriteIntent) -> frozenset[str]:
     """Uuids, or a group's id, of which every earlier write that this one changes contains at least one."""
-    told = forgetting.forgets or Forgetting()
+    forgets = forgetting.forgets or Forgetting()
     return frozenset(
         (
             *forgetting.deletions.episodes,
             *forgetting.deletions.entities,
             *forgetting.deletions.facts,
             *forgetting.deletions.groups,
-            *(text.uuid for text in told.episodes),
-            *told.facts,
-            *told.passages,
-            *told.reasons,
-            *told.answers,
-            *(left.entity_uuid for left in told.names),
-            *told.members,
+            *(text.uuid for text in forgets.episodes),
+            *forgets.facts,
+            *forgets.passages,
+            *forgets.reasons,
+            *forgets.answers,
+            *(left.entity_uuid for left in forgets.names),
+            *forgets.members,
             *forgetting.deletions.sagas,
             *(saga.uuid for saga in forgetting.sagas),
             *(entity.uuid for entity in forgetting.entities),
@@ -100,8 +100,8 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
 
 def remaining_names(forgetting: WriteIntent) -> dict[str, frozenset[str]]:
     """Keys of all remaining names of each entity that loses some."""
-    told = forgetting.forgets or Forgetting()
-    return {left.entity_uuid: frozenset(name.key for name in left.names) for left in told.names}
+    forgets = forgetting.forgets or Forgetting()
+    return {left.entity_uuid: frozenset(name.key for name in left.names) for left in forgets.names}
 
 
 def redacted_job(job: Job, group_id: str, gone: Collection[str], names: Mapping[str, Collection[str]]) -> Job | None:
@@ -121,28 +121,28 @@ class _Redaction:
     """The redaction rules of one forgetting write."""
 
     def __init__(self, forgetting: WriteIntent) -> None:
-        told = forgetting.forgets or Forgetting()
+        forgets = forgetting.forgets or Forgetting()
         gone = forgetting.deletions
         self._keeps_shells = forgetting.kind is WriteKind.DELETE_EPISODE
-        self._texts: Mapping[str, EpisodeText] = {text.uuid: text for text in told.episodes}
+        self._texts: Mapping[str, EpisodeText] = {text.uuid: text for text in forgets.episodes}
         self._entities = {entity.uuid: entity for entity in forgetting.entities}
         self._facts = {fact.uuid: fact for fact in forgetting.facts}
         self._gone_episodes = frozenset(gone.episodes)
         self._gone_entities = frozenset(gone.entities)
         self._touched = self._gone_episodes | self._texts.keys()
         self._staying = self._facts.keys() | {update.uuid for update in forgetting.fact_updates}
-        self._gone_facts = frozenset((*told.facts, *gone.facts))
-        self._without_history = frozenset(told.facts)
-        self._passages = frozenset(told.passages)
-        self._mentions = frozenset(told.mentions)
-        self._reasons = frozenset(told.reasons)
+        self._gone_facts = frozenset((*forgets.facts, *gone.facts))
+        self._without_history = frozenset(forgets.facts)
+        self._passages = frozenset(forgets.passages)
+        self._mentions = frozenset(forgets.mentions)
+        self._reasons = frozenset(forgets.reasons)
         self._names = remaining_names(forgetting)
         self._sagas = {saga.uuid: saga for saga in forgetting.sagas}
         self._gone_sagas = frozenset(gone.sagas)
-        self._members = frozenset((*told.members, *gone.entities))
+        self._members = frozenset((*forgets.members, *gone.entities))
 
     def of(self, earlier: WriteIntent) -> WriteIntent:
-        told = earlier.forgets
+        forgets = earlier.forgets
         is_touched = any(one.uuid in self._touched for one in earlier.episodes)
         return earlier.model_copy(
             update={
@@ -180,7 +180,7 @@ class _Redaction:
                     for one in earlier.extractions
                     if one.episode_uuid not in self._gone_episodes
                 ),
-                "forgets": None if told is None else self._forgetting(told),
+                "forgets": None if forgets is None else self._forgetting(forgets),
                 "steering": {} if is_touched else earlier.steering,
             }
         )
@@ -272,15 +272,15 @@ class _Redaction:
             return change.model_copy(update={"reason": None})
         return change.model_copy(update={"reason": FORGOTTEN}) if change.uuid in self._reasons else change
 
-    def _forgetting(self, told: Forgetting) -> Forgetting:
+    def _forgetting(self, forgets: Forgetting) -> Forgetting:
         """An earlier forgetting write, with the texts it had left, redacted again."""
-        texts = (self._texts.get(one.uuid, one) for one in told.episodes if one.uuid not in self._gone_episodes)
+        texts = (self._texts.get(one.uuid, one) for one in forgets.episodes if one.uuid not in self._gone_episodes)
         names = (
             RemainingNames(entity_uuid=left.entity_uuid, names=tuple(filter(self._keeps_name, left.names)))
-            for left in told.names
+            for left in forgets.names
             if left.entity_uuid not in self._gone_entities
         )
-        return told.model_copy(update={"episodes": tuple(texts), "names": tuple(names)})
+        return forgets.model_copy(update={"episodes": tuple(texts), "names": tuple(names)})
 
 
 def _left(rule: Callable[[_A_RECORD], _A_RECORD | None], records: Iterable[_A_RECORD]) -> tuple[_A_RECORD, ...]:

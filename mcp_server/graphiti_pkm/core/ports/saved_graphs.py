@@ -64,15 +64,15 @@ class SavedGraphs(Protocol):
 
 def is_lost(graph: SavedGraphContent, forgetting: WriteIntent) -> bool:
     """Whether a forgetting write removes a saved graph: it is named, or contains removed data of this group."""
-    told = forgetting.forgets or Forgetting()
-    if graph.uuid in told.saved_graphs:
+    forgets = forgetting.forgets or Forgetting()
+    if graph.uuid in forgets.saved_graphs:
         return True
     if forgetting.group_id not in graph.groups:
         return False
     if forgetting.group_id in forgetting.deletions.groups:
         return True
     held = frozenset(_TOKEN.findall(graph.content))
-    gone = {*forgetting.deletions.entities, *forgetting.deletions.facts, *told.facts}
+    gone = {*forgetting.deletions.entities, *forgetting.deletions.facts, *forgets.facts}
     left = {fact.uuid: fact for fact in forgetting.facts if fact.uuid in held}
     return not gone.isdisjoint(held) or (bool(left) and _differs_from_facts(graph, left))
 

@@ -69,8 +69,8 @@ def excerpt(content: str, span: tuple[int, int] | None) -> str:
 
 
 def _distinctive(terms: Sequence[str]) -> Sequence[str]:
-    told = [term for term in terms if len(term) >= _DISTINCTIVE or not (term.isascii() and term.isalpha())]
-    return told or terms
+    distinctive = [term for term in terms if len(term) >= _DISTINCTIVE or not (term.isascii() and term.isalpha())]
+    return distinctive or terms
 
 
 def _first_searched(content: str, words: Sequence[str]) -> int:

@@ -81,7 +81,7 @@ class Receipts:
         allow_requested_wait()
         clock = asyncio.get_running_loop().time
         start = clock()
-        told = 0.0
+        next_report = 0.0
         while True:
             changed = self._changed()
             records = await self._queue.of_episodes([episode_uuid])
@@ -90,9 +90,9 @@ class Receipts:
                 if not records:
                     return None
                 return await self._elsewhere(episode_uuid, [records[0].group_id], records) or self._shown(records[0])
-            if waited >= told:
+            if waited >= next_report:
                 await progress(round(waited, 1), seconds, f"extraction {records[0].state}")
-                told = waited + _REPORT_SECONDS
+                next_report = waited + _REPORT_SECONDS
             await wait_for_any(changed, self._stopping, seconds=min(_LOOK_SECONDS, seconds - waited))
 
     async def sizes(self, group_ids: Sequence[str]) -> dict[str, int]:

@@ -1,4 +1,4 @@
 """The port ``Graph`` over a database: queries, mapping, vectors.
 
-What only one database needs stands in its own folder.
+Code for a single database is in its own folder.
 """

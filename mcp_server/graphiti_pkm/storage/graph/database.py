@@ -1,7 +1,7 @@
-"""What the store asks of a database, whichever it is.
+"""The interface of a database, whichever it is.
 
-Cypher of the store is FalkorDB's dialect; an implementation translates what its database says otherwise. Nothing here
-or in an implementation puts the text of a query, its parameters or a database's own message into an error or a log.
+The store's Cypher is FalkorDB's dialect; an implementation translates what its database expresses differently. Neither
+this nor an implementation puts the text of a query, its parameters or a database's own message into an error or a log.
 """
 
 from collections.abc import Awaitable, Callable
@@ -17,12 +17,12 @@ _Answer = TypeVar("_Answer")
 
 
 class Refused(Exception):
-    """The database answered a query with an error; nothing of that query is there."""
+    """The database refused a query; nothing of the query was applied."""
 
     def __init__(self, query: str, *, is_transient: bool = False) -> None:
         super().__init__(f"the database refused the query {query}")
         self.is_transient = is_transient
-        """True for a state of the server (full disk, no memory, time is up), not of the query."""
+        """True if the cause is the state of the server (full disk, no memory, timeout), not the query."""
 
 
 class Database(Protocol):
@@ -33,7 +33,7 @@ class Database(Protocol):
         ...
 
     async def read_apart(self, *queries: Query) -> list[list[Row]]:
-        """As ``read``, on a connection each, so that the database works on them side by side."""
+        """As ``read``, with one connection per query, so that the database runs them in parallel."""
         ...
 
     async def write(self, query: Query) -> list[Row]:
@@ -55,7 +55,7 @@ class Database(Protocol):
         ...
 
     async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """The answer, after one recovery if the connection is lost; ``send`` must be repeatable. Raises Unavailable."""
+        """The answer, after one recovery of a lost connection; ``send`` must be repeatable. Raises Unavailable."""
         ...
 
     async def is_durable(self, timeout_ms: int) -> bool:
@@ -69,7 +69,7 @@ class Database(Protocol):
     async def close(self) -> None: ...
 
     async def examine(self) -> list[str]:
-        """See that this database can be used; builds nothing in it. What its keeper should know, a sentence each.
+        """Check that this database can be used, without building anything; returns notes for its operator.
 
         Raises:
             ConfigurationError: it cannot be used; says why and what to do.
@@ -78,7 +78,7 @@ class Database(Protocol):
         ...
 
     async def prepare(self) -> None:
-        """Indexes and constraints built where missing, also in a graph of an older version; cheap when all is there.
+        """Build missing indexes and constraints, also in a graph of an older version; cheap when none is missing.
 
         Raises:
             NewerSchema: a newer version wrote this graph.
@@ -92,11 +92,11 @@ class Database(Protocol):
         ...
 
     async def clear(self) -> None:
-        """The whole graph goes; an empty one is prepared. Raises Unavailable."""
+        """Clear the whole graph; the empty one is prepared. Raises Unavailable."""
         ...
 
     async def erase(self) -> bool:
-        """True once what was deleted before this call is gone from the database's files too."""
+        """True once data deleted before this call is removed from the database's files too."""
         ...
 
     async def vector_states(self) -> dict[Embedded, Built]:
@@ -104,7 +104,7 @@ class Database(Protocol):
         ...
 
     async def create_vector_index(self, kind: Embedded, dimension: int) -> bool:
-        """True if it is being built now; False if there is one, or it was refused. Raises Unavailable."""
+        """True if it is being built; False if one exists, or it was refused. Raises Unavailable."""
         ...
 
     async def drop_vector_index(self, kind: Embedded) -> bool:
@@ -112,17 +112,17 @@ class Database(Protocol):
         ...
 
     async def claim(self, key: str, seconds: int) -> bool:
-        """True for the first of all processes to ask within so many seconds. Raises Unavailable."""
+        """True for the first process that asks within so many seconds. Raises Unavailable."""
         ...
 
 
 class Note(Protocol):
-    """Takes what whoever runs a database should know."""
+    """Receives notes for the operator of a database."""
 
     def __call__(self, text: str, *, holds: bool = True) -> None:
-        """Have it told from now on, or no more."""
+        """Add the note to the status from now on, or remove it."""
         ...
 
 
 OpenDatabase: TypeAlias = Callable[[], Awaitable[Database]]
-"""Connects, and loads what is slow to import, in a thread. Raises ConfigurationError, Unavailable."""
+"""Connects, and imports slow modules, in a thread. Raises ConfigurationError, Unavailable."""

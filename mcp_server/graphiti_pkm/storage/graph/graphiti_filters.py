@@ -19,7 +19,7 @@ _UNKNOWN = {
     ComparisonOperator.greater_than_equal: "$dawn",
     ComparisonOperator.equals: "$dawn",
 }
-"""What stands for a date that is not there, so that no comparison with it is true; none is needed for <>."""
+"""The value used for a missing date, so that no comparison with it is true; not needed for <>."""
 _DATES = ("valid_at", "invalid_at", "created_at", "expired_at")
 
 
@@ -68,7 +68,7 @@ def _common(wanted: SearchFilters, one: str, group_ids: Sequence[str] | None) ->
 
 
 def _dates(name: str, alternatives: Sequence[Sequence[DateFilter]], values: dict[str, object]) -> str:
-    """Any of the alternatives, of which each is all of its comparisons."""
+    """Any of the alternatives, each of which is a conjunction of its comparisons."""
     each = [
         all_of([_date(name, f"{name}_{i}_{j}", asked, values) for j, asked in enumerate(group)])
         for i, group in enumerate(alternatives)
@@ -89,7 +89,7 @@ def _date(name: str, parameter: str, asked: DateFilter, values: dict[str, object
 
 
 def _property(one: str, parameter: str, asked: PropertyFilter, values: dict[str, object]) -> str:
-    """By a name that is a parameter, which no index serves."""
+    """A condition on a property whose name is a parameter; no index supports it."""
     name = f"{parameter}_name"
     values[name] = asked.property_name
     if asked.comparison_operator in {ComparisonOperator.is_null, ComparisonOperator.is_not_null}:

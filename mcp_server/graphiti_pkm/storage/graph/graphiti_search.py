@@ -1,10 +1,10 @@
 """Graphiti's search interface over our own searches: what ``Graphiti.search_`` finds on our driver.
 
-Graphiti scans every vector of the database, and its full text wants indexes that we do not build. Both go through the
-same code as our tools here. Community search, breadth-first search and rerankers stay Graphiti's: what is not
-overridden says ``NotImplementedError``, upon which it does them itself.
+Graphiti scans every vector of the database, and its full text needs indexes that we do not build. Both use our own code
+instead. Community search, breadth-first search and rerankers are Graphiti's: methods that are not overridden raise
+``NotImplementedError``, whereupon Graphiti does them itself.
 
-``min_score`` is on Graphiti's scale for FalkorDB, (1 + cosine) / 2; in the rest of this product scores are raw cosines.
+``min_score`` is on Graphiti's scale for FalkorDB, (1 + cosine) / 2; elsewhere in this product scores are raw cosines.
 """
 
 from array import array
@@ -164,7 +164,7 @@ class GraphitiSearch(SearchInterface):
         return [entity_node_from_record(_record(row)) for row in await self._records(_ENTITIES, uuids)]
 
     async def _records(self, text: str, uuids: Sequence[str]) -> list[Row]:
-        """In this order, each once."""
+        """In this order, without duplicates."""
         found = await self._store.search.rows_of(Query("records", text, {"uuids": uuids})) if uuids else []
         by_uuid = {dict(row["properties"])["uuid"]: row for row in found}
         return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]

@@ -1,6 +1,6 @@
-"""Database rows to records and back; Graphiti's own parsers read what Graphiti may have written.
+"""Converts database rows to records and back; Graphiti's own parsers read what Graphiti may have written.
 
-The parsers are imported on first use: graphiti_core takes half a second, and ``drivers`` has loaded it by then.
+The parsers are imported on first use: graphiti_core takes half a second, and the drivers have loaded it by then.
 """
 
 import functools
@@ -32,7 +32,7 @@ _TEXTS = ("measure", "value", "unit", "quote", "quote_episode_uuid")
 _OFFSETS = ("quote_start", "quote_end")
 _EPISODE_SOURCES = frozenset({"text", "message", "json", "fact_triple"})
 SUMMARY_BY_MODEL = "summary_by_model"
-"""A property of entities whose summary is not a caller's; to Graphiti an attribute like any other, which it keeps."""
+"""A property of entities whose summary is not from a caller; an ordinary attribute to Graphiti, which keeps it."""
 _FACT_FIELDS = ("kind", "voided", *_TEXTS, *_OFFSETS)
 
 
@@ -101,7 +101,7 @@ def fact(row: Row) -> Fact:
 
 
 def _own_fields(properties: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Splits edge attributes; one of our names with a value of a foreign shape is an attribute as any other."""
+    """Splits edge attributes; one with our name but a value of another form counts as a foreign attribute."""
     own: dict[str, Any] = {}
     attributes = dict(properties)
     if properties.get("kind") in _KINDS:

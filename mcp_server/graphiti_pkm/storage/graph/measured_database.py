@@ -1,4 +1,4 @@
-"""A database whose queries are counted and end in bounded time, whichever it is."""
+"""Wraps a database: counts its queries and bounds their time."""
 
 import asyncio
 import time
@@ -32,7 +32,7 @@ class Limits:
 
 
 def measured(open_database: OpenDatabase, metrics: Metrics) -> OpenDatabase:
-    """Opens the same database, and counts."""
+    """Opens the same database with metrics."""
 
     async def opened() -> Database:
         return MeasuredDatabase(await open_database(), metrics)
@@ -41,10 +41,10 @@ def measured(open_database: OpenDatabase, metrics: Metrics) -> OpenDatabase:
 
 
 class MeasuredDatabase:
-    """The protocol ``Database`` before another one, which does it all.
+    """The protocol ``Database`` in front of another one.
 
-    The database itself finds out sooner that its server is silent; the limits hold for whatever else may keep a query.
-    What Graphiti's own code asks through ``driver`` is not counted; it ends when the server falls silent.
+    The database itself notices sooner that its server is silent; these limits cover other reasons for delay. Queries of
+    Graphiti's own code through ``driver`` use other connections and are neither counted nor limited.
     """
 
     def __init__(self, inner: Database, metrics: Metrics, limits: Limits = Limits()) -> None:
@@ -57,7 +57,7 @@ class MeasuredDatabase:
         return await self._counted("read", self._inner.read(*queries))
 
     async def read_apart(self, *queries: Query) -> list[list[Row]]:
-        """Counted as one read: the time until the last of them is there."""
+        """Counted as one read, until the last of them is answered."""
         return await self._counted("read", self._inner.read_apart(*queries))
 
     async def write(self, query: Query) -> list[Row]:
@@ -65,15 +65,15 @@ class MeasuredDatabase:
         return await self._counted("write", self._inner.write(query))
 
     async def attempt(self, *queries: Query, writing: bool = False) -> list[list[Row]]:
-        """Counted by what it says it is."""
+        """Counted by the kind it is given."""
         return await self._counted("write" if writing else "read", self._inner.attempt(*queries, writing=writing))
 
     async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """Not counted itself: what ``send`` asks is."""
+        """Not counted itself, but by the queries of ``send``."""
         return await self._inner.recovering(send)
 
     async def is_durable(self, timeout_ms: int) -> bool:
-        """Not counted: it waits for a disk, by intention."""
+        """Not counted: it waits for a disk."""
         return await self._inner.is_durable(timeout_ms)
 
     def driver(self) -> "GraphDriver":

@@ -1,4 +1,4 @@
-"""Which database the settings mean, and how it is opened."""
+"""Chooses the database from the settings, and opens it."""
 
 import asyncio
 import importlib
@@ -34,16 +34,16 @@ class Host(Protocol):
 
     @property
     def backend(self) -> str:
-        """What get_status calls the database."""
+        """The name of the database in get_status."""
         ...
 
     @property
     def is_shared(self) -> bool:
-        """Whether servers with other journals may write into it."""
+        """Whether servers with other journals may write to it."""
         ...
 
     def attention(self) -> Sequence[str]:
-        """What get_status should tell about it, a sentence each."""
+        """Notes for get_status, one sentence each."""
         ...
 
     def is_whole(self) -> bool:
@@ -59,28 +59,28 @@ class Host(Protocol):
         ...
 
     async def sweep(self) -> bool:
-        """Remove what a rewrite of the files has left over; False while older parts are there."""
+        """Remove leftovers of a rewrite of the files; False while older ones remain."""
         ...
 
     def remainder(self) -> str:
-        """What of deleted words nobody here can erase, as a sentence with a space before; empty if nothing."""
+        """What deleted data cannot be erased from here: a sentence with a leading space; empty if nothing."""
         ...
 
     async def info(self) -> DatabaseInfo | None:
-        """The process that runs here, None if none does."""
+        """The process that runs here, or None."""
         ...
 
     async def memory_usage(self) -> int | None:
-        """Bytes that it holds, None if it does not run here."""
+        """Its memory in bytes; None if it does not run here."""
         ...
 
     def release(self) -> None:
-        """Give up our share."""
+        """Release the database."""
         ...
 
 
 class RemoteHost:
-    """Of a database that runs elsewhere, by somebody else's hand: nothing of it is ours to start, repair or sweep."""
+    """A database that someone else runs elsewhere: we neither start, repair nor clean it."""
 
     is_shared = True
 
@@ -89,7 +89,7 @@ class RemoteHost:
         self._notes: list[str] = []
 
     def note(self, text: str, *, holds: bool = True) -> None:
-        """Have get_status tell it from now on, or no more."""
+        """Add the note to get_status from now on, or remove it."""
         if not holds:
             self._notes = [note for note in self._notes if note != text]
         elif text not in self._notes:
@@ -131,7 +131,7 @@ class Opening:
     host: Host
     open_database: OpenDatabase
     on_restart: Callable[[], None] = lambda: None
-    """Called when the database was started anew and may have lost writes."""
+    """Called when the database was restarted and may have lost writes."""
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,9 @@ class OpenFalkor:
     """Opens one graph of the embedded FalkorDB, or of any whose life is in our hands."""
 
     connect: Callable[[], Awaitable[Path]]
-    """Gives the server's socket."""
+    """Returns the server's socket."""
     recover: Callable[[], Awaitable[Path | None]]
-    """Brings the server back, and gives its socket if it is another."""
+    """Restores the server, and returns its socket if it changed."""
     graph_name: str = DEFAULT_GRAPH
     on_restart: Callable[[], None] = lambda: None
     connections: int = DATABASE_CONNECTIONS
@@ -180,13 +180,13 @@ async def _reconnect() -> None:
 
 
 async def _falkor() -> "tuple[type[FalkorLink], type[FalkorDatabase]]":
-    """Takes most of a second to import, so in a thread."""
+    """Imports take most of a second, so it runs in a thread."""
     module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.storage.graph.falkordb.database")
     return module.FalkorLink, module.FalkorDatabase
 
 
 def opening(settings: Settings) -> Opening:
-    """What stands behind the graph. Connects to nothing yet. Raises ConfigurationError."""
+    """The database as configured; it does not connect yet. Raises ConfigurationError."""
     match settings.effective_backend:
         case "neo4j":
             return _neo4j(settings)

@@ -1,4 +1,4 @@
-"""What is recorded about the database as a whole, in its ``Meta`` node, and what an older graph gets.
+"""The ``Meta`` node: what is recorded about the database as a whole; and migration of older graphs.
 
 Indexes and constraints are each database's own affair: ``falkor_schema`` and its like.
 """
@@ -17,7 +17,7 @@ SCHEMA_VERSION = 5
 """1 had no index of changes by what caused them, 2 none by when and between what they were, 3 none of communities,
 4 no time of each group's newest write."""
 READY_SECONDS = 600.0
-"""How long indexes may take to come back after a start; 210,000 vectors without HNSW take seconds."""
+"""How long indexes may take after a start; 210,000 vectors without HNSW take seconds."""
 CANARY_SCOPE = "canary0"
 META = Query(
     "meta",
@@ -44,7 +44,7 @@ _ADOPT_GROUPS = tuple(
     )
     for label in ("Episodic", "Entity")
 )
-"""Of a graph that Graphiti filled before we came."""
+"""Registers groups in a graph that Graphiti filled before."""
 _DAY = "toInteger(replace(left(toString(coalesce({at}, '1970-01-01')), 10), '-', ''))"
 _FILL = (
     Query(
@@ -61,7 +61,7 @@ _FILL = (
         {},
     ),
 )
-"""Of what Graphiti or an older version wrote."""
+"""Fills properties missing in data of Graphiti or an older version."""
 _NEWEST = tuple(
     Query(
         "newest record of groups",
@@ -76,11 +76,11 @@ _NEWEST = tuple(
     )
 )
 FILLING = (*_ADOPT_GROUPS, *_FILL, *_NEWEST, _BUILT)
-"""Written last, once the indexes are being built; may be repeated."""
+"""Run last, when the indexes are being built; repeatable."""
 
 
 def version(found: list[Row]) -> int | None:
-    """From the rows of ``META``; None for a graph that is not ours yet. Raises NewerSchema."""
+    """The version from the rows of ``META``; None for a graph without one. Raises NewerSchema."""
     recorded: int | None = found[0]["version"] if found else None
     if recorded is not None and recorded > SCHEMA_VERSION:
         raise NewerSchema(
@@ -91,13 +91,13 @@ def version(found: list[Row]) -> int | None:
 
 
 async def embedding(database: Database) -> tuple[str | None, int | None]:
-    """Model and dimension as recorded; the first vectors record their dimension if nobody did."""
+    """Model and dimension as recorded; the first vectors record the dimension if it is missing."""
     (found,) = await database.read(META)
     return (found[0]["model"], found[0]["dimension"]) if found else (None, None)
 
 
 async def record_embedding(database: Database, model: str, dimension: int) -> None:
-    """Record them once; what is there stays."""
+    """Record them once; existing ones are kept."""
     await database.write(
         Query(
             "record embedding",
@@ -109,7 +109,7 @@ async def record_embedding(database: Database, model: str, dimension: int) -> No
 
 
 async def agree_on_signing_key(database: Database, key: bytes) -> bytes:
-    """The key in the database; this one if there is none yet, also where the database takes no writes.
+    """The key in the database, set to this one if missing and if the database accepts writes.
 
     Raises Unavailable.
     """
@@ -131,7 +131,7 @@ async def agree_on_signing_key(database: Database, key: bytes) -> bytes:
 
 
 async def wait_until(is_ready: Callable[[], Awaitable[bool]], poll_seconds: float) -> None:
-    """Until all indexes but those of vectors are complete. Raises Unavailable."""
+    """Wait until all indexes except those of vectors are complete. Raises Unavailable."""
     deadline = asyncio.get_running_loop().time() + READY_SECONDS
     while not await is_ready():
         if asyncio.get_running_loop().time() > deadline:

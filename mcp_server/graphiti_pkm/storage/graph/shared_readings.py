@@ -1,7 +1,7 @@
-"""The port ``SharedReadings`` in the database itself, and what a write says of them.
+"""The port ``SharedReadings`` in the database itself, and what a write changes in it.
 
-A node is locked by a change before it is looked at: on Neo4j two servers may ask at the same time. An ended reading
-stays as a mark of what became of it, without what was asked; no server needs the right to delete one.
+A node is locked by a change before it is read: on Neo4j two servers may ask at the same time. An ended reading stays as
+a mark of its outcome, without the instructions; no server needs the right to delete one.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphiti_pkm.storage.graph.database import Database
 
 _LONGEST = 3_600_000
-"""Milliseconds: whom the database expects for longer was seen before its clock was set back."""
+"""Milliseconds: a longer lease was written before the database's clock was set back."""
 _ENDED = """q.owner = null, q.turn = null, q.instructions = null, q.person = null, q.previous_episode_uuids = null,
   q.excluded_entity_types = null"""
 _SHOWN = """RETURN q.uuid AS uuid, q.episode_uuid AS episode_uuid, q.group_id AS group_id, q.state AS state,
@@ -31,7 +31,7 @@ QUEUED = """MATCH (e:Episodic {uuid: r.episode_uuid})
 MERGE (q:Reading {uuid: r.uuid}) ON CREATE SET q += r, q.queued_at = timestamp()"""
 WRITTEN = f"MATCH (q:Reading {{uuid: r}}) SET q.state = 'done', {_ENDED}"
 READ_AGAIN = "MATCH (q:Reading {group_id: r}) WHERE q.turn IS NOT NULL SET q.turn = null, q.state = 'queued'"
-"""After something of the group was forgotten, which a model may have been shown."""
+"""After something of the group was forgotten that a model may have been shown."""
 WITHOUT_WORDS = "MATCH (q:Reading {episode_uuid: r}) WHERE q.instructions IS NOT NULL SET q.instructions = ''"
 OF_EPISODE = "MATCH (q:Reading {episode_uuid: r}) DELETE q"
 OF_GROUP = "MATCH (q:Reading {group_id: r}) DELETE q"
@@ -69,16 +69,16 @@ _LATEST = f"""MATCH (q:Reading {{episode_uuid: $episode_uuid}}) WHERE q.group_id
 
 
 def reading_sections(intent: WriteIntent, server: str | None) -> Iterator[Section]:
-    """After the episodes of a write; nothing for a server that has its database for itself."""
+    """Runs after the episodes of a write; nothing for a database with one server."""
     if server is None:
         return
     jobs = [_properties(intent.group_id, job, server) for job in intent.extractions if job.task == "episode"]
     yield QUEUED, jobs
     yield WRITTEN, [intent.uuid] if intent.kind is WriteKind.EXTRACT else []
-    told, gone = intent.forgets, intent.deletions
-    if told is not None:
+    forgets, gone = intent.forgets, intent.deletions
+    if forgets is not None:
         yield READ_AGAIN, [intent.group_id]
-        yield WITHOUT_WORDS, [left.uuid for left in told.episodes]
+        yield WITHOUT_WORDS, [left.uuid for left in forgets.episodes]
     yield OF_EPISODE, gone.episodes
     yield OF_GROUP, gone.groups
 

@@ -1,4 +1,4 @@
-"""The store of the graph: named parts over whichever database ``opening`` opens."""
+"""The store of the graph: named parts over the database that ``opening`` opens."""
 
 import asyncio
 import importlib
@@ -67,22 +67,22 @@ class GraphStore:
 
     @property
     def shared_readings(self) -> GraphReadings | None:
-        """What the servers of this database share; None if it is ours alone."""
+        """Readings shared by the servers of this database; None if it is ours alone."""
         return None if self._server is None else GraphReadings(self.database, self._server)
 
     async def database(self) -> Database:
-        """The one that is open, or is now. Raises ConfigurationError, Unavailable."""
+        """The open database, opened now if necessary. Raises ConfigurationError, Unavailable."""
         return await self._opened.database()
 
     async def driver(self) -> "GraphDriver":
-        """For Graphiti's own code, which searches the same way as we do; the caller closes it."""
+        """A driver for Graphiti's own code, with our searches; the caller closes it."""
         driver = (await self.database()).driver()
         module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.storage.graph.graphiti_search")
         driver.search_interface = module.GraphitiSearch(self)
         return driver
 
     async def agree_on_signing_key(self, key: bytes) -> bytes:
-        """The key that all hosts of this database sign with: the first that one of them brought. Raises Unavailable."""
+        """The key shared by all hosts of this database: the first one brought. Raises Unavailable."""
         return await schema.agree_on_signing_key(await self.database(), key)
 
     async def ready(self) -> bool:

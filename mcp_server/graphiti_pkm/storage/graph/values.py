@@ -1,8 +1,7 @@
-"""Values of queries that the databases write in different ways.
+"""Values of queries that the databases represent differently.
 
-To FalkorDB an instant is its text, to Neo4j a DateTime: each is what Graphiti stores there, so that either reads what
-the other wrote. Both take "unknown" in a comparison as ``$dawn`` or ``$dusk``, which are before and after every
-instant.
+An instant is a text in FalkorDB and a DateTime in Neo4j: both as Graphiti stores them, so that either program reads
+what the other wrote. "Unknown" in a comparison is ``$dawn`` or ``$dusk``, before and after every instant.
 """
 
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from typing import NamedTuple
 from graphiti_pkm.core.model.times import iso
 
 DAWN, DUSK = "dawn", "dusk"
-"""Parameters that a database adds to a query whose text names them."""
+"""Parameters that a database adds to queries that name them."""
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
 
@@ -28,35 +27,35 @@ class Instant(str):
 
     @classmethod
     def until(cls, moment: datetime | None) -> "Instant":
-        """The end of a period; of one without an end, an instant after all others."""
+        """The end of a period; an instant after all others for a period without end."""
         return cls.of(moment or _LATEST)
 
     @classmethod
     def known(cls, moment: datetime | None) -> "Instant | None":
-        """None of None."""
+        """As ``of``, but None for None."""
         return None if moment is None else cls.of(moment)
 
 
 class SearchText(str):
-    """Folded words that full text is to hold."""
+    """Folded words for the full-text index."""
 
     __slots__ = ()
 
 
 class FullText(NamedTuple):
-    """Any of the words, in any of the scopes."""
+    """Searches any of the words, in any of the scopes."""
 
     scopes: Sequence[str]
     words: Sequence[str]
     """Folded: letters and digits only."""
     prefix: str = ""
-    """Of the properties ``scope`` and ``text``."""
+    """Prefix of the properties ``scope`` and ``text``."""
     are_phrases: bool = False
-    """Words that have to stand together, as they are spelt."""
+    """Whether the words must be adjacent, as spelled."""
 
 
 def keys_after(keys: Sequence[object] | None, instants: Sequence[int]) -> dict[str, object]:
-    """A cursor's sort keys as parameters ``c0`` and so on; ``instants`` are the places of those that are instants."""
+    """A cursor's sort keys as parameters ``c0`` and so on; ``instants``: positions of instants."""
     return {
         f"c{place}": Instant(key) if place in instants and isinstance(key, str) else key
         for place, key in enumerate(keys or ())

@@ -1,4 +1,4 @@
-"""The HNSW indexes: on what, how they are made and dropped.
+"""The HNSW indexes: their records, and how they are created and dropped.
 
 The watchdog imports this: standard library only, nothing slow.
 """
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 M = 16
 EF_CONSTRUCTION = 64
-"""Built in a third of the time of 200, with recall within two points of it; hits are scored again exactly."""
+"""Builds in a third of the time of 200, with recall within two points; hits are scored again exactly."""
 
 
 class Embedded(NamedTuple):
-    """What has embeddings, and where they stand. All constants: they stand in the text of queries."""
+    """A kind of record with embeddings, and where they are stored. All constants: they are part of query texts."""
 
     name: str
     label: str
-    """Of a node, or the type of a relation."""
+    """The label of a node, or the type of a relation."""
     vector: str
     """The property that holds the embedding."""
     variable: str = "e"
-    """What queries call one of them."""
+    """The variable of such a record in queries."""
     is_relation: bool = False
 
     @property
@@ -29,7 +29,7 @@ class Embedded(NamedTuple):
 
     @property
     def hits(self) -> str:
-        """The ``$k`` nearest of all groups; refused while there is no complete index."""
+        """The ``$k`` nearest of all groups; refused without a complete index."""
         kind, column = ("Relationships", "relationship") if self.is_relation else ("Nodes", "node")
         return (
             f"CALL db.idx.vector.query{kind}('{self.label}', '{self.vector}', $k, vecf32($vector)) "
@@ -38,12 +38,12 @@ class Embedded(NamedTuple):
 
     @property
     def drop(self) -> str:
-        """Refused where there is none."""
+        """Drop it; refused if there is none."""
         pattern = f"()-[e:{self.label}]-()" if self.is_relation else f"(e:{self.label})"
         return f"DROP VECTOR INDEX FOR {pattern} ON (e.{self.vector})"
 
     def create(self, dimension: int) -> str:
-        """Returns at once; the database builds it in the background. Refused where there is one."""
+        """Create it; returns at once, the database builds it in the background. Refused if there is one."""
         return (
             f"CREATE VECTOR INDEX FOR {self.every} ON ({self.variable}.{self.vector}) OPTIONS "
             f"{{dimension: {dimension}, similarityFunction: 'cosine', M: {M}, efConstruction: {EF_CONSTRUCTION}}}"
@@ -54,7 +54,7 @@ class Built(NamedTuple):
     """One index."""
 
     is_usable: bool
-    """Also true while a new one is built in its place."""
+    """Also true while a new one is built to replace it."""
     percent: int
 
 
@@ -63,4 +63,4 @@ FACTS = Embedded("facts", "RELATES_TO", "fact_embedding", is_relation=True)
 PASSAGES = Embedded("passages", "Passage", "embedding")
 
 ALL = (ENTITIES, PASSAGES, FACTS)
-"""In the order in which they are built: writes wait while facts are."""
+"""In the order of building: writes wait while facts are indexed."""

@@ -1,4 +1,4 @@
-"""Which way a search by meaning goes, and the HNSW indexes that the large groups get.
+"""Chooses exact or indexed vector search, and maintains the HNSW indexes of large groups.
 
 Exact is the rule. An index holds all groups, and which of the near ones it gives depends on all that is in it. So it
 serves a principal only while nobody else has anything in the database, and a group only if that is a good part of it;
@@ -27,21 +27,22 @@ from graphiti_pkm.storage.graph.vector_indexes import ALL, Built, Embedded
 _log = logging.getLogger(__name__)
 
 FEWEST_HITS = 400
-"""The index looks at as many vectors as it is asked for: of the nearest ten of 100,000, 200 hits held 9.7, 400 9.9."""
+"""The index examines as many vectors as it is asked for: of the nearest ten of 100,000, 200 hits included 9.7, 400
+9.9."""
 _HITS_A_RESULT = 2
 _SCANNED_A_HIT = 10
-"""A hit of the index takes as long as so many vectors of an exact scan."""
+"""A hit of the index takes as long as this many vectors of an exact scan."""
 _MORE_HITS = 8
 _RENEW_SECONDS = 600
-"""How long one process's renewal of an index holds for all."""
+"""Seconds for which one process's renewal of an index counts for all."""
 _COMPLETE = 100
 
 
 class VectorIndexes:
-    """The indexes of one database as one process knows them."""
+    """The indexes of one database as known to one process."""
 
     def __init__(self, threshold: int = VECTOR_INDEX_THRESHOLD) -> None:
-        """An index is built once a group holds more than ``threshold`` embedded records of its kind."""
+        """``threshold``: an index is built once a group has more embedded records of its kind."""
         self._threshold = threshold
         self._sizes: dict[Embedded, Mapping[str, int]] = {}
         self._built: dict[Embedded, Built] = {}
@@ -49,11 +50,11 @@ class VectorIndexes:
 
     @property
     def is_building(self) -> bool:
-        """Whether the database was at it when last seen."""
+        """Whether the database was building one when last checked."""
         return any(index.percent < _COMPLETE for index in self._built.values())
 
     def forget(self) -> None:
-        """The graph is another now."""
+        """Forget what is known about the vectors, because the graph was replaced."""
         self._sizes, self._built, self._worn = {}, {}, set()
 
     async def nearest(
@@ -65,7 +66,7 @@ class VectorIndexes:
         limit: int,
         ask: Callable[[int | None], Query],
     ) -> list[Row]:
-        """Rows with a ``uuid``, best first. ``ask`` gives the query over so many hits of the index, or over all."""
+        """Rows with a ``uuid``, best first. ``ask`` returns the query over so many hits of the index, or over all."""
         asked = list(self.hits_to_ask_for(kind, group_ids, limit))
         for k in asked if asked and await self._are_alone(db, group_ids) else ():
             found = await self._indexed(db, kind, ask(k))
@@ -78,9 +79,9 @@ class VectorIndexes:
         return found
 
     def hits_to_ask_for(self, kind: Embedded, group_ids: Sequence[str], limit: int) -> Iterator[int]:
-        """So many that the group's share of them fills the limit, then more for a filter; none if a scan is as quick.
+        """Hits to request, so that the group's share fills the limit, plus more for a filter; none if a scan is faster.
 
-        Never for a small group, whose share would be bought with everyone else's vectors.
+        Never for a small group, which would read everyone else's vectors.
         """
         index = self._built.get(kind)
         sizes = self._sizes.get(kind, {})
@@ -94,12 +95,12 @@ class VectorIndexes:
 
     @staticmethod
     async def _are_alone(db: Database, group_ids: Sequence[str]) -> bool:
-        """Whether nobody but the owner of these groups has anything in the database."""
+        """Whether all data belongs to the owner of these groups."""
         (found,) = await db.read(GROUPS)
         return len({owner_of(group) for group in (*group_ids, *(row["id"] for row in found))}) == 1
 
     async def look(self, db: Database) -> None:
-        """See which indexes there are, and how large the groups are where that matters."""
+        """Read which indexes exist, and the sizes of the groups where that matters."""
         self._built = await db.vector_states()
         totals = await db.read(*map(queries_vectors.total, ALL))
         large = [kind for kind, ((row,)) in zip(ALL, totals, strict=True) if self._may_matter(kind, row["total"])]
@@ -109,10 +110,10 @@ class VectorIndexes:
             self._sizes[kind] = {row["id"]: row["total"] for row in found}
 
     async def tend(self, db: Database, dimension: int | None) -> None:
-        """Look, then build what a large group of the only principal needs and renew what deletions wore out.
+        """Read the state, then build what a large group of the only principal needs and renew worn indexes.
 
-        An index that nobody needs any more goes when the database stops: loading one whose making and dropping stand in
-        the append-only file would build it first.
+        An index that is no longer needed is dropped when the database stops: loading one whose creation and dropping
+        are in the append-only file would build it first.
         """
         await self.look(db)
         for kind in ALL:
@@ -129,7 +130,7 @@ class VectorIndexes:
         return total > self._threshold or kind in self._built
 
     async def _indexed(self, db: Database, kind: Embedded, query: Query) -> list[Row] | None:
-        """None if the index is not to be used: not there, or not complete yet."""
+        """None if the index cannot be used: missing or incomplete."""
         try:
             (found,) = await db.recovering(partial(db.attempt, query))
         except Refused:
@@ -139,7 +140,7 @@ class VectorIndexes:
         return found
 
     async def _notice_deleted(self, db: Database, kind: Embedded, vector: Vector, k: int) -> None:
-        """A search came up short: see whether that is because most of the nearest are gone."""
+        """After a search with too few hits: check whether most of the nearest were deleted."""
         counted = await self._indexed(db, kind, queries_vectors.alive(kind, vector, k))
         if counted is not None and counted[0]["alive"] < k // 2:
             self._worn.add(kind)
@@ -150,7 +151,7 @@ class VectorIndexes:
             self._built[kind] = Built(is_usable=False, percent=0)
 
     async def _renew(self, db: Database, kind: Embedded, dimension: int) -> None:
-        """The old one answers until the new one is complete."""
+        """Renew the index; the old one is used until the new one is complete."""
         is_first = await db.claim(f"renewed:{kind.label}", _RENEW_SECONDS)
         if is_first and await db.drop_vector_index(kind):
             await self._create(db, kind, dimension)

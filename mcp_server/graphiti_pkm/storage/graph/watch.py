@@ -1,4 +1,4 @@
-"""Waiting for a database that may fall silent or go away: nobody waits for ever, and one brings it back for all."""
+"""Waits for a database that may be silent or unavailable: with a limit, and with one recovery for all callers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,17 +7,16 @@ from typing import Protocol, TypeVar
 _Answer = TypeVar("_Answer")
 
 RETURN_SECONDS = 18.0
-"""How long calls wait, at most, for a database that has gone away: clients give up after 60 s, and a write waits for
-those before it."""
+"""Maximum wait of calls for an unavailable database: clients give up after 60 s, and a write waits for those before
+it."""
 _TRY_SECONDS = 5.0
-"""How long they wait for a new attempt once others have waited for so long in vain."""
+"""How long they wait for a new attempt after others have waited that long in vain."""
 _GLANCE_SECONDS = 0.3
-"""How long for one that others have waited for in vain."""
+"""How long they wait for an attempt that others have waited for in vain."""
 _REST_SECONDS = 1.0
-"""How long after a failed attempt there is no other, if it took as long: writes of a group come one after the other,
-and each would wait."""
+"""Seconds without a new attempt after a slow failed one: writes of a group are sequential, and each would wait."""
 _ATTEMPT_SECONDS = 150.0
-"""After which an attempt is given up: what it asked may be lost without a word."""
+"""Seconds after which an attempt is abandoned: its request may have been lost."""
 
 
 class Watched(Protocol):
@@ -27,15 +26,15 @@ class Watched(Protocol):
 
 
 class Watch:
-    """While an answer is late, the server has to show that it lives; asked once for all who wait."""
+    """While an answer is late, checks that the server is alive, once for all who wait."""
 
     def __init__(self, feel: Callable[[], Awaitable[None]]) -> None:
-        """``feel`` raises if the server does not answer, on a connection of its own and in bounded time."""
+        """``feel`` raises if the server does not answer, on a connection of its own and within a limit."""
         self._feel = feel
         self._pulse: asyncio.Task[None] | None = None
 
     async def answer(self, send: Callable[[], Awaitable[_Answer]], silent_seconds: float) -> _Answer:
-        """The answer, or what ``feel`` raised; it is asked each time that ``silent_seconds`` have passed."""
+        """The answer, or the error of ``feel``, which is called after every ``silent_seconds``."""
         asked = asyncio.ensure_future(send())
         try:
             while not (await asyncio.wait({asked}, timeout=silent_seconds))[0]:
@@ -52,7 +51,7 @@ class Watch:
 
 
 class Absence:
-    """A database that has gone away: one attempt at a time brings it back, and goes on when its callers have left."""
+    """An unavailable database: one attempt at a time restores it, and continues when its callers have left."""
 
     def __init__(
         self,
@@ -60,7 +59,7 @@ class Absence:
         seconds: float = RETURN_SECONDS,
         rest_seconds: float = _REST_SECONDS,
     ) -> None:
-        """``bring_back`` raises if that failed; ``seconds``: how long after it went away anybody waits for it."""
+        """``bring_back`` raises if it failed; ``seconds``: how long callers wait after the loss."""
         self._bring_back = bring_back
         self._seconds = seconds
         self._rest_seconds = rest_seconds
@@ -74,7 +73,7 @@ class Absence:
         return self._since is None
 
     def begin(self, since: float) -> None:
-        """Note that a call made at ``since``, by the clock of the event loop, has lost the database."""
+        """Record that a call started at ``since`` (event loop time) has lost the database."""
         if self._since is None and since >= self._returned:  # or what it lost has been replaced meanwhile
             self._since = since
 
@@ -100,7 +99,7 @@ class Absence:
         attempt.result()
 
     async def close(self) -> None:
-        """Give up."""
+        """Stop trying."""
         if self._attempt is not None and not self._attempt.done():
             self._attempt.cancel()
             await asyncio.wait({self._attempt})
@@ -118,6 +117,6 @@ class Absence:
 
 
 def _seen(attempt: "asyncio.Task[None]") -> None:
-    """Its callers may all have left."""
+    """Retrieves the result, since all callers may have left."""
     if not attempt.cancelled():
         attempt.exception()

@@ -229,8 +229,8 @@ def forget(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: 
 
 def forget_words(connection: sqlite3.Connection, forgetting: WriteIntent, before_seq: int) -> None:
     """Remove kept answers of the group, and instructions for the episodes concerned."""
-    told, gone = forgetting.forgets, forgetting.deletions
-    episodes = (*gone.episodes, *(text.uuid for text in (told.episodes if told is not None else ())))
+    forgets, gone = forgetting.forgets, forgetting.deletions
+    episodes = (*gone.episodes, *(text.uuid for text in (forgets.episodes if forgets is not None else ())))
     connection.execute(
         "DELETE FROM model_answers WHERE (SELECT group_id FROM extractions WHERE id = extraction_id) = ?",
         (forgetting.group_id,),

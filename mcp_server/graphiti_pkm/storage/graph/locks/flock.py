@@ -14,7 +14,7 @@ else:  # importable, so that preflight can say that the platform is not supporte
 
 
 def open_lock(path: Path) -> int:
-    """Open a lock file, made if missing; closing the descriptor gives up the lock.
+    """Open a lock file, created if necessary; closing the descriptor releases the lock.
 
     The descriptor is not inherited by programs we start, so that only we keep the lock alive.
     """
@@ -31,17 +31,17 @@ def try_lock(fd: int, mode: int) -> bool:
 
 
 def wait_for_lock(fd: int, mode: int) -> None:
-    """Take the lock, blocking this thread as long as it takes."""
+    """Take the lock, blocking this thread until it is free."""
     fcntl.flock(fd, mode)
 
 
 def unlock(fd: int) -> None:
-    """Give up the lock and keep the file open."""
+    """Release the lock and keep the file open."""
     fcntl.flock(fd, fcntl.LOCK_UN)
 
 
 def is_current(fd: int, path: Path) -> bool:
-    """Whether the open file still is the one at ``path`` (nobody removed or replaced it)."""
+    """Whether the open file is still the one at ``path`` (not removed or replaced)."""
     try:
         there = path.stat()
     except FileNotFoundError:

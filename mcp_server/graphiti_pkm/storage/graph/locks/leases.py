@@ -1,7 +1,7 @@
-"""Serial writes within a group across hosts on one database: a file lock on this host, then a lease in the database.
+"""Serialises writes within a group across hosts on one database: a file lock on this host, a lease in the database.
 
-A lease runs out when its holder does not renew it, by the clock of the database. Who was paused meanwhile learns it by
-its next write, which carries the number of its lease and does nothing once a newer one was given out.
+A lease expires if its holder does not renew it, by the clock of the database. A holder that was paused meanwhile
+notices by its next write, which carries the number of its lease and does nothing once a newer one was issued.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from graphiti_pkm.storage.graph.queries.values import Query, Row
 _log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 10.0
-"""How long the groups of a host that died stay closed."""
+"""How long the groups of a dead host stay locked."""
 PATIENCE_SECONDS = 40.0
 """How long a write waits for another host: less than a client waits for an answer."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.1
@@ -28,24 +28,24 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.1
 
 @dataclass(frozen=True)
 class Fence:
-    """What a write carries."""
+    """The number of a lease, carried by each write."""
 
     lock: str
     number: int
 
 
 class Fences:
-    """The leases that this process holds, by group; a write asks for that of its group."""
+    """The leases of this process, by group; a write uses that of its group."""
 
     def __init__(self) -> None:
         self._held: dict[str, Fence] = {}
 
     def of(self, group_id: str) -> Fence | None:
-        """The newest of those that cover the group; None where nothing was leased."""
+        """The newest lease that covers the group; None if there is none."""
         return self._held.get(queries_locks.lock_of(group_id)) or self._held.get(queries_locks.ALL)
 
     async def restore(self, database: Database) -> None:
-        """The whole graph was cleared, leases with it: those of this process are held on. Raises Unavailable."""
+        """Restore the leases of this process after the whole graph was cleared. Raises Unavailable."""
         for fence in self._held.values():
             try:
                 await database.write(queries_locks.restore(fence.lock, fence.number, round(LEASE_SECONDS * 1_000)))
@@ -71,9 +71,9 @@ class LeasedGroupLocks:
         lease_seconds: float = LEASE_SECONDS,
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
-        """``local`` serialises the processes of this host, so that one of them at a time asks the database.
+        """``local`` serialises the processes of this host, so that one at a time asks the database.
 
-        ``holder`` stands for them all: what a killed one has held, the next takes over at once.
+        ``holder`` identifies all of them: locks of a killed process are taken over by the next at once.
         """
         self._local = local
         self._holder = holder
@@ -101,7 +101,7 @@ class LeasedGroupLocks:
             yield
 
     def is_closed(self) -> bool:
-        """On this host; on others nobody sets a mark in this journal."""
+        """Whether this host excludes all writers; other hosts set no mark in this journal."""
         return self._local.is_closed()
 
     @asynccontextmanager
@@ -128,7 +128,7 @@ class LeasedGroupLocks:
                 await asyncio.shield(self._release(fence))
 
     async def _until(self, succeeds: Callable[[], Awaitable[bool]]) -> None:
-        """Ask with growing pauses. Raises Unavailable when it takes too long."""
+        """Retry with growing pauses. Raises Unavailable when it takes too long."""
         clock = asyncio.get_running_loop().time
         deadline, pause = clock() + self._patience_seconds, _FIRST_PAUSE
         while not await succeeds():
@@ -157,7 +157,7 @@ class LeasedGroupLocks:
             _log.warning("a lease could not be given back and runs out: %s", error.code)
 
     async def _write(self, query: Query) -> list[Row]:
-        """No row where a long write keeps the query from its node: as if it were held."""
+        """Run the query; no row, as if locked, if a long write blocks its node."""
         try:
             return await (await self._database()).write(query)
         except Refused as refused:

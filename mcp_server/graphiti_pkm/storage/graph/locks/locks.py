@@ -1,4 +1,4 @@
-"""Serial writes within a group, across all processes on a data directory, by file locks."""
+"""Serialises writes within a group across all processes on a data directory, by file locks."""
 
 import asyncio
 import hashlib
@@ -13,10 +13,10 @@ from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, SHARED, open_lock,
 
 
 class FlockGroupLocks:
-    """Implements GroupLocks. A killed holder frees its locks; holders in one process are served in order.
+    """Implements GroupLocks. Locks of a killed process are released; holders in one process are served in order.
 
-    Every holder shares ``all.lock``, which ``hold_all`` takes exclusively. ``gate.lock`` is passed through on the way
-    there and kept by ``hold_all``: without it a steady stream of holders would keep it waiting for ever.
+    Every holder shares ``all.lock``, which ``hold_all`` takes exclusively. ``gate.lock`` is passed on the way there and
+    kept by ``hold_all``: without it a steady stream of holders would keep it waiting for ever.
     """
 
     def __init__(self, data_dir: Path) -> None:
@@ -56,7 +56,7 @@ class FlockGroupLocks:
                 os.close(fd)
 
     def is_closed(self) -> bool:
-        """Whether a process, be it this one, holds all groups or waits for them."""
+        """Whether any process, including this one, holds all groups or waits for them."""
         gate = open_lock(self._directory / "gate.lock")
         try:
             return not try_lock(gate, SHARED)
@@ -71,10 +71,10 @@ class FlockGroupLocks:
 
 
 async def _wait(fd: int, mode: int) -> int:
-    """Block in a thread of its own until the lock is ours.
+    """Wait in a separate thread for the lock.
 
-    The system call cannot be interrupted: when the task is cancelled, the thread closes the descriptor once it has
-    the lock. It is a daemon, so that it does not keep the program from ending.
+    The system call cannot be interrupted: if the task is cancelled, the thread closes the descriptor once it has the
+    lock. It is a daemon thread, so that it does not keep the program running.
     """
     loop = asyncio.get_running_loop()
     taken: asyncio.Future[int] = loop.create_future()

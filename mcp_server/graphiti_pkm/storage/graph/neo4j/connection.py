@@ -15,7 +15,7 @@ _ACQUIRE_SECONDS = 20.0
 
 
 class Neo4jRefused(Refused):
-    """With what the code of Neo4j's error tells; the message itself is not kept."""
+    """A refusal by Neo4j, with its error code but without its message."""
 
     def __init__(self, query: str, error: Neo4jError) -> None:
         code = error.code or ""
@@ -23,11 +23,11 @@ class Neo4jRefused(Refused):
         super().__init__(query, is_transient=is_of_server or "TimedOut" in code or "Terminated" in code)
         self.is_existing_index = "AlreadyExists" in code
         self.may_be_repeated = isinstance(error, TransientError | ConstraintError)
-        """A deadlock, or two that made the same node at once: the second finds it."""
+        """A deadlock, or two transactions that created the same node at once: the second will find it."""
 
 
 def open_driver(uri: str, username: str, password: SecretStr | None, most: int) -> AsyncDriver:
-    """Connects when it is used. Raises ConfigurationError."""
+    """Open a driver, which connects when it is used. Raises ConfigurationError."""
     try:
         return AsyncGraphDatabase.driver(
             uri,

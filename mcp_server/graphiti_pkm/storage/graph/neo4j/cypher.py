@@ -1,6 +1,6 @@
-"""What Neo4j says otherwise than FalkorDB: constructs of Cypher, values and full text.
+"""Translates FalkorDB's constructs, values and full text to Neo4j's Cypher.
 
-The texts of queries are shared. They are constants but for labels, so each is translated once.
+The texts of queries are shared. They are constants except for labels, so each is translated once.
 """
 
 import functools
@@ -51,7 +51,7 @@ _STOP_WORDS = re.compile(
     "a|an|and|are|as|at|be|but|by|for|if|in|into|is|it|no|not|of|on|or|such|that|the|their|then|there|these|they|"
     "this|to|was|will|with"
 )
-"""Of Lucene's English analyzer, which drops them. With a digit at their end they are words as any others."""
+"""Stop words of Lucene's English analyzer, which drops them. With a digit at the end they are ordinary words."""
 
 
 @functools.cache
@@ -63,7 +63,7 @@ def translated(text: str) -> str:
 
 
 def parameters(text: str, given: Mapping[str, object]) -> dict[str, object]:
-    """As the driver takes them, with what the text needs besides.
+    """Parameters in the driver's types, with those that the text needs additionally.
 
     Raises:
         InvalidInput: a value cannot be stored (NUL, lone surrogate, not a number, an integer too large).
@@ -73,7 +73,7 @@ def parameters(text: str, given: Mapping[str, object]) -> dict[str, object]:
 
 
 def native(value: object) -> object:  # noqa: C901, PLR0911 one for each type
-    """A value as the driver takes it. Raises InvalidInput."""
+    """A value in the driver's types. Raises InvalidInput."""
     match value:
         case None | bool():
             return value
@@ -100,7 +100,7 @@ def native(value: object) -> object:  # noqa: C901, PLR0911 one for each type
 
 
 def plain(value: Any) -> Any:
-    """A value of an answer as the store knows it: instants are texts."""
+    """A value of an answer in the store's types: instants are texts."""
     match value:
         case DateTime():
             return iso(value.to_native())
@@ -121,14 +121,14 @@ def _vector(value: "array[float]") -> list[float]:
 
 
 def _lucene(asked: FullText) -> str:
-    """The scope decides what is found, not how well it fits."""
+    """The scope filters but does not affect the score."""
     scopes = " OR ".join(asked.scopes)
     words = " OR ".join(map(_phrase, asked.words))
     return f"+{asked.prefix}scope:({scopes})^0 +{asked.prefix}text:({words})"
 
 
 def _phrase(words: str) -> str:
-    """Also of one word: Lucene makes several of characters without spaces between, which have to stand together."""
+    """A phrase, also of one word: Lucene splits characters without spaces into words, which must be adjacent."""
     return '"' + " ".join(map(_kept, words.split())) + '"'
 
 

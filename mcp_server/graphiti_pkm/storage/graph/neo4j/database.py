@@ -1,7 +1,7 @@
 """The port ``Database`` on Neo4j 5.26 or newer, through the official driver.
 
-A query is one transaction, so a write is there as a whole or not at all, and committed when it is answered. Errors and
-logs name a query and never hold its text, its parameters or the database's message, which may quote them.
+A query is one transaction, so a write is applied completely or not at all, and committed when it is answered. Errors
+and logs name a query and never contain its text, its parameters or the database's message, which may quote them.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Neo4jDatabase:
-    """One database on one server or cluster. ``attempt`` fails as it comes; ``read`` and ``write`` try again."""
+    """One database on one server or cluster. ``attempt`` fails at once; ``read`` and ``write`` retry."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class Neo4jDatabase:
         on_return: Callable[[], None],
         connect: Callable[[], AsyncDriver],
     ) -> None:
-        """``on_return`` is called when the database answers again after a time in which it did not.
+        """``on_return`` is called when the database answers again after an outage.
 
-        ``connect`` opens one connection more, to see whether the server is there.
+        ``connect`` opens another connection, to check that the server is available.
         """
         self._writer, self._reader, self._name = writer, reader, name
         self._bookmarks = AsyncGraphDatabase.bookmark_manager()
@@ -94,22 +94,19 @@ class Neo4jDatabase:
         return answers
 
     async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """The answer, after one more try if the connection is lost; ``send`` must be repeatable. Raises Unavailable.
-
-        The driver drops its dead connections with the first failure and opens new ones for the second try.
-        """
+        """The answer, after one retry if the connection was lost; ``send`` must be repeatable. Raises LOST."""
         try:
             return await self._pulse.recovering(send)
         except LOST:
             raise Unavailable(_GONE) from None
 
     async def _come_back(self) -> None:
-        """It may be another database by now: one restored from a copy, or an empty one."""
+        """Check the database after an outage: it may be another one, restored from a copy, or empty."""
         await neo4j_schema.ensure(self)
         self._on_return()
 
     async def is_durable(self, timeout_ms: int) -> bool:  # noqa: ARG002 a commit needs no waiting
-        """What was answered is committed, and Neo4j syncs its log with every commit."""
+        """True: an answered write is committed, and Neo4j syncs its log with every commit."""
         await self.read(_PING)
         return True
 
@@ -156,9 +153,9 @@ class Neo4jDatabase:
         await self.prepare()
 
     async def erase(self) -> bool:
-        """As far as a client can, which is nothing: Neo4j prunes logs and uses space again in its own time.
+        """Nothing a client can do: Neo4j prunes logs and reuses space in its own time.
 
-        ``opening`` has that told.
+        ``opening`` reports that in the status.
         """
         return True
 
@@ -182,11 +179,11 @@ class Neo4jDatabase:
         return True
 
     async def claim(self, key: str, seconds: int) -> bool:
-        """By the database's clock. The node is locked before it is looked at."""
+        """Claim by the database's clock. The node is locked before it is read."""
         return bool(await self.write(Query("claim", _CLAIM, {"key": key, "seconds": seconds})))
 
     async def _write_patiently(self, query: Query) -> list[list[Row]]:
-        """Again after a deadlock or a race: nothing of the query is there then."""
+        """Retry after a deadlock or a race: nothing of the query was applied then."""
         pause = _FIRST_PAUSE
         for _ in range(_TRIES - 1):
             try:
@@ -230,15 +227,15 @@ _CLEAR = Query(
     DETACH DELETE n RETURN count(n) AS gone""",
     {},
 )
-"""All but the lock of whoever clears: another host would take one that is gone for free. Locks of groups go, so that a
-writer who was paused meanwhile finds that the lock is not his any more."""
+"""Everything except the lock of the caller, which another host would otherwise take for free. Locks of groups are
+removed, so that a writer that was paused notices that it lost its lock."""
 _CLAIM = """MERGE (m:Meta {id: 'claim ' + $key}) SET m.asked_at = datetime()
 WITH m WHERE coalesce(m.claimed_until, datetime({epochMillis: 0})) <= datetime()
 SET m.claimed_until = datetime() + duration({seconds: $seconds}) RETURN 1 AS claimed"""
 
 
 def open_neo4j(settings: Settings, on_return: Callable[[], None] = lambda: None) -> Neo4jDatabase:
-    """Connections as the settings say; none is made before the first query. Raises ConfigurationError."""
+    """Open a database as configured; the first query connects. Raises ConfigurationError."""
     uri, most = settings.neo4j_uri or "", settings.database_connections
     connect = partial(open_driver, uri, settings.neo4j_username, settings.neo4j_password)
     writer = connect(most)

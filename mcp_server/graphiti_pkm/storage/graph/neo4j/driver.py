@@ -26,9 +26,9 @@ silence_dependencies()  # here, as whatever runs Graphiti's own code gets its dr
 
 
 class OneGraphNeo4jDriver(Neo4jDriver):
-    """Graphiti's Neo4j driver over connections that are there, which stay open when it is closed.
+    """Graphiti's Neo4j driver over existing connections, which stay open when it is closed.
 
-    The stock driver opens its own, builds indexes whenever it is made, prints, and logs the database's messages.
+    The stock driver opens its own, builds indexes whenever it is created, prints, and logs the database's messages.
     """
 
     def __init__(self, client: AsyncDriver, database: str, watched: Watched) -> None:
@@ -45,11 +45,11 @@ class OneGraphNeo4jDriver(Neo4jDriver):
         await self._unused.close()
 
     def clone(self, database: str) -> "OneGraphNeo4jDriver":  # noqa: ARG002 the signature is Graphiti's
-        """Itself: a group is no other database."""
+        """Returns itself: groups are in the same database."""
         return self
 
     async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
-        """Nothing: ``neo4j_schema`` is the one place that builds indexes."""
+        """Does nothing: only ``schema`` builds indexes."""
 
     async def health_check(self) -> None:
         """Raises Unavailable."""

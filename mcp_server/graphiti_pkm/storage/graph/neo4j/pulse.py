@@ -1,4 +1,4 @@
-"""Whether a Neo4j still is there, asked while it keeps somebody waiting, and once more before it is used again."""
+"""Checks that a Neo4j still answers while a call waits, and once more before it is used again."""
 
 import asyncio
 import logging
@@ -14,27 +14,27 @@ from graphiti_pkm.storage.graph.watch import Absence, Watch
 _log = logging.getLogger(__name__)
 
 SILENT_SECONDS = 3.0
-"""After which a call asks whether the server is still there."""
+"""Seconds after which a waiting call checks the server."""
 _ANSWER_SECONDS = 5.0
 
 _Answer = TypeVar("_Answer")
 
 
 class Pulse:
-    """Finds out in seconds that a server fell silent, and brings it back into use once, for all who wait for it.
+    """Notices within seconds that a server is silent, and restores it once for all waiting calls.
 
-    The driver has no limit for an answer: behind a network that is gone, a call would wait for ever.
+    The driver has no timeout for an answer: behind a broken network, a call would wait for ever.
     """
 
     def __init__(self, connect: Callable[[], AsyncDriver], come_back: Callable[[], Awaitable[None]]) -> None:
-        """``come_back`` sees to it that a server that was gone can be used: it may have lost anything meanwhile."""
+        """``come_back`` prepares a server that was away for use, since it may have lost anything meanwhile."""
         self._connect = connect
         self._come_back = come_back
         self._watch = Watch(self._feel)
         self._absence = Absence(self._bring_back)
 
     async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """The answer, after one more try if the connection was lost; ``send`` must be repeatable. Raises LOST."""
+        """The answer, after one retry if the connection was lost; ``send`` must be repeatable. Raises LOST."""
         began = asyncio.get_running_loop().time()
         if self._absence.is_over:
             try:
@@ -50,7 +50,7 @@ class Pulse:
         return await self._watch.answer(send, SILENT_SECONDS)
 
     async def close(self) -> None:
-        """Stop bringing it back."""
+        """Stop the recovery."""
         await self._absence.close()
 
     async def _bring_back(self) -> None:
@@ -58,7 +58,7 @@ class Pulse:
         await self._come_back()
 
     async def _feel(self) -> None:
-        """On a connection of its own: those of the pool may all be at work. Raises LOST."""
+        """Check on a separate connection, since the pool may be busy. Raises LOST."""
         try:
             async with asyncio.timeout(_ANSWER_SECONDS), self._connect() as driver:
                 await driver.verify_connectivity()

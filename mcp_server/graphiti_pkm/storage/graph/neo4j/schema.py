@@ -1,4 +1,4 @@
-"""The indexes and constraints of Neo4j, built once, and what they say of themselves."""
+"""Builds Neo4j's indexes and constraints, and reports their state."""
 
 import logging
 from functools import partial
@@ -15,9 +15,9 @@ from graphiti_pkm.storage.graph.vector_indexes import ALL, EF_CONSTRUCTION, Buil
 _log = logging.getLogger(__name__)
 
 OLDEST = (5, 26)
-"""What Graphiti asks for, and the first with what we use: vector functions, and indexes of vectors of relations."""
+"""The oldest version that Graphiti supports, and the first with vector functions and vector indexes of relations."""
 _POLL_SECONDS = 0.05
-"""Asked by ourselves: the database's own procedure waits for indexes of vectors as well, which are built meanwhile."""
+"""Polled, because the database's own procedure would also wait for vector indexes, which are built meanwhile."""
 _ONLINE = "ONLINE"
 _ALL_BUILT = 100
 
@@ -36,7 +36,7 @@ _UNIQUE = (
     ("Reading", "uuid"),
     ("Server", "id"),
 )
-"""Of our own labels: two servers that write the same at once make it once. Graphiti's labels have no constraints."""
+"""Constraints of our own labels, so that two servers create a node once. Graphiti's labels have none."""
 _INDEXED = (
     ("Name", "entity_uuid"),
     ("Name", "group_id"),
@@ -79,13 +79,13 @@ _VECTOR_STATES = Query(
 
 
 class Attempts(Database, Protocol):
-    """A database whose single attempts have a time limit of their own."""
+    """A database whose attempts have their own time limit."""
 
     async def attempt(self, *queries: Query, writing: bool = False, seconds: float = ...) -> list[list[Row]]: ...
 
 
 async def ensure(database: Attempts) -> None:
-    """Build what is missing, also from an older version, then wait until all is indexed; cheap when it already is.
+    """Build what is missing, also from an older version, and wait until all is indexed; cheap if nothing is missing.
 
     Raises:
         ConfigurationError: the server is too old.
@@ -128,7 +128,7 @@ async def vector_states(database: Attempts) -> dict[Embedded, Built]:
 
 
 def create_vector_index(kind: Embedded, dimension: int) -> Query:
-    """Returns at once; the database builds it in the background."""
+    """Create it; returns at once, the database builds it in the background. Refused if there is one."""
     pattern = f"()-[e:{kind.label}]-()" if kind.is_relation else f"(e:{kind.label})"
     return Query(
         "create vector index",
@@ -140,7 +140,7 @@ def create_vector_index(kind: Embedded, dimension: int) -> Query:
 
 
 def drop_vector_index(kind: Embedded) -> Query:
-    """Refused where there is none."""
+    """Drop it; refused if there is none."""
     return Query("drop vector index", f"DROP INDEX {_name(kind)}", {})
 
 
@@ -166,7 +166,7 @@ async def check_version(database: Attempts) -> None:
 
 
 async def _build(database: Attempts) -> None:
-    """What is there already stays, whoever else builds it at the same time."""
+    """Build missing ones; existing ones stay, even if another process builds them at the same time."""
     from graphiti_core.driver.driver import GraphProvider  # noqa: PLC0415 slow to import, loaded by now
     from graphiti_core.graph_queries import get_range_indices  # noqa: PLC0415 same
 

@@ -1,4 +1,4 @@
-"""What the parts of the store share: one database, opened on first use."""
+"""Shared by the parts of the store: one database, opened on first use."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ class OpenGraph:
         self._connecting = asyncio.Lock()
 
     async def database(self) -> Database:
-        """The one that is open, or is now. Raises ConfigurationError, NewerSchema, Unavailable."""
+        """The open database, opened now if necessary. Raises ConfigurationError, Unavailable."""
         if self._database is not None:
             return self._database
         async with self._connecting:
@@ -37,25 +37,25 @@ class OpenGraph:
         return database
 
     async def dimension(self, *, is_new: bool = False) -> int | None:
-        """Of the vectors in the database, None while there are none; ``is_new``: as it is now, not as once seen."""
+        """Dimension of the vectors in the database, None while there are none; ``is_new``: read again, not cached."""
         if self.known_dimension is None or is_new:
             _, self.known_dimension = await schema.embedding(await self.database())
         return self.known_dimension
 
     def forget_vectors(self) -> None:
-        """The graph is another now."""
+        """Forget what is known about the vectors, because the graph was replaced."""
         self.known_dimension = None
         self.vectors.forget()
 
     async def close(self) -> None:
-        """The next question opens it again."""
+        """Close the database; the next query opens it again."""
         if self._database is not None:
             await self._database.close()
             self._database = None
 
 
 class Part:
-    """One named part of the store; it keeps nothing of its own."""
+    """One named part of the store, without state of its own."""
 
     def __init__(self, opened: OpenGraph) -> None:
         self._opened = opened

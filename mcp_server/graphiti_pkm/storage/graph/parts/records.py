@@ -64,7 +64,7 @@ class Records(Part):
         return {key: names[key] for key in keys if key in names}
 
     async def _unnamed(self, db: Database, group_id: str, keys: set[str]) -> Mapping[str, Name]:
-        """Entities that Graphiti made without a ``Name`` of ours; of namesakes the first uuid."""
+        """Entities that Graphiti created without a ``Name`` of ours; of several with one name the first uuid."""
         normalised = [key.partition(_KEY_SEPARATOR)[2] for key in keys]
         (found,) = await db.read(queries_read.unnamed(group_id, normalised))
         names: dict[str, Name] = {}

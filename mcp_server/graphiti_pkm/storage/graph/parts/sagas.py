@@ -42,7 +42,7 @@ class Sagas(Part):
 
 
 def _saga(row: Row) -> Saga:
-    """Whoever wrote it, so with any of its values missing."""
+    """A saga, written by any program, so any of its values may be missing."""
     texts = {key: row[key] or "" for key in ("uuid", "group_id", "name", "summary")}
     instants = {
         key: mapping.instant(row[key]) if row[key] else None

@@ -22,7 +22,7 @@ def scores(found: Iterable[Row]) -> dict[str, float]:
 
 
 def is_direction(vector: Vector) -> bool:
-    """False for a zero vector and for one with infinities: its cosine with anything is no number."""
+    """False for zero vectors and for those with infinities, whose cosine is not a number."""
     length = math.fsum(value * value for value in vector)
     return math.isfinite(length) and length > 0
 
@@ -57,7 +57,7 @@ class Searches(Part):
         limit: int,
         ask: Callable[[Sequence[queries_search.Weighed]], Query],
     ) -> dict[str, float]:
-        """The best by words of what ``ask`` matches: by the rarer ones, and by all if these do not fill the limit."""
+        """The best word matches of ``ask``: by rare words, and by all words if those do not fill the limit."""
         words = await self._weighed(terms, group_ids, kind)
         if not words:
             return {}
@@ -70,7 +70,7 @@ class Searches(Part):
     async def _weighed(
         self, terms: Sequence[str], group_ids: Sequence[str], kind: queries_search.ScopeKind
     ) -> list[queries_search.Weighed]:
-        """The words of a search by how rare they are in these groups; none if no text of theirs has any."""
+        """The words of a search weighed by how rare they are in these groups; empty if none occurs."""
         asked = queries_search.asked_words(terms, group_ids, kind)
         if len(asked) <= 1:
             return queries_search.weighed(asked, dict.fromkeys(range(len(asked)), 1))
@@ -116,7 +116,7 @@ class Searches(Part):
         return found
 
     async def _is_comparable(self, vector: Vector) -> bool:
-        """False when nothing can be near. Raises EmbeddingMismatch for another dimension than the database's."""
+        """False if nothing can be near. Raises EmbeddingMismatch for another dimension than the database's."""
         dimension = await self._opened.dimension()
         if dimension is not None and dimension != len(vector):
             dimension = await self._opened.dimension(is_new=True)

@@ -22,14 +22,14 @@ class VectorKeeping(Part):
     """The port ``GraphVectors``."""
 
     settle_seconds = 15.0
-    """The first searches after a start have the machine to themselves for so long."""
+    """Seconds after a start that are left to searches."""
 
     async def vector_indexes(self) -> tuple[VectorIndex, ...]:
         found = await (await self._db()).vector_states()
         return tuple(VectorIndex(name=kind.name, percent=index.percent) for kind, index in found.items())
 
     async def tend_vector_indexes(self) -> None:
-        """Build, renew and drop as the sizes of the groups ask for; returns while the database builds.
+        """Build, renew and drop indexes by the sizes of the groups; returns while the database builds.
 
         Raises:
             Unavailable: the database does not answer.
@@ -39,11 +39,11 @@ class VectorKeeping(Part):
         await self._opened.vectors.tend(db, dimension)
 
     async def detect_vector_indexes(self) -> None:
-        """Use the indexes that are there, and leave them as they are. Raises Unavailable."""
+        """Use the existing indexes without changing them. Raises Unavailable."""
         await self._opened.vectors.look(await self._db())
 
     async def maintain_vector_indexes(self, stop: asyncio.Event) -> None:
-        """Tend them until the end."""
+        """Maintain them until ``stop`` is set."""
         work, seconds = self.detect_vector_indexes, self.settle_seconds
         while not stop.is_set():
             try:

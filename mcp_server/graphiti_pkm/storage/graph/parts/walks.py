@@ -1,4 +1,4 @@
-"""Reads that go further than one edge: what the capability explore asks."""
+"""Walks over more than one edge: the queries of the capability explore."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _Way: TypeAlias = tuple[str, ...]
 """Uuids of the entities along a path."""
 
 MOST_FACTS = 250_000
-"""Most that one hop may read: some seconds."""
+"""Maximum number of facts that one hop reads: some seconds."""
 
 
 class Walks(Part):
@@ -97,14 +97,14 @@ class Walks(Part):
 
 @dataclass
 class _End:
-    """What is reached from one end of a path so far."""
+    """Entities reached from one end of a path so far."""
 
     before: dict[str, list[str]]
-    """By entity those one hop nearer to the end, or some of them; of the end itself none."""
+    """By entity, (some of) those one hop nearer to the end; empty for the end itself."""
     frontier: list[str]
     hops: int
     cost: int
-    """Facts that the next hop has to read."""
+    """Number of facts that the next hop reads."""
 
     @classmethod
     def at(cls, uuid: str, facts: int) -> "_End":
@@ -118,7 +118,7 @@ class _End:
         self.cost = sum(row["facts"] for row in new.values())
 
     def ways_to(self, uuid: str) -> Iterator[_Way]:
-        """From the end, each once."""
+        """Paths from the end, without duplicates."""
         if not self.before[uuid]:
             yield (uuid,)
         for nearer in sorted(self.before[uuid]):
@@ -129,7 +129,7 @@ class _End:
 async def _shortest_ways(
     db: "Database", source: _End, target: _End, wanted: FactFilter, max_hops: int, limit: int
 ) -> list[_Way]:
-    """At most ``limit`` ways of equal length, all there are if they are fewer.
+    """At most ``limit`` paths of equal length; all, if there are fewer.
 
     Each entity remembers ``limit`` of those it was reached from: if there are more, these are ways enough.
     """

@@ -32,14 +32,14 @@ _PROBE = "write probe"
 
 NOT_NOW = "The database cannot store anything right now; its disk may be full. Its own log says more."
 DURABLE_TIMEOUT_MS = 5_000
-"""Under ``appendfsync everysec`` the answer takes up to a second."""
+"""Milliseconds; under ``appendfsync everysec`` the answer takes up to a second."""
 
 
 class Writer(Part):
     """The port ``GraphWriter``."""
 
     def __init__(self, opened: OpenGraph, fences: Fences, server: str | None) -> None:
-        """``server``: who we are to other servers of this database; None if there are none."""
+        """``server``: our id among other servers of this database; None if there are none."""
         super().__init__(opened)
         self._fences = fences
         self._server = server
@@ -113,7 +113,7 @@ class Writer(Part):
         return dimension if known is None else None
 
     async def _outdated_labels(self, intent: WriteIntent) -> dict[str, tuple[str, ...]]:
-        """Labels to take off, by entity: Cypher takes only labels that stand in its text."""
+        """Labels to remove, by entity: Cypher accepts labels only in its text."""
         if not intent.entities:
             return {}
         kept = {entity.uuid: {"Entity", entity.label} for entity in intent.entities}
@@ -189,7 +189,7 @@ def _episodes(intent: WriteIntent) -> list[object]:
 
 
 def _entities(intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[str, ...]]) -> Iterator[Section]:
-    """Labels stand in the query text, so there is a section for each set of them."""
+    """Entities by their set of labels: labels are part of the query text, so each set needs a section."""
     alike: dict[tuple[str | None, tuple[str, ...]], list[Entity]] = defaultdict(list)
     for entity in intent.entities:
         alike[entity.label, outdated.get(entity.uuid, ())].append(entity)
@@ -210,7 +210,7 @@ def _entities(intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[s
 
 
 def _names(intent: WriteIntent) -> list[object]:
-    """The text is among the spellings, for the case that the name is there in another."""
+    """Names; the spellings include the text, in case the name exists in another spelling."""
     return [
         {**dict(name), "id": digest(name.key), "spellings": list(dict.fromkeys((name.text, *name.spellings)))}
         for name in intent.names
@@ -218,7 +218,7 @@ def _names(intent: WriteIntent) -> list[object]:
 
 
 def _aliases(intent: WriteIntent) -> list[object]:
-    """Each alias and spelling is a search text of its own: the entity's need not be known to add one."""
+    """Each alias and spelling is a separate search text, so that adding one needs no others."""
     return [
         {
             "name_id": digest(name.key),
@@ -297,30 +297,30 @@ def _changes(intent: WriteIntent) -> list[object]:
 
 
 def _forgotten(intent: WriteIntent) -> Iterator[Section]:
-    told = intent.forgets
-    if told is None:
+    forgets = intent.forgets
+    if forgets is None:
         return
-    yield queries_write.FORGET_TEXTS, [dict(left) for left in told.episodes]
+    yield queries_write.FORGET_TEXTS, [dict(left) for left in forgets.episodes]
     texts = [
-        {"uuid": left.uuid, "text": searchable_with_parts(f"{left.name} {left.content}")} for left in told.episodes
+        {"uuid": left.uuid, "text": searchable_with_parts(f"{left.name} {left.content}")} for left in forgets.episodes
     ]
     yield queries_write.FORGET_SEARCH_TEXTS, texts
-    yield queries_write.FORGET_LINKS, [told.facts] if told.facts else []
+    yield queries_write.FORGET_LINKS, [forgets.facts] if forgets.facts else []
     for text in queries_write.FORGET_FACTS:
-        yield text, told.facts
-    yield queries_write.FORGET_PASSAGES, told.passages
+        yield text, forgets.facts
+    yield queries_write.FORGET_PASSAGES, forgets.passages
     yield (
         queries_write.FORGET_MENTIONS,
-        [{"episode_uuid": episode, "entity_uuid": entity} for episode, entity in told.mentions],
+        [{"episode_uuid": episode, "entity_uuid": entity} for episode, entity in forgets.mentions],
     )
-    yield queries_write.FORGET_REASONS, [{"uuid": uuid, "reason": FORGOTTEN} for uuid in told.reasons]
-    yield queries_sagas.FORGET_COMMUNITIES, told.members
+    yield queries_write.FORGET_REASONS, [{"uuid": uuid, "reason": FORGOTTEN} for uuid in forgets.reasons]
+    yield queries_sagas.FORGET_COMMUNITIES, forgets.members
     for text in queries_write.FORGET_NAMES:
-        yield text, [_remaining_names(left) for left in told.names]
+        yield text, [_remaining_names(left) for left in forgets.names]
 
 
 def _remaining_names(left: RemainingNames) -> object:
-    """Names and search texts of an entity that stay, by what they are found by."""
+    """The remaining names and search texts of an entity, with their search terms."""
     spelt = [f"{name.key}{_SPELLING}{text}" for name in left.names for text in (name.text, *name.spellings)]
     ids = [digest(name.key) for name in left.names]
     return {

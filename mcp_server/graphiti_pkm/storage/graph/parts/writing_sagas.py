@@ -1,4 +1,4 @@
-"""What a write makes of sagas and communities, as sections of its query."""
+"""Writes sagas and communities, as sections of the query of a write."""
 
 from collections.abc import Iterator
 from uuid import UUID, uuid5
@@ -11,7 +11,7 @@ from graphiti_pkm.storage.graph.values import Instant
 
 
 def saga_sections(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
-    """After episodes and entities, before anything is deleted: as Graphiti saves them, each edge once a pair."""
+    """Runs after episodes and entities, before deletions; in Graphiti's own form, one edge per pair."""
     yield queries_sagas.SAGAS, [_properties(saga) for saga in intent.sagas]
     for text, records in (
         (queries_sagas.SAGA_STEPS, intent.saga_steps),
