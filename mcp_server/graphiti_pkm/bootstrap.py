@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from graphiti_pkm.core.context import Context
@@ -27,6 +27,7 @@ from graphiti_pkm.graphiti_adapter.digests import GraphitiDigester
 from graphiti_pkm.graphiti_adapter.language_model import ModelOnDemand, language_model
 from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor
 from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
+from graphiti_pkm.graphiti_adapter.readable_store import ReadableStore
 from graphiti_pkm.server.tools.registry import CAPABILITIES
 from graphiti_pkm.settings.loader import Settings, leave_processors
 from graphiti_pkm.storage.commit import Committer
@@ -36,8 +37,11 @@ from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
 from graphiti_pkm.storage.graph.measured_database import measured
 from graphiti_pkm.storage.graph.opening import Host, opening
+from graphiti_pkm.storage.graph.sqlite.host import SqliteHost
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
 from graphiti_pkm.storage.jobs import Jobs
+from graphiti_pkm.storage.journal.opening import journal_file
 from graphiti_pkm.storage.journal.server_id import server_id
 from graphiti_pkm.storage.journal.signing_key import keep_signing_key, signing_key
 from graphiti_pkm.storage.journal.store import SqliteJournal
@@ -100,21 +104,18 @@ async def open_memory(
     """
     leave_processors()
     await asyncio.to_thread(require, settings.data_dir, is_embedded=settings.effective_backend == "embedded")
-    opened = opening(settings)
-    server = await asyncio.to_thread(server_id, settings.data_dir) if opened.host.is_shared else None
-    fences = Fences()
-    graph = GraphStore(measured(opened.open_database, metrics), settings.vector_index_threshold, server, fences)
-    journal = SqliteJournal(settings.data_dir)
+    stores = await asyncio.to_thread(_stores, settings, metrics)
+    graph, journal, server = stores.graph, stores.journal, stores.server
     configured = configured_embedder(settings, metrics)
     embedder = RecordedEmbedder(MeasuredEmbedder(configured, metrics), journal)
     locks: GroupLocks = FlockGroupLocks(settings.data_dir)
-    if server is not None:
-        locks = LeasedGroupLocks(locks, server, graph.database, fences)
+    if isinstance(graph, GraphStore) and server is not None:
+        locks = LeasedGroupLocks(locks, server, graph.database, stores.fences)
     key = await asyncio.to_thread(signing_key, settings.data_dir)
     elapsed = time.monotonic if now is _utc_now else lambda: now().timestamp()
     context = Context(graph, journal, embedder, locks, settings, now, Signer(key), elapsed)
     async with contextlib.AsyncExitStack() as stack:
-        stack.callback(opened.host.release)
+        stack.callback(stores.host.release)
         stack.push_async_callback(configured.close)
         stack.push_async_callback(journal.close)
         stack.push_async_callback(graph.close)
@@ -122,7 +123,7 @@ async def open_memory(
         if model is not None:
             stack.push_async_callback(model.close)
         memory = _assemble(
-            context, graph, configured, opened.host, journal, _model(model, graph, embedder, settings), lease
+            context, graph, configured, stores.host, journal, _model(model, graph, embedder, settings), lease
         )
 
         def back_again() -> None:
@@ -130,12 +131,12 @@ async def open_memory(
             memory.recovery.after_restart()
 
         stack.push_async_callback(memory.running.close)
-        opened.on_restart = back_again
+        stores.when_restarted(back_again)
         if not replays:
             yield memory
             return
         await _brought_together(memory)
-        if server is not None:
+        if isinstance(graph, GraphStore) and server is not None:
             agreed = await graph.agree_on_signing_key(key)
             await asyncio.to_thread(keep_signing_key, settings.data_dir, agreed)
             context.signer.use(agreed)
@@ -145,7 +146,38 @@ async def open_memory(
         yield memory
 
 
-def _background_work(memory: Memory, graph: GraphStore, stop: asyncio.Event) -> list[asyncio.Task[None]]:
+@dataclass(frozen=True)
+class _Stores:
+    """Where the settings put the memory; nothing is opened yet."""
+
+    graph: GraphStore | SqliteGraph
+    journal: SqliteJournal
+    host: Host
+    when_restarted: Callable[[Callable[[], None]], None]
+    """Is given what to call when the database was started anew and may have lost writes."""
+    server: str | None = None
+    """Who we are to other servers of the database; None if there are none."""
+    fences: Fences = field(default_factory=Fences)
+
+
+def _stores(settings: Settings, metrics: Metrics) -> _Stores:
+    """Raises ConfigurationError."""
+    if settings.effective_backend == "sqlite":
+        file = journal_file(settings)
+        journal = SqliteJournal(settings.data_dir, file=file)
+        return _Stores(SqliteGraph(file), journal, SqliteHost(), lambda _: None)
+    opened = opening(settings)
+    server = server_id(settings.data_dir) if opened.host.is_shared else None
+    fences = Fences()
+    graph = GraphStore(measured(opened.open_database, metrics), settings.vector_index_threshold, server, fences)
+
+    def when_restarted(act: Callable[[], None]) -> None:
+        opened.on_restart = act
+
+    return _Stores(graph, SqliteJournal(settings.data_dir), opened.host, when_restarted, server, fences)
+
+
+def _background_work(memory: Memory, graph: GraphStore | SqliteGraph, stop: asyncio.Event) -> list[asyncio.Task[None]]:
     """What runs beside the calls until ``stop`` is set."""
     loops = {
         "keep durable": memory.recovery.mark_durable_periodically(stop),
@@ -166,7 +198,7 @@ async def _brought_together(memory: Memory) -> None:
     await memory.reembedding.agree_on_graph()
 
 
-def _model(model: ModelOnDemand | None, graph: GraphStore, embedder: Embedder, settings: Settings) -> Model | None:
+def _model(model: ModelOnDemand | None, graph: ReadableStore, embedder: Embedder, settings: Settings) -> Model | None:
     """None without a model. Raises ConfigurationError for types that cannot be used."""
     if model is None:
         return None
@@ -191,7 +223,7 @@ def configured_embedder(settings: Settings, metrics: Metrics = UNCOUNTED) -> Loc
 
 def _assemble(
     context: Context,
-    graph: GraphStore,
+    graph: GraphStore | SqliteGraph,
     configured: Embedder,
     database: Host,
     journal: SqliteJournal,

@@ -8,22 +8,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.graph.embedded import aof
 from graphiti_pkm.storage.graph.embedded.watchdog import OWNER_LOCK
 from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, try_lock
-from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.opening import journal_file
 
 _DATABASE_ENDS_SECONDS = 10.0
 
 
-def holds_memory(data_dir: Path) -> bool:
-    """Whether a directory contains a journal or a database. Raises OSError if it cannot be read."""
-    return has_journal(data_dir) or _is_there(data_dir / aof.DIRECTORY)
+def holds_memory(settings: Settings) -> bool:
+    """Whether the data directory contains a journal or a database. Raises OSError if it cannot be read."""
+    return has_journal(settings) or _is_there(settings.data_dir / aof.DIRECTORY)
 
 
-def has_journal(data_dir: Path) -> bool:
-    """Whether a directory contains a journal. Raises OSError if it cannot be read."""
-    return _is_there(SqliteJournal(data_dir).path)
+def has_journal(settings: Settings) -> bool:
+    """Whether the data directory contains a journal. Raises OSError if it cannot be read."""
+    return _is_there(journal_file(settings).path)
 
 
 def no_memory(data_dir: Path) -> str:

@@ -25,7 +25,7 @@ from graphiti_pkm.settings.loader import LoadedSettings, Settings
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.embedded.preflight import preflight
 from graphiti_pkm.storage.graph.opening import opening
-from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.opening import journal_of
 from graphiti_pkm.storage.rebuilding import is_unfinished
 
 _IDLE_SECONDS = 0.2
@@ -75,11 +75,11 @@ async def _checks(loaded: LoadedSettings, *, can_start: bool, asks_model: bool) 
     lines = [await _journal(loaded), model, await _extraction(loaded, asks_model=asks_model)]
     if not can_start:
         return lines
-    if settings.effective_backend != "embedded":
+    if settings.effective_backend in {"falkordb", "neo4j"}:
         lines.append(await _server(settings))
-        if not lines[-1].ok or not holds_memory(settings.data_dir):
+        if not lines[-1].ok or not holds_memory(settings):
             return lines
-    if holds_memory(settings.data_dir):
+    if holds_memory(settings):
         reported = {line.remedy for line in lines}
         return lines + await _database(settings, reported=reported)
     with throw_away("pkm-doctor-") as directory:
@@ -89,9 +89,9 @@ async def _checks(loaded: LoadedSettings, *, can_start: bool, asks_model: bool) 
 
 async def _journal(loaded: LoadedSettings) -> Line:
     directory = loaded.settings.data_dir
-    journal = SqliteJournal(directory)
+    journal = journal_of(loaded.settings)
     try:
-        if not has_journal(directory):
+        if not has_journal(loaded.settings):
             return Line("journal", ok=True, detail=f"none yet in {directory}; `graphiti-pkm serve` creates it")
         await journal.check()
         counts = await journal.counts()

@@ -14,7 +14,7 @@ from graphiti_pkm.embedding.local.weight_files import find_weights
 from graphiti_pkm.embedding.local.weights import fetch_weights
 from graphiti_pkm.errors import ConfigurationError, NotFound, Unavailable
 from graphiti_pkm.settings.loader import Settings
-from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.opening import journal_of
 
 
 def backup(settings: Settings, file: Path) -> int:
@@ -23,7 +23,7 @@ def backup(settings: Settings, file: Path) -> int:
     _require_memory(settings)
 
     async def run() -> None:
-        journal = SqliteJournal(settings.data_dir)
+        journal = journal_of(settings)
         try:
             await journal.backup(target)
         finally:
@@ -100,5 +100,5 @@ def _usable_weights(settings: Settings) -> Path | None:
 
 
 def _require_memory(settings: Settings) -> None:
-    if not has_journal(settings.data_dir):
+    if not has_journal(settings):
         raise NotFound(no_memory(settings.data_dir))

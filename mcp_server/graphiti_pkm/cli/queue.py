@@ -12,8 +12,8 @@ from graphiti_pkm.cli.output import complain, say, say_json
 from graphiti_pkm.core.ports.extraction import ExtractionRecord, ExtractionState, Usage
 from graphiti_pkm.errors import InvalidInput, NotFound
 from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.journal.opening import journal_of
 from graphiti_pkm.storage.journal.queue import SqliteExtractionQueue
-from graphiti_pkm.storage.journal.store import SqliteJournal
 
 _OF_ALL: dict[str, tuple[ExtractionState, ...]] = {"retry": ("failed", "queued"), "cancel": ("queued", "running")}
 _LISTED: tuple[ExtractionState, ...] = ("queued", "running", "failed", "cancelled")
@@ -53,11 +53,11 @@ def queue(settings: Settings, options: QueueOptions) -> int:
     if wrong:
         complain(wrong)
         return _USAGE
-    if not has_journal(settings.data_dir):
+    if not has_journal(settings):
         raise NotFound(no_memory(settings.data_dir))
 
     async def run() -> int:
-        journal = SqliteJournal(settings.data_dir)
+        journal = journal_of(settings)
         try:
             return await _DO[options.action](journal.extractions, settings, options)
         finally:

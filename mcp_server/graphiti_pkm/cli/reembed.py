@@ -20,7 +20,7 @@ _CHARACTERS_A_TOKEN = 4
 
 def reembed(settings: Settings, *, dry_run: bool) -> int:
     """Embed all texts that have no vector of the configured model; after a change of model these are all texts."""
-    if not holds_memory(settings.data_dir):
+    if not holds_memory(settings):
         raise NotFound(no_memory(settings.data_dir))
     return asyncio.run(_dry_run(settings) if dry_run else _reembed(settings))
 

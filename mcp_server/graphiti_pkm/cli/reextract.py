@@ -25,7 +25,7 @@ _ENDED = frozenset({"done", "failed", "cancelled"})
 
 def reextract(settings: Settings, options: argparse.Namespace) -> int:
     """Queue episodes, or only estimate the cost; with ``wait``, read them."""
-    if not has_journal(settings.data_dir):
+    if not has_journal(settings):
         raise NotFound(no_memory(settings.data_dir))
     if options.wait and not options.dry_run and not settings.llm_model:
         raise ConfigurationError(

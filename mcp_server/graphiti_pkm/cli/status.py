@@ -18,7 +18,7 @@ from graphiti_pkm.settings.loader import Settings
 
 def status(settings: Settings, *, as_json: bool) -> int:
     """Print the state of the memory; returns 0 if it works, 1 if it does not or there is no memory."""
-    if not holds_memory(settings.data_dir):
+    if not holds_memory(settings):
         return _report_no_memory(settings, as_json=as_json)
     found, others, memory_bytes = asyncio.run(_ask(settings))
     if as_json:

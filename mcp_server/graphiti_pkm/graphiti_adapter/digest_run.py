@@ -21,8 +21,8 @@ from graphiti_pkm.core.model.times import as_utc
 from graphiti_pkm.core.ports.digests import CommunityDigest, Member
 from graphiti_pkm.graphiti_adapter.pipeline_clients import CleaningModel, NoReranker
 from graphiti_pkm.graphiti_adapter.pipeline_graph import ModelDriver, ModelSearch, Seen
+from graphiti_pkm.graphiti_adapter.readable_store import ReadableStore
 from graphiti_pkm.settings.loader import silence_dependencies
-from graphiti_pkm.storage.graph.store import GraphStore
 
 silence_dependencies()
 
@@ -32,7 +32,7 @@ _ANY_TIME = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 class Run:
     """One model over one store."""
 
-    def __init__(self, store: GraphStore, model: LLMClient, parallel_calls: int) -> None:
+    def __init__(self, store: ReadableStore, model: LLMClient, parallel_calls: int) -> None:
         self._store = store
         self._model = CleaningModel(model)
         self._parallel_calls = parallel_calls
@@ -67,11 +67,11 @@ class Run:
 class _SagaReads(GraphOperationsInterface):
     """What ``summarize_saga`` reads, and what it would save."""
 
-    _store: GraphStore = PrivateAttr()
+    _store: ReadableStore = PrivateAttr()
     _saga: Saga = PrivateAttr()
     _saved: SagaNode | None = PrivateAttr(default=None)
 
-    def __init__(self, store: GraphStore, saga: Saga) -> None:
+    def __init__(self, store: ReadableStore, saga: Saga) -> None:
         super().__init__()
         self._store = store
         self._saga = saga

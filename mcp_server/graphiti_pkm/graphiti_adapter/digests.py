@@ -11,7 +11,7 @@ from graphiti_pkm.core.ports.extraction import ModelLedger
 from graphiti_pkm.graphiti_adapter.model_of_job import LanguageModel, model_of_job
 
 if TYPE_CHECKING:
-    from graphiti_pkm.storage.graph.store import GraphStore
+    from graphiti_pkm.graphiti_adapter.readable_store import ReadableStore
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 class GraphitiDigester:
     """Over one store; what takes long to import is imported on first use, in a thread."""
 
-    def __init__(self, store: "GraphStore", language_model: LanguageModel, *, parallel_calls: int = 4) -> None:
+    def __init__(self, store: "ReadableStore", language_model: LanguageModel, *, parallel_calls: int = 4) -> None:
         self._store = store
         self._language_model = language_model
         self._parallel_calls = parallel_calls

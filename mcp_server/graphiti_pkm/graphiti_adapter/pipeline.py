@@ -23,7 +23,7 @@ from graphiti_pkm.graphiti_adapter.pipeline_types import Ontology
 from graphiti_pkm.settings.model import PART_CHARACTERS
 
 if TYPE_CHECKING:
-    from graphiti_pkm.storage.graph.store import GraphStore
+    from graphiti_pkm.graphiti_adapter.readable_store import ReadableStore
 
 
 _PREVIOUS_EPISODES = 10
@@ -41,7 +41,7 @@ class GraphitiExtractor:
 
     def __init__(
         self,
-        store: "GraphStore",
+        store: "ReadableStore",
         embedder: Embedder,
         language_model: LanguageModel,
         types: Ontology,

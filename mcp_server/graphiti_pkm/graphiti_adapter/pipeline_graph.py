@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from graphiti_core.driver.driver import GraphDriver, GraphDriverSession, GraphProvider
 from graphiti_core.driver.graph_operations.graph_operations import GraphOperationsInterface
+from graphiti_core.driver.search_interface.search_interface import SearchInterface
 from graphiti_core.edges import EntityEdge
 from graphiti_core.nodes import EntityNode, EpisodicNode
 from graphiti_core.search.search_filters import SearchFilters
@@ -22,16 +23,7 @@ from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.errors import ConfigurationError, PkmError
 from graphiti_pkm.graphiti_adapter.pipeline_result import StartOf
-from graphiti_pkm.storage.graph.graphiti_search import GraphitiSearch
-from graphiti_pkm.storage.graph.queries.parts import Conditions
-from graphiti_pkm.storage.graph.store import GraphStore
-from graphiti_pkm.storage.graph.vector_indexes import Embedded
-
-_SHOWN_TO_A_MODEL = (
-    "NOT coalesce(e.kind, '') IN ['plan', 'reading'] AND coalesce(e.voided, false) <> true "
-    "AND coalesce(e.expired_at, $dawn) = $dawn"
-)
-"""What a new fact may repeat or contradict: readings add up, plans end nothing, the rest is no longer said."""
+from graphiti_pkm.graphiti_adapter.readable_store import ReadableStore
 
 
 @dataclass
@@ -89,13 +81,15 @@ class Seen:
         ]
 
 
-class ModelSearch(GraphitiSearch):
-    """Graphiti's searches, without what a model is not to see: retired facts, plans, readings, our own attributes."""
+class ModelSearch(SearchInterface):
+    """The store's searches, without what a model is not to see: retired facts, plans, readings, our own attributes."""
 
+    _inner: SearchInterface = PrivateAttr()
     _seen: Seen = PrivateAttr()
 
-    def __init__(self, store: GraphStore, seen: Seen) -> None:
-        super().__init__(store)
+    def __init__(self, store: ReadableStore, seen: Seen) -> None:
+        super().__init__()
+        self._inner = store.graphiti_search(for_model=True)
         self._seen = seen
 
     async def node_similarity_search(
@@ -107,9 +101,45 @@ class ModelSearch(GraphitiSearch):
         limit: int = 100,
         min_score: float = 0.7,
     ) -> list[EntityNode]:
-        """Under other names: what is the same by its name is found by ``node_get_by_names``."""
-        found = await super().node_similarity_search(driver, search_vector, search_filter, group_ids, limit, min_score)
-        return [self._seen.hide_name(node) for node in found]
+        """Under other names: what is the same by its name is found by ``node_get_by_names``.
+
+        Nothing is near a text that could not be embedded, be it for a memory with vectors of another model.
+        """
+        if not any(search_vector):
+            return []
+        found = await self._inner.node_similarity_search(
+            driver, search_vector, search_filter, group_ids, limit, min_score
+        )
+        return [self._seen.hide_name(_shown(node, self._seen)) for node in found]
+
+    async def node_fulltext_search(
+        self,
+        driver: Any,
+        query: str,
+        search_filter: SearchFilters,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+    ) -> list[EntityNode]:
+        found = await self._inner.node_fulltext_search(driver, query, search_filter, group_ids, limit)
+        return [_shown(node, self._seen) for node in found]
+
+    async def edge_similarity_search(
+        self,
+        driver: Any,
+        search_vector: list[float],
+        source_node_uuid: str | None,
+        target_node_uuid: str | None,
+        search_filter: SearchFilters,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+        min_score: float = 0.7,
+    ) -> list[EntityEdge]:
+        if not any(search_vector):
+            return []
+        found = await self._inner.edge_similarity_search(
+            driver, search_vector, source_node_uuid, target_node_uuid, search_filter, group_ids, limit, min_score
+        )
+        return self._shown_facts(found)
 
     async def edge_fulltext_search(
         self,
@@ -119,28 +149,22 @@ class ModelSearch(GraphitiSearch):
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[EntityEdge]:
-        """With what earlier parts told of the same two entities, so that it is not told twice."""
-        told = self._seen.new_facts_between(search_filter.edge_source_node_uuids or ())
-        return [*told, *await super().edge_fulltext_search(driver, query, search_filter, group_ids, limit)]
+        """With the facts that earlier parts found between the same two entities, so that none is returned twice."""
+        earlier = self._seen.new_facts_between(search_filter.edge_source_node_uuids or ())
+        found = await self._inner.edge_fulltext_search(driver, query, search_filter, group_ids, limit)
+        return [*earlier, *self._shown_facts(found)]
 
-    async def _near(
+    async def episode_fulltext_search(
         self,
-        kind: Embedded,
-        vector: Sequence[float],
-        matching: Conditions,
-        group_ids: Sequence[str] | None,
-        limit: int,
-        min_score: float,
-    ) -> list[str]:
-        """Nothing is near a text that could not be embedded, be it for a memory with vectors of another model."""
-        return await super()._near(kind, vector, matching, group_ids, limit, min_score) if any(vector) else []
+        driver: Any,
+        query: str,
+        search_filter: SearchFilters,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+    ) -> list[EpisodicNode]:
+        return await self._inner.episode_fulltext_search(driver, query, search_filter, group_ids, limit)
 
-    def _matching_facts(self, wanted: SearchFilters, group_ids: Sequence[str] | None) -> Conditions:
-        where, values = super()._matching_facts(wanted, group_ids)
-        return f"{where} AND {_SHOWN_TO_A_MODEL}", values
-
-    async def _facts(self, uuids: Sequence[str]) -> list[EntityEdge]:
-        edges = await super()._facts(uuids)
+    def _shown_facts(self, edges: list[EntityEdge]) -> list[EntityEdge]:
         for edge in edges:
             known = KnownFact(edge.valid_at, edge.invalid_at, is_event=edge.attributes.get("kind") == "event")
             self._seen.facts.setdefault(edge.uuid, known)
@@ -150,21 +174,18 @@ class ModelSearch(GraphitiSearch):
                 edge.valid_at = StartOf.fact(edge.uuid, counts_from, is_explicit=edge.valid_at is not None)
         return edges
 
-    async def _entities(self, uuids: Sequence[str]) -> list[EntityNode]:
-        return [_shown(node, self._seen) for node in await super()._entities(uuids)]
-
 
 class ModelReads(GraphOperationsInterface):
     """The rest of what ``add_episode`` reads: one episode, or a part of it, with those before it, and entities."""
 
-    _store: GraphStore = PrivateAttr()
+    _store: ReadableStore = PrivateAttr()
     _group_id: str = PrivateAttr()
     _episode: EpisodicNode = PrivateAttr()
     _previous: list[EpisodicNode] = PrivateAttr()
     _seen: Seen = PrivateAttr()
     _failure: PkmError | None = PrivateAttr(default=None)
 
-    def __init__(self, store: GraphStore, episode: EpisodicNode, previous: list[EpisodicNode], seen: Seen) -> None:
+    def __init__(self, store: ReadableStore, episode: EpisodicNode, previous: list[EpisodicNode], seen: Seen) -> None:
         super().__init__()
         self._store = store
         self._episode = episode

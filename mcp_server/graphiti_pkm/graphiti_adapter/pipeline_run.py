@@ -23,8 +23,8 @@ from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.graphiti_adapter.pipeline_clients import CleaningModel, JobEmbedder, NoReranker, steady_prompts
 from graphiti_pkm.graphiti_adapter.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen
 from graphiti_pkm.graphiti_adapter.pipeline_types import Ontology
+from graphiti_pkm.graphiti_adapter.readable_store import ReadableStore
 from graphiti_pkm.settings.loader import silence_dependencies
-from graphiti_pkm.storage.graph.store import GraphStore
 
 silence_dependencies()
 
@@ -56,7 +56,7 @@ class Run:
 
     def __init__(
         self,
-        store: GraphStore,
+        store: ReadableStore,
         embedder: Embedder,
         model: LLMClient,
         types: Ontology,

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, SecretStr, field_validator, model_validat
 
 from graphiti_pkm.settings.credentials import take_out
 
-Backend: TypeAlias = Literal["embedded", "falkordb", "neo4j"]
+Backend: TypeAlias = Literal["embedded", "sqlite", "falkordb", "neo4j"]
 VECTOR_INDEX_THRESHOLD = 50_000
 """Default with the embedded database, which rebuilds its indexes after every start."""
 SERVER_VECTOR_INDEX_THRESHOLD = 5_000
@@ -23,10 +23,11 @@ _SERVERS = {"neo4j": NEO4J_URI, "falkordb": FALKORDB_URI}
 class DatabaseSettings(BaseModel):
     """Settings that say where the graph is."""
 
-    backend: Literal["auto", "embedded", "falkordb", "neo4j"] = Field(
+    backend: Literal["auto", "embedded", "sqlite", "falkordb", "neo4j"] = Field(
         default="auto",
-        description="Database of the graph: embedded, falkordb or neo4j. auto uses the server whose address is set, "
-        "else the embedded one.",
+        description="Database of the graph: embedded, sqlite, falkordb or neo4j. auto uses the server whose address is "
+        "set, else the embedded one. sqlite keeps graph and journal in one file, memory.sqlite3; it will become the "
+        "embedded one, and does not read a memory that embedded wrote.",
     )
     idle_seconds: float = Field(
         default=30.0, gt=0, description="Seconds after which the embedded database stops when no process uses it."

@@ -43,6 +43,12 @@ _ENTITIES = f"""UNWIND $uuids AS u MATCH (n:Entity {{uuid: u}})
 _EPISODES = f"UNWIND $uuids AS u MATCH (e:Episodic {{uuid: u}}) RETURN {_PROPERTIES.format('e')}"
 """With all that Graphiti does not know among the properties: it writes back what it has read."""
 
+_SHOWN_TO_A_MODEL = (
+    "NOT coalesce(e.kind, '') IN ['plan', 'reading'] AND coalesce(e.voided, false) <> true "
+    "AND coalesce(e.expired_at, $dawn) = $dawn"
+)
+"""What a new fact may repeat or contradict: readings add up, plans end nothing, the rest no longer holds."""
+
 _NOTHING: Row = {
     **dict.fromkeys(("name", "fact", "summary", "content", "source_description", "group_id"), ""),
     **dict.fromkeys(("expired_at", "valid_at", "invalid_at", "reference_time")),
@@ -55,10 +61,13 @@ class GraphitiSearch(SearchInterface):
     """The searches that Graphiti asks its driver for; ``driver`` in them is the one this belongs to, and not used."""
 
     _store: GraphStore = PrivateAttr()
+    _for_model: bool = PrivateAttr()
 
-    def __init__(self, store: GraphStore) -> None:
+    def __init__(self, store: GraphStore, *, for_model: bool = False) -> None:
+        """``for_model``: only facts that a new one may repeat or contradict."""
         super().__init__()
         self._store = store
+        self._for_model = for_model
 
     async def edge_similarity_search(
         self,
@@ -132,7 +141,8 @@ class GraphitiSearch(SearchInterface):
         return [episodic_node_from_record(_episode(row)) for row in found]
 
     def _matching_facts(self, wanted: SearchFilters, group_ids: Sequence[str] | None) -> Conditions:
-        return graphiti_filters.of_facts(wanted, group_ids)
+        where, values = graphiti_filters.of_facts(wanted, group_ids)
+        return (f"{where} AND {_SHOWN_TO_A_MODEL}" if self._for_model else where), values
 
     async def _near(
         self,

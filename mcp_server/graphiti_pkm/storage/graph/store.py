@@ -25,6 +25,7 @@ from graphiti_pkm.storage.graph.shared_readings import GraphReadings
 
 if TYPE_CHECKING:
     from graphiti_core.driver.driver import GraphDriver
+    from graphiti_core.driver.search_interface.search_interface import SearchInterface
 
 
 class GraphStore:
@@ -77,9 +78,17 @@ class GraphStore:
     async def driver(self) -> "GraphDriver":
         """A driver for Graphiti's own code, with our searches; the caller closes it."""
         driver = (await self.database()).driver()
-        module = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.storage.graph.graphiti_search")
-        driver.search_interface = module.GraphitiSearch(self)
+        driver.search_interface = await asyncio.to_thread(self.graphiti_search)
         return driver
+
+    def graphiti_search(self, *, for_model: bool = False) -> "SearchInterface":
+        """Graphiti's searches; ``for_model``: only facts that a new one may repeat or contradict.
+
+        Imports graphiti_core, which takes long.
+        """
+        module = importlib.import_module("graphiti_pkm.storage.graph.graphiti_search")
+        search: SearchInterface = module.GraphitiSearch(self, for_model=for_model)
+        return search
 
     async def agree_on_signing_key(self, key: bytes) -> bytes:
         """The key shared by all hosts of this database: the first one brought. Raises Unavailable."""

@@ -9,7 +9,7 @@ from graphiti_pkm.core.model.records import Fact, RecordedChange
 from graphiti_pkm.storage.graph.sqlite import episodes, facts, values, vectors
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
-from graphiti_pkm.storage.graph.sqlite.values import CHANGE_COLUMNS, as_list, micros
+from graphiti_pkm.storage.graph.sqlite.values import CHANGE_COLUMNS, as_list, instant_key, micros
 from graphiti_pkm.storage.graph.sqlite.vector_cache import unit_vector
 
 _IN_GROUPS = "IN (SELECT value FROM json_each(:groups))"
@@ -74,7 +74,8 @@ def _source(
     (total,) = db.execute(f"SELECT count(*) FROM {table} c WHERE {where}", parameters).fetchone()
     further = ""
     if window.after is not None:
-        parameters |= {f"c{place}": key for place, key in enumerate(window.after)}
+        recorded_at, *others = window.after
+        parameters |= {"c0": instant_key(recorded_at), "c1": others[0], "c2": others[1]}
         further = f"""AND c.{at} <= :c0 AND (c.{at} < :c0 OR {rank} > :c1 OR ({rank} = :c1 AND c.uuid > :c2))"""
     found += db.execute(
         f"""SELECT {rank} AS rank, {columns} FROM {table} c WHERE {where} {further}

@@ -1,5 +1,6 @@
 """The parts of the store that core asks for, over the functions of this folder."""
 
+import asyncio
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
@@ -331,6 +332,9 @@ class Indexes(SqlitePart):
 
     async def vector_indexes(self) -> tuple[VectorIndex, ...]:
         return ()
+
+    async def maintain_vector_indexes(self, stop: asyncio.Event) -> None:
+        """Nothing to maintain."""
 
 
 class Writer(SqlitePart):

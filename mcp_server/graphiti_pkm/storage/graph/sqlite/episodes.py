@@ -11,7 +11,14 @@ from graphiti_pkm.storage.graph.sqlite import lookups, values
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
 from graphiti_pkm.storage.graph.sqlite.schema import DUSK
-from graphiti_pkm.storage.graph.sqlite.values import ENTITY_COLUMNS, EPISODE_COLUMNS, as_list, micros, moment
+from graphiti_pkm.storage.graph.sqlite.values import (
+    ENTITY_COLUMNS,
+    EPISODE_COLUMNS,
+    as_list,
+    instant_key,
+    micros,
+    moment,
+)
 
 _IN_GROUPS = "IN (SELECT value FROM json_each(:groups))"
 _DAY = 86_400_000_000
@@ -62,7 +69,8 @@ def page(db: sqlite3.Connection, wanted: EpisodeFilter, window: Window) -> Episo
     if window.after is not None:
         further = f"""AND x.valid_at {sign}= :c0 AND (x.valid_at <> :c0 OR x.{recorded} {sign} :c1
           OR (x.{recorded} = :c1 AND {uuid} > :c2))"""
-        parameters |= {f"c{place}": key for place, key in enumerate(window.after)}
+        va, ca, after_uuid = window.after
+        parameters |= {"c0": instant_key(va), "c1": instant_key(ca), "c2": after_uuid}
     order = f"va {direction}, ca {direction}, uuid"
     found = db.execute(
         f"""SELECT k.va, k.ca, {EPISODE_COLUMNS} FROM (

@@ -13,7 +13,7 @@ from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.storage.graph.sqlite import values
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.schema import DAWN, DUSK
-from graphiti_pkm.storage.graph.sqlite.values import as_list, micros
+from graphiti_pkm.storage.graph.sqlite.values import as_list, instant_key, micros
 
 _UNLIKE_STATES = "('event', 'plan', 'reading')"
 _NO_CHANGE = "('proposed', 'rejected', 'deleted')"
@@ -265,7 +265,7 @@ def _walk(
     further = ""
     if after is not None:
         sign = "<" if direction else ">"
-        parameters = {**parameters, "c0": after[0], "c1": after[1], "c2": after[2]}
+        parameters = {**parameters, "c0": instant_key(after[0]), "c1": instant_key(after[1]), "c2": after[2]}
         further = f"""AND {since} {sign}= :c0
           AND ({since} <> :c0 OR f.created_at {sign} :c1 OR (f.created_at = :c1 AND f.uuid > :c2))"""
     each = " UNION ALL ".join(

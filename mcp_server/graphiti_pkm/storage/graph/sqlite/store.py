@@ -1,6 +1,8 @@
 """The store of the graph in the file of the journal: named parts, as ``GraphStore`` has them over a database."""
 
+import importlib
 import sqlite3
+from typing import TYPE_CHECKING
 
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph.graph_part import GraphPart, P
@@ -8,6 +10,9 @@ from graphiti_pkm.storage.graph.sqlite import core_parts, schema
 from graphiti_pkm.storage.graph.sqlite.file import SqliteFile
 from graphiti_pkm.storage.graph.sqlite.part import OpenFile
 from graphiti_pkm.storage.journal.connection import JournalFile
+
+if TYPE_CHECKING:
+    from graphiti_core.driver.search_interface.search_interface import SearchInterface
 
 
 class SqliteGraph:
@@ -27,9 +32,24 @@ class SqliteGraph:
         self.vectors = core_parts.Indexes(opened)
         self.writer = core_parts.Writer(opened)
 
+    @property
+    def shared_readings(self) -> None:
+        """None: no other server has this file with a journal of its own."""
+        return
+
     def part(self, part: GraphPart[P]) -> P:
         """A further part over the same file."""
         return part.sqlite(self._opened)
+
+    def graphiti_search(self, *, for_model: bool = False) -> "SearchInterface":
+        """Graphiti's searches; ``for_model``: only facts that a new one may repeat or contradict.
+
+        Imports graphiti_core, which takes long.
+        """
+        module = importlib.import_module("graphiti_pkm.storage.graph.sqlite.graphiti_search")
+        shown = module.SHOWN_TO_A_MODEL if for_model else "true"
+        search: SearchInterface = module.SqliteSearch(self._opened.file, self._opened.cache, shown)
+        return search
 
     async def ready(self) -> bool:
         try:

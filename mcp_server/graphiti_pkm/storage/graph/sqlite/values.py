@@ -35,6 +35,11 @@ def known_moment(value: int | None) -> datetime | None:
     return None if value is None else moment(value)
 
 
+def instant_key(key: object) -> object:
+    """A sort key of a cursor: a number, or an ISO date from a cursor of a database that sorts by those."""
+    return micros(datetime.fromisoformat(key)) if isinstance(key, str) else key
+
+
 def as_list(values: Iterable[object]) -> str:
     """The JSON text that ``json_each`` takes: one parameter, however many values."""
     return json.dumps(list(values))

@@ -13,7 +13,7 @@ from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.graph.sqlite import facts, lookups, values, vectors
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
-from graphiti_pkm.storage.graph.sqlite.values import as_list
+from graphiti_pkm.storage.graph.sqlite.values import as_list, instant_key
 from graphiti_pkm.storage.graph.sqlite.vector_cache import unit_vector
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _near(parts: dict[_Key, FactSource]) -> dict[_Key, FactSource]:
 
 def _order(key: Sequence[object]) -> tuple[object, ...]:
     first, score, valid_at, uuid, place = key
-    return -int(str(first)), -int(str(score)), -int(str(valid_at)), uuid, place
+    return -int(str(first)), -int(str(score)), -int(str(instant_key(valid_at))), uuid, place
 
 
 def _joining(wanted: FactFilter) -> facts.Condition:
