@@ -15,9 +15,9 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)
 SCENARIOS = load()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["embedded", "falkor_server", "neo4j"])
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["embedded", "sqlite", "falkor_server", "neo4j"])
 async def server(request: pytest.FixtureRequest) -> AsyncIterator[GraphitiPkm]:
-    database: dict[str, Any] = {}
+    database: dict[str, Any] = {"backend": "sqlite"} if request.param == "sqlite" else {}
     if request.param == "falkor_server":
         database = request.getfixturevalue("falkor_server").settings("temporal")
     if request.param == "neo4j":
