@@ -14,7 +14,7 @@ from tests.integration.embedded_support import end_database
 from tests.integration.scratch_tenants import QuickEmbedder
 from tests.protocol.serving import served
 
-from graphiti_pkm.bootstrap import _assemble, _Sharing, open_memory
+from graphiti_pkm.bootstrap import _assemble, open_memory
 from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.settings.loader import Settings
@@ -51,7 +51,9 @@ def serving(**given: Any) -> Iterator[Served]:
                 async with open_memory(settings, replays=False) as memory:
                     embedder = ThreadedEmbedder()
                     context = replace(memory.context, embedder=embedder)
-                    services = _assemble(context, embedder, memory.database, memory.journal, None, _Sharing()).services
+                    services = _assemble(
+                        context, memory.context.graph, embedder, memory.database, memory.journal, None, None
+                    ).services
 
                     @asynccontextmanager
                     async def start() -> AsyncIterator[Services]:

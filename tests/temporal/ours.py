@@ -16,7 +16,7 @@ from tests.protocol.support import text
 from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer, ParsedRequest, ReadingAnswer, Refused
 from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
 
-from graphiti_pkm.bootstrap import Memory, _assemble, _Sharing, open_memory
+from graphiti_pkm.bootstrap import Memory, _assemble, open_memory
 from graphiti_pkm.server.app import build_server
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.services import Services
@@ -186,7 +186,9 @@ class WithoutModel(GraphitiPkm):
 
     def _services(self, memory: Memory) -> Services:
         context = replace(memory.context, embedder=FakeEmbedder(dimension=memory.context.embedder.dimension))
-        return _assemble(context, context.embedder, memory.database, memory.journal, None, _Sharing()).services
+        return _assemble(
+            context, memory.context.graph, context.embedder, memory.database, memory.journal, None, None
+        ).services
 
 
 def _answer(fact: dict[str, Any], direction: str) -> FactAnswer:
