@@ -3,37 +3,37 @@
     PkmError
     ├── InvalidInput          the caller's argument is wrong; nothing was stored
     │   ├── InvalidCursor     a cursor that is damaged or belongs to other filters
-    │   ├── AmbiguousUuid     a uuid prefix that fits several records
+    │   ├── AmbiguousUuid     a uuid prefix that matches several records
     │   ├── AmbiguousLabel    a text that may mean several nodes of a scratch graph
-    │   └── TooLarge          more characters than one call may hold
-    ├── NotFound              a well-formed uuid that names nothing the caller may see
+    │   └── TooLarge          a call, or an answer that may not be shortened, exceeds its maximum size
+    ├── NotFound              no record that the caller may see has this uuid
     ├── NotAllowed            the caller may not use this group or this header
     │   └── PermissionDenied  the tier of the caller's token is too low for a tool
-    ├── TooManyCalls          the caller has called too often; later they may again
+    ├── TooManyCalls          the caller exceeded the rate limit and may call again later
     ├── ConflictingContent    a repeated uuid with other content
-    ├── WriteFailed               the write failed and left nothing behind
-    ├── WritePending        the write is journalled; the graph gets it later
+    ├── WriteFailed           the write failed and stored nothing
+    ├── WritePending          the write is in the journal and will be applied to the graph later
     ├── TookTooLong           the call was stopped at its time limit
     ├── Unavailable           the database or the model cannot answer right now
-    │   └── TextRefused       a service takes other texts, but not this one
-    ├── ModelError            a model that reads episodes did not; the episode is kept
-    │   ├── ModelUnavailable  it cannot be reached, or asks to wait
-    │   ├── ModelRefused      asking again is of no use before something is changed
-    │   ├── ModelNonsense     its answer does not fit the question
-    │   └── BudgetSpent       no more calls may be made now
+    │   └── TextRefused       a service accepts other texts, but not this one
+    ├── ModelError            the model did not process an episode; the episode is stored
+    │   ├── ModelUnavailable  the model cannot be reached, or asks to wait
+    │   ├── ModelRefused      retrying is pointless until something is changed
+    │   ├── ModelNonsense     the answer does not have the requested form
+    │   └── BudgetSpent       the budget allows no more calls for now
     └── ConfigurationError    settings, files or the platform are wrong
         ├── UnsupportedPlatform
         ├── EmbeddingMismatch another model or dimension wrote this database
         ├── NewerSchema       the data was written by a newer version
         └── DamagedStore      a store could not be repaired
 
-``message`` is written for the model or person who reads it: what failed, what was kept, what to do next.
-It never holds content of the memory, a secret or a path outside the data directory.
+``message`` tells the model or person who reads it what failed, what was kept and what to do next.
+It never contains content of the memory, a secret or a path outside the data directory.
 """
 
 
 class PkmError(Exception):
-    """Base of the tree; ``code`` is stable and machine-readable, ``message`` is for the reader."""
+    """Base of all our errors; ``code`` is stable and machine-readable, ``message`` is for the reader."""
 
     code = "error"
 
@@ -55,25 +55,25 @@ class InvalidCursor(InvalidInput):
 
 
 class AmbiguousUuid(InvalidInput):
-    """A uuid prefix fits more than one record the caller may see."""
+    """A uuid prefix matches more than one record that the caller may see."""
 
     code = "ambiguous_uuid"
 
 
 class AmbiguousLabel(InvalidInput):
-    """A text may mean more than one node of a scratch graph, or only one that is not quite called so."""
+    """A text may mean several nodes of a scratch graph, or only resembles the label of one."""
 
     code = "ambiguous_label"
 
 
 class TooLarge(InvalidInput):
-    """A call holds more characters than the caller may send at once."""
+    """A call, or an answer that may not be shortened, exceeds its maximum size."""
 
     code = "too_large"
 
 
 class NotFound(PkmError):
-    """A well-formed uuid names nothing the caller may see."""
+    """No record that the caller may see has this uuid."""
 
     code = "not_found"
 
@@ -91,54 +91,54 @@ class PermissionDenied(NotAllowed):
 
 
 class TooManyCalls(PkmError):
-    """The caller has called too often for now; nothing was done."""
+    """The caller exceeded the rate limit; nothing was done."""
 
     code = "too_many_calls"
 
     def __init__(self, message: str, retry_after: int) -> None:
-        """``retry_after``: seconds until there may be another call."""
+        """``retry_after``: seconds until the caller may call again."""
         super().__init__(message)
         self.retry_after = retry_after
 
 
 class ConflictingContent(PkmError):
-    """A uuid was sent before with other content; the first content stands."""
+    """A uuid was sent before with different content; the first content is kept."""
 
     code = "conflicting_content"
 
 
 class WriteFailed(PkmError):
-    """A write failed and left nothing behind; it may be sent again."""
+    """A write failed and stored nothing; it may be sent again."""
 
     code = "not_kept"
 
 
 class WritePending(PkmError):
-    """A write is journalled and will reach the graph; it must not be sent again."""
+    """A write is in the journal and will be applied to the graph; it must not be sent again."""
 
     code = "kept_but_pending"
 
 
 class TookTooLong(PkmError):
-    """The call reached its time limit and was stopped; the message says what is known of its effects."""
+    """The call was stopped at its time limit; the message says what is known about its effects."""
 
     code = "took_too_long"
 
 
 class Unavailable(PkmError):
-    """The database or the model cannot answer right now; reads may be tried again."""
+    """The database or the model cannot answer right now; reads may be retried."""
 
     code = "unavailable"
 
 
 class TextRefused(Unavailable):
-    """A service that embeds takes other texts, but not this one: too long for its model, or filtered."""
+    """An embedding service rejects this text only: it is too long for the model, or filtered."""
 
     code = "text_refused"
 
 
 class ModelError(PkmError):
-    """A model that reads episodes did not; ``remedy`` says what to do about it, empty if waiting is enough."""
+    """The model did not process an episode; ``remedy`` says what to do, and is empty if waiting is enough."""
 
     code = "model"
 
@@ -153,19 +153,19 @@ class ModelUnavailable(ModelError):
     code = "model_unavailable"
 
     def __init__(self, message: str, retry_after: float | None = None, remedy: str = "") -> None:
-        """``retry_after``: seconds that the service asked for, None if it did not."""
+        """``retry_after``: the seconds the service asked to wait, None if it did not."""
         super().__init__(message, remedy)
         self.retry_after = retry_after
 
 
 class ModelRefused(ModelError):
-    """Wrong key, unknown model, a request it does not take, or content it will not read."""
+    """The key is wrong, the model unknown, the request not supported, or the content refused."""
 
     code = "model_refused"
 
 
 class ModelNonsense(ModelError):
-    """The answer is cut off, no JSON or of another shape, and so was the repaired one."""
+    """The answer was cut off, not JSON or of another shape, and asking the model to repair it did not help."""
 
     code = "model_nonsense"
 
@@ -176,7 +176,7 @@ class BudgetSpent(ModelError):
     code = "budget_spent"
 
     def __init__(self, message: str, remedy: str, *, is_of_day: bool) -> None:
-        """``is_of_day``: there is a new one tomorrow."""
+        """``is_of_day``: the daily budget is spent, which is renewed tomorrow."""
         super().__init__(message, remedy)
         self.is_of_day = is_of_day
 
@@ -206,13 +206,13 @@ class NewerSchema(ConfigurationError):
 
 
 class DamagedStore(ConfigurationError):
-    """A store is damaged beyond what can be repaired automatically."""
+    """A store is damaged and cannot be repaired automatically."""
 
     code = "damaged_store"
 
 
 def codes() -> set[str]:
-    """Every code there is."""
+    """The codes of all errors."""
     found, kinds = {PkmError.code}, [PkmError]
     while kinds:
         kinds = [kind for one in kinds for kind in one.__subclasses__()]

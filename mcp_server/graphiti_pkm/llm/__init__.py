@@ -1,1 +1,1 @@
-"""Calls of a chat model and what goes wrong with them. What it is asked stands in ``graphiti_adapter``."""
+"""Calls to a chat model and the errors of such calls. The prompts are in ``graphiti_adapter``."""

@@ -1,4 +1,4 @@
-"""One call of a chat model: what is asked, what came back, and what it cost."""
+"""One call to a chat model: the request, the answer, and the tokens it cost."""
 
 import asyncio
 import hashlib
@@ -22,7 +22,7 @@ _CHARACTERS_A_TOKEN = 4
 
 @dataclass(frozen=True)
 class Request:
-    """A question to a model, whole."""
+    """A complete request to a model."""
 
     model: str
     messages: tuple[dict[str, str], ...]
@@ -32,11 +32,11 @@ class Request:
 
     @property
     def hash(self) -> str:
-        """Names the question: the same in every process."""
+        """Identifies the request; it is the same in every process."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
     def followed_by(self, *messages: dict[str, str]) -> "Request":
-        """The same question, and what was said after it."""
+        """The request with further messages appended."""
         return replace(self, messages=(*self.messages, *messages))
 
 
@@ -46,13 +46,13 @@ class Said:
 
     text: str
     is_cut: bool
-    """It was stopped at its limit of tokens."""
+    """The model reached its token limit before the end of the answer."""
     usage: Usage
     declined: bool = False
 
 
 class Chat:
-    """A model's server; one for a process, for one event loop."""
+    """The client of a model server. Create one per process and use it in one event loop only."""
 
     def __init__(self, settings: Settings, **http: Any) -> None:
         key = settings.llm_api_key
@@ -69,11 +69,11 @@ class Chat:
         )
 
     async def ask(self, request: Request) -> Said:
-        """Ask once.
+        """Send the request once, without retries.
 
         Raises:
-            ModelUnavailable: not reached, too slow, or asked to wait.
-            ModelRefused: key, model, address or request are not taken.
+            ModelUnavailable: the server cannot be reached, is too slow, or asks to wait.
+            ModelRefused: the server rejects the key, the model, the address or the request.
         """
         if self._is_openai and not self._has_key:
             raise ModelRefused(
@@ -87,13 +87,13 @@ class Chat:
             problem = service_error(error, request.model, self._seconds)
         else:
             return _said(answer, request)
-        raise problem  # here, so that it does not drag the server's words along
+        raise problem  # outside the handler, so that the server's message is not attached as its context
 
     async def close(self) -> None:
         await self.client.close()
 
     def _arguments(self, request: Request) -> dict[str, Any]:
-        # OpenAI's newer models refuse the older name, other servers know no newer one.
+        # OpenAI's newer models reject the older name; other servers do not know the newer one.
         limit = "max_completion_tokens" if self._is_openai else "max_tokens"
         arguments: dict[str, Any] = {
             "model": request.model,
@@ -109,7 +109,7 @@ class Chat:
 
 
 def _said(answer: object, request: Request) -> Said:
-    """Raises ModelError for an answer that is none."""
+    """The model's answer. Raises ModelError if the response holds none."""
     if not isinstance(answer, ChatCompletion):
         raise ModelRefused(
             f"What answers for {request.model} is no OpenAI-compatible API.",
@@ -118,7 +118,7 @@ def _said(answer: object, request: Request) -> Said:
     if not answer.choices:
         raise _error_in(answer, request.model)
     choice = answer.choices[0]
-    # Servers that are not OpenAI's leave out what its types promise, or send something else.
+    # Other servers than OpenAI's may omit or change what the types of the package promise.
     content = getattr(choice.message, "content", None)
     text = content if isinstance(content, str) else ""
     usage = _usage(answer, request, text)
@@ -127,7 +127,7 @@ def _said(answer: object, request: Request) -> Said:
 
 
 def _error_in(answer: ChatCompletion, model: str) -> ModelError:
-    """OpenRouter reports some errors with HTTP 200 and no answer."""
+    """The error in a response without an answer: OpenRouter reports some errors with HTTP 200."""
     error = (answer.model_extra or {}).get("error")
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, int) and code >= 400:  # noqa: PLR2004
@@ -136,7 +136,7 @@ def _error_in(answer: ChatCompletion, model: str) -> ModelError:
 
 
 def _usage(answer: ChatCompletion, request: Request, text: str) -> Usage:
-    """As the server counts; estimated if it does not, so that a budget holds all the same."""
+    """The tokens as counted by the server, or estimated if it does not count, so that budgets still apply."""
     counted = answer.usage
     prompt = getattr(counted, "prompt_tokens", None)
     completion = getattr(counted, "completion_tokens", None)
@@ -152,5 +152,5 @@ def _estimated(text: str) -> int:
 
 
 def refusal(request: Request) -> ModelRefused:
-    """The error for an answer that declines."""
+    """The error for an answer in which the model refuses."""
     return declined(request.model)

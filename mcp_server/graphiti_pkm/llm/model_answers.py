@@ -1,4 +1,4 @@
-"""The JSON in a model's answer. Local models put fences, thoughts or courtesies around it."""
+"""Extracts the JSON from a model's answer. Local models surround it with code fences, thoughts or polite phrases."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 _THOUGHT = r"(?:think|thinking|reasoning)"
 _THOUGHTS = re.compile(rf"\A(?![\s]*[{{\[`]).*?</{_THOUGHT}>", re.DOTALL)
-"""Up to their end: some servers leave out how they begin."""
+"""Matches up to the closing tag only, because some servers omit the opening one."""
 _ONLY_THOUGHTS = re.compile(rf"\A\s*<{_THOUGHT}>")
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
 _NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -17,25 +17,25 @@ _MOST_PROBLEMS = 5
 
 
 class Unusable(Exception):
-    """An answer that does not fit."""
+    """An answer that is not the requested JSON."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
-        """``reason`` holds nothing of the answer; ``detail`` may, it is for the model that gave it."""
+        """``reason`` quotes nothing from the answer; ``detail`` may, because only the model that gave it sees it."""
         super().__init__(reason)
         self.reason = reason
         self.detail = detail or reason
 
 
 def read_answer(text: str, form: type[BaseModel] | None, *, is_cut: bool = False) -> dict[str, Any]:
-    """The object that an answer holds, checked.
+    """The JSON object in an answer, validated.
 
     Args:
-        text: as the model gave it.
-        form: what it has to fit; None: any object.
-        is_cut: the model was stopped at its limit of tokens.
+        text: the answer as the model gave it.
+        form: the model to validate against; None accepts any object.
+        is_cut: whether the model reached its token limit.
 
     Raises:
-        Unusable: empty, cut off, no JSON, or of another shape.
+        Unusable: the answer is empty, cut off, not JSON, or of another shape.
     """
     if not text.strip():
         raise Unusable("cut off before it began" if is_cut else "empty")
@@ -50,7 +50,7 @@ def read_answer(text: str, form: type[BaseModel] | None, *, is_cut: bool = False
 
 
 def _object(text: str) -> Any:
-    """The JSON in a text, behind thoughts if there are any; None if there is none."""
+    """The JSON in a text, after any thoughts; None if the text contains no JSON."""
     whole = text.strip()
     answered = _THOUGHTS.sub("", whole, count=1).strip()
     if _ONLY_THOUGHTS.match(answered):
@@ -60,7 +60,7 @@ def _object(text: str) -> Any:
 
 
 def _json(text: str) -> Any:
-    """All of a text, in a fence, or from the first brace on; None if none of it is JSON."""
+    """The JSON that is the whole text, inside a code fence, or at the first brace; None if none of these parses."""
     fenced = _FENCE.search(text)
     start = text.find("{")
     try:
@@ -73,7 +73,7 @@ def _json(text: str) -> Any:
 
 
 def _clean(value: Any) -> Any:
-    """Without what no database takes: halves of characters and most control characters, which escapes can hold."""
+    """The value without lone surrogates and most control characters, which JSON can escape but no database stores."""
     if isinstance(value, dict):
         return {_clean(name): _clean(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -82,10 +82,10 @@ def _clean(value: Any) -> Any:
 
 
 def _check(found: dict[str, Any], form: type[BaseModel]) -> None:
-    """Raises Unusable if it does not fit the form."""
+    """Raise Unusable if the object does not match the form."""
     known = {name for field, info in form.model_fields.items() for name in (field, info.alias)}
     if found and known and not known.intersection(found):
-        # A form of optional fields would take any object and read nothing from it.
+        # A form with only optional fields would accept any object and read nothing from it.
         raise Unusable("of another shape", f"The answer has none of the fields {', '.join(form.model_fields)}.")
     try:
         form.model_validate(found)

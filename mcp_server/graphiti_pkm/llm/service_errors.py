@@ -1,6 +1,6 @@
-"""What went wrong with a model's server, in our errors: whether waiting helps, and what to do if not.
+"""Translates failures of a model server into our errors: whether waiting helps, and what to do if not.
 
-A server's own words are left out everywhere: they may quote the key, or the text that was sent.
+The server's own messages are never included, because they may quote the key or the text that was sent.
 """
 
 import math
@@ -40,11 +40,11 @@ _SETTINGS = {
 
 
 class RequestNotTaken(ModelRefused):
-    """The server does not take a request of this form, or with these settings."""
+    """The server rejects a request of this form, or with these settings."""
 
 
 def service_error(error: Exception, model: str, seconds: float) -> ModelError:
-    """Our error for one that the ``openai`` package raised; ``seconds``: how long was waited at most."""
+    """Our error for one that the ``openai`` package raised; ``seconds`` is the timeout of the call."""
     if isinstance(error, openai.APITimeoutError | TimeoutError):
         return ModelUnavailable(
             f"{model} did not answer within {seconds:g} seconds.",
@@ -58,7 +58,7 @@ def service_error(error: Exception, model: str, seconds: float) -> ModelError:
             f"{model} cannot be reached: no connection, or it broke off.",
             remedy=f"Check llm_base_url, and that a server runs there; {_BY_ITSELF}.",
         )
-    # A body that is no whole JSON, though the server says it is.
+    # The server announced JSON, but the body is incomplete or invalid.
     return ModelUnavailable(f"The server of {model} broke off its answer ({type(error).__name__}).")
 
 
@@ -83,12 +83,12 @@ def status_error(
 
 
 def declined(model: str) -> ModelRefused:
-    """It will not read this text."""
+    """The error for a model that refuses to read this text."""
     return ModelRefused(f"{model} declines to read this text.", f"Set llm_model to another one, {RETRY}.")
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The seconds that a server asks to wait, given as a number or as a date; None if it does not say."""
+    """The seconds a server asks to wait, which it may state as a number or as a date; None if it does not."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000

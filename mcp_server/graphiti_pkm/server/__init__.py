@@ -1,1 +1,1 @@
-"""The MCP server: tools, transports, who calls, what is logged. What a tool does stands in ``capabilities``."""
+"""The MCP server: tools, transports, authentication, observability. What a tool does is in ``capabilities``."""

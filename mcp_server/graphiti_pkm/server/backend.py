@@ -1,4 +1,4 @@
-"""The services, started in the background, so that a client gets its list of tools at once."""
+"""Starts the services in the background, so that clients receive the list of tools at once."""
 
 import asyncio
 import logging
@@ -17,13 +17,13 @@ from graphiti_pkm.toolkit.services import Services
 logger = logging.getLogger(__name__)
 
 Start: TypeAlias = Callable[[], AbstractAsyncContextManager[Services]]
-"""Called in a thread, so that it may import what is heavy; entered and left in one task."""
+"""Called in a thread, because it imports large modules; its context is entered and left in the same task."""
 
 NOT_INITIALIZED = "Graphiti service not initialized"
 
 
 class Backend:
-    """One set of services for all connections of this process; a failed start is tried again at the next call."""
+    """One set of services for all connections of this process. The next call retries a start that failed."""
 
     def __init__(
         self,
@@ -34,15 +34,15 @@ class Backend:
         begin_after: float = 0.5,
         patience: float = 40.0,
     ) -> None:
-        """``begin_after`` and ``patience`` (how long a call waits for the start) are seconds.
+        """``begin_after`` delays the start, ``patience`` limits how long a call waits for it, both in seconds.
 
-        ``limits``: how much callers may; those of the default settings if left out.
-        ``counted``: the figures of this server; None if nobody asks for any.
+        ``limits``: the limits of callers, by default those of the default settings.
+        ``counted``: the metrics of this server; None if they are disabled.
         """
         self.limits = limits or Limits(Settings())
         self.counted = counted
         self.owners: Owners | None = None
-        """Set where several workers share what is in the memory of one of them."""
+        """Set if several workers share scratch graphs, each of which one worker has in memory."""
         self._start = start
         self._begin_after = begin_after
         self._patience = patience
@@ -53,9 +53,9 @@ class Backend:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Self]:
-        """Hold the services open; the last one out stops them."""
+        """Keep the services running; they stop when the last user leaves."""
         self._users += 1
-        # A client asks for the tools within milliseconds; heavy imports begin after that.
+        # Clients ask for the tools within milliseconds; slow imports begin after that.
         timer = asyncio.get_running_loop().call_later(self._begin_after, self.begin)
         try:
             yield self
@@ -66,19 +66,19 @@ class Backend:
                 await self._close()
 
     def begin(self) -> asyncio.Future[Services]:
-        """Start unless that is under way or done."""
+        """Start the services, unless they are running or starting."""
         if self._ready is None or (self._ready.done() and self._failed(self._ready)):
             self._ready = asyncio.get_running_loop().create_future()
             self._ready.add_done_callback(self._failed)
-            # In a context of its own: what runs from now on is not done for the request that comes first.
+            # In an empty context, because the services do not belong to the request that starts them.
             self._task = asyncio.create_task(self._run(self._ready), context=Context())
         return self._ready
 
     async def services(self) -> Services:
-        """The services, once they are up.
+        """Wait for the services to start.
 
         Raises:
-            PkmError: start-up failed, with the reason; or it takes longer than a call should wait.
+            PkmError: the start failed, for the given reason, or takes longer than a call should wait.
         """
         try:
             return await asyncio.wait_for(asyncio.shield(self.begin()), self._patience)
@@ -86,11 +86,11 @@ class Backend:
             raise Unavailable(f"{NOT_INITIALIZED}: still starting. Nothing was stored; call again shortly.") from None
         except PkmError as error:
             raise type(error)(f"{NOT_INITIALIZED}: {error.message}") from error
-        except Exception as error:  # start-up runs code of many libraries; its text may hold anything
+        except Exception as error:  # the start runs code of many libraries, whose messages may contain anything
             raise Unavailable(f"{NOT_INITIALIZED}: an unexpected error, see the server's log.") from error
 
     def stop_waiting(self) -> None:
-        """Calls that wait for what may take long are answered now, as the process is about to end."""
+        """Answer calls that wait for long work now, because the process is about to end."""
         if self._ready is not None and self._ready.done() and not self._failed(self._ready):
             self._ready.result().stop_waiting()
 
@@ -103,7 +103,7 @@ class Backend:
             async with await asyncio.to_thread(self._start) as services:
                 ready.set_result(services)
                 await self._closing.wait()
-        except Exception as error:  # a boundary: the reason goes to whoever waits, the details to the log
+        except Exception as error:  # callers that wait receive the reason, the log the details
             logger.exception("shutdown failed" if ready.done() else "start-up failed")
             if not ready.done():
                 ready.set_exception(error)

@@ -1,9 +1,9 @@
-"""Several workers: whose scratch graphs are with which of them, and how the others pass calls on to it.
+"""Scratch graphs with several workers: which worker owns a tenant's graphs, and how the others pass calls to it.
 
-A tenant's graphs are in the memory of one worker, told by a hash of who it is. Whichever worker a request meets checks
-the caller and its limits, then hands tool, caller and arguments to the owner over a Unix socket, and its answer back.
-The sockets are made before the workers, in a directory that nobody else can enter: a worker that is started again
-takes the calls that came meanwhile, but begins without graphs.
+A tenant's graphs are in the memory of one worker, which a hash of the tenant determines. The worker that receives a
+request checks the caller and its limits, sends tool, caller and arguments to the owner over a Unix socket, and returns
+the owner's answer. The sockets are created before the workers, in a directory that no other user can enter. A worker
+that is restarted therefore receives the calls that arrived meanwhile, but it has no graphs.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ from graphiti_pkm.toolkit.schema import Json
 logger = logging.getLogger(__name__)
 
 _TAKEN = b"+"
-"""What the owner says at once: one that is not up is not waited for longer than a start takes, nor sent anything."""
+"""The owner sends this first. Until then it is sent nothing, and it is given no more time than a start takes."""
 _PATIENCE = 40.0
 _BACKLOG = 1_024
 
 
 class PassedOn(Record):
-    """A call as one worker hands it to another."""
+    """A call that one worker passes to another."""
 
     tool: str
     caller: Caller
@@ -46,28 +46,28 @@ Answering: TypeAlias = Callable[[PassedOn], Awaitable[CallToolResult]]
 
 
 def owner_of(visibility: tuple[str, ...], workers: int) -> int:
-    """Which worker has the graphs of whoever sees this; the same in every process."""
+    """The worker that owns the graphs of a tenant; the same in every process."""
     digest = hashlib.sha256(json.dumps(visibility).encode()).digest()
     return int.from_bytes(digest[:8]) % workers
 
 
 @dataclass(frozen=True)
 class Owners:
-    """The workers as one of them sees the others."""
+    """The sockets of all workers, for use by one of them."""
 
     listening: tuple[socket.socket, ...]
-    """One for each worker; all processes have them, only its own worker takes calls from one."""
+    """One socket per worker, open in all processes; only its own worker accepts calls from it."""
     tools: frozenset[str]
-    """Those whose calls belong to the owner."""
+    """The tools whose calls must be answered by the owner."""
     slot: int = -1
-    """Which worker this is."""
+    """The number of this worker."""
     patience: float = _PATIENCE
 
     async def pass_on(self, tool: str, caller: Caller, arguments: Json) -> CallToolResult | None:
-        """The owner's answer; None if this worker has to give it itself.
+        """The owner's answer; None if this worker has to answer itself.
 
         Raises:
-            Unavailable: the owner does not answer, or ended before it did.
+            Unavailable: the owner does not answer, or ended before it answered.
         """
         owner = owner_of(caller.visibility, len(self.listening))
         if tool not in self.tools or owner == self.slot:
@@ -91,10 +91,10 @@ class Owners:
 
     @asynccontextmanager
     async def serving(self, answer: Answering) -> AsyncIterator[None]:
-        """Answer what the other workers pass on to this one."""
+        """Answer the calls that other workers pass to this one."""
 
         async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            with suppress(OSError, asyncio.IncompleteReadError):  # whoever asked is gone
+            with suppress(OSError, asyncio.IncompleteReadError):  # the other worker closed the connection
                 writer.write(_TAKEN)
                 call = PassedOn.model_validate_json(await _received(reader))
                 result = await _unless_left(answer(call), reader)
@@ -103,7 +103,7 @@ class Owners:
                     await writer.drain()
             writer.close()
 
-        # Not start_unix_server: from 3.13 on it removes the socket when it ends, which the next worker needs.
+        # Not start_unix_server: since Python 3.13 it removes the socket at its end, and the next worker needs it.
         server = await asyncio.start_server(take, sock=self.listening[self.slot].dup())
         try:
             yield
@@ -113,10 +113,10 @@ class Owners:
 
 @contextmanager
 def owners(workers: int, tools: Collection[str]) -> Iterator[Owners]:
-    """To be entered before the workers are started; each replaces ``slot`` by its own.
+    """Create the sockets. Enter this before the workers start; each worker then sets ``slot`` to its number.
 
     Raises:
-        ConfigurationError: there is no place for the sockets.
+        ConfigurationError: the sockets cannot be created.
     """
     directory = Path(tempfile.mkdtemp(prefix="graphiti-pkm-"))
     listening: list[socket.socket] = []
@@ -153,7 +153,7 @@ async def _connected(path: str) -> AsyncIterator[tuple[asyncio.StreamReader, asy
 
 
 async def _unless_left(answering: Awaitable[CallToolResult], reader: asyncio.StreamReader) -> CallToolResult | None:
-    """An answer; None if the one who asked hung up before, as when its client cancelled the call."""
+    """The answer; None if the other side closed the connection first, for example because its client cancelled."""
     call = asyncio.ensure_future(answering)
     left = asyncio.ensure_future(reader.read(1))
     try:

@@ -1,4 +1,4 @@
-"""What a ``tools.py`` is made of: the call, parameters, schemas, the text form, how a capability declares itself.
+"""What every ``tools.py`` uses: the call, parameters, schemas, the text form, the declaration of a capability.
 
-It knows no capability.
+Nothing here depends on a particular capability.
 """

@@ -1,7 +1,7 @@
-"""How much the arguments of one call may hold: every text and list has a maximum, and so has the call as a whole.
+"""Limits on the arguments of a call: every text and list has a maximum size, and so does the call as a whole.
 
-A parameter that needs more than the defaults says so in its type. The maxima of lists are shown in the schemas; those
-of texts only where a type sets one, as the tokens would be paid by every conversation: an error states them.
+The type of a parameter may raise the default limits. Schemas always show the limits of lists, but those of texts only
+where a type sets one, because every conversation pays for these tokens; an error states the limit.
 """
 
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from typing import Any
 from graphiti_pkm.errors import TooLarge
 
 MOST_CHARACTERS = 2_000
-"""Of a text, unless its type says otherwise."""
+"""Limit for one text, unless its type sets another."""
 MOST_ITEMS = 100
-"""Likewise, of a list."""
+"""Limit for the items of one list, unless its type sets another."""
 MOST_VALUES = 20_000
-"""Texts, numbers, lists and objects in all arguments of a call together."""
+"""Limit for the texts, numbers, lists and objects in all arguments of a call together."""
 MOST_IN_ALL = 3_000_000
-"""Characters in all of them."""
+"""Limit for the characters in all arguments of a call together."""
 
 Json = dict[str, Any]
 
@@ -36,10 +36,10 @@ def _bounded_part(key: str, part: Any) -> Any:
 
 
 def refuse_too_much(arguments: Json, nothing_stored: str = "") -> None:
-    """Refuse a call that holds more than any call may; ends as soon as that is known.
+    """Refuse a call that exceeds the limits of every call; stop counting at the first excess.
 
     Raises:
-        TooLarge: with ``nothing_stored`` at the end of its message.
+        TooLarge: the message ends with ``nothing_stored``.
     """
     values = characters = 0
     waiting: list[Any] = [arguments]
@@ -62,17 +62,15 @@ def refuse_too_much(arguments: Json, nothing_stored: str = "") -> None:
 
 
 def too_long(values: Json, schema: Json) -> str | None:
-    """What is wrong with the first text or list beyond its maximum, by where it is in the arguments."""
+    """The problem with the first text or list that exceeds its maximum, and where it is in the arguments."""
     return next(_too_long(values, schema, schema, ""), None)
 
 
 def too_many_characters(where: str, came: int, most: int) -> str:
-    """What is said of a text beyond its maximum."""
     return f"{where} has {came:,} characters, at most {most:,} are allowed; shorten or split it"
 
 
 def too_many_items(where: str, came: int, most: int) -> str:
-    """What is said of a list beyond its maximum."""
     return f"{where} has {came:,} items, at most {most:,} are allowed; send them in several calls"
 
 
@@ -95,7 +93,7 @@ def _too_long(value: Any, node: Json, schema: Json, where: str) -> Iterator[str]
 
 
 def _schema_of(value: Any, node: Json, schema: Json) -> Json:
-    """What a reference refers to, or the branch of a union that describes the value."""
+    """The target of a reference, or the branch of a union that describes the value."""
     if "$ref" in node:
         node = schema["$defs"][node["$ref"].rpartition("/")[2]]
     branches = node.get("anyOf", ())

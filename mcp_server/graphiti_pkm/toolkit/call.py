@@ -1,4 +1,4 @@
-"""What a tool function is given besides its arguments."""
+"""What a tool function receives besides its request."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from graphiti_pkm.toolkit.services import Services
 
 @dataclass(frozen=True)
 class Call:
-    """What a tool needs besides its arguments."""
+    """The services, the caller and the progress of one tool call."""
 
     services: Services
     caller: Caller
     progress: Progress = no_progress
-    """Tells a client that asked for it how far a long call is."""
+    """Reports the progress of a long call to a client that asked for it."""

@@ -1,4 +1,4 @@
-"""What a capability declares about itself; ``server/tools/registry.py`` lists the capabilities."""
+"""The declaration of a capability; ``server/tools/registry.py`` lists the capabilities."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
@@ -11,48 +11,48 @@ from graphiti_pkm.toolkit.prompt import PromptLine
 from graphiti_pkm.toolkit.services import ServiceKey, Services
 from graphiti_pkm.toolkit.tool import ToolSpec
 
-if TYPE_CHECKING:  # a kernel is made when the services start; tools are listed before
+if TYPE_CHECKING:  # tools are listed before the services start, which import the kernel
     from graphiti_pkm.toolkit.kernel import Kernel
 
 Job: TypeAlias = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
-"""A loop beside the calls; it returns once the event is set."""
+"""A background loop, which returns once the event is set."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """What the assembly of a capability makes when the services start."""
+    """What the assembly of a capability builds when the services start."""
 
     services: Mapping[ServiceKey[Any], object] = field(default_factory=dict)
-    """By the keys that its tools use."""
+    """Under the keys that its tools use."""
     jobs: Mapping[str, Job] = field(default_factory=dict)
-    """By the names that a log calls them."""
+    """Under the names that the log uses for them."""
     close: Callable[[], Awaitable[object]] | None = None
     """Releases what the services hold; called after the jobs have ended."""
 
 
 @dataclass(frozen=True)
 class Capability:
-    """One thing the memory can do.
+    """One function of the product, with its tools and services.
 
-    It stands in ``capability.py`` of its folder and not in ``__init__.py``, which runs whenever anything of the folder
-    is imported: a process that only computes would load the tools.
+    It is declared in ``capability.py`` of its folder and not in ``__init__.py``: that file is executed whenever any
+    module of the folder is imported, and a process that only computes would load the tools.
     """
 
     name: str
     assembly: str
-    """Full name of the module whose ``build(kernel)`` makes services and jobs; imported when they start.
+    """Full name of the module whose ``build(kernel)`` builds services and jobs; imported when they start.
 
-    There the capability asks the kernel for the parts of the store that it needs.
+    In this function the capability requests the parts of the store that it needs from the kernel.
     """
     tools: Mapping[str, tuple[ToolSpec, ...]] = field(default_factory=dict)
-    """By toolset."""
+    """The tools of each toolset."""
     prompts: tuple[PromptLine, ...] = ()
-    """What a person may pick in the client."""
+    """Prompts that a person can choose in the client."""
     only_with: str | None = None
-    """The toolset without which nothing is built; None: it always is."""
+    """Build services and jobs only if this toolset is enabled; None: always."""
 
     def build(self, kernel: "Kernel") -> Built:
-        """The services and jobs of this capability."""
+        """Build the services and jobs of this capability."""
         make = cast("Callable[[Kernel], Built]", import_module(self.assembly).build)
         return make(kernel)
 
@@ -64,11 +64,11 @@ class Running:
     services: Services
     jobs: Mapping[str, Job]
     close: Callable[[], Awaitable[None]]
-    """The last built first."""
+    """Closes in reverse order of building."""
 
     @classmethod
     def build(cls, capabilities: Iterable[Capability], kernel: "Kernel") -> "Running":
-        """In their order, without those whose toolset is switched off; each may use the services of those before."""
+        """Build the enabled capabilities in the given order; each may use the services of the earlier ones."""
         jobs: dict[str, Job] = {}
         closing = AsyncExitStack()
         for capability in capabilities:

@@ -1,4 +1,4 @@
-"""What the services of a capability are built from."""
+"""The shared parts that the services of all capabilities are built from."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +21,10 @@ from graphiti_pkm.toolkit.services import Services, is_whole
 
 
 class Parts(Protocol):
-    """A store from which a capability gets the parts that no other layer needs."""
+    """A store that provides the parts of the storage that a single capability needs."""
 
     def part(self, part: GraphPart[P]) -> P:
-        """The part over this store."""
+        """The given part, bound to this store's database."""
         ...
 
 
@@ -38,7 +38,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The shared parts of one process, put together in ``bootstrap``."""
+    """The shared parts of one process, assembled in ``bootstrap``."""
 
     context: Context
     parts: Parts
@@ -50,25 +50,25 @@ class Kernel:
     saved_graphs: SavedGraphs
     receipts: Receipts
     model: Model | None = None
-    """None: no model is configured, and episodes are not queued for one."""
+    """None if no model is configured; episodes are then not queued for one."""
     extraction_changed: Signal = field(default_factory=Signal)
     """Sent whenever a job for the model changes."""
     shared_readings: SharedReadings | None = None
     """None unless other servers use the same database."""
     lease: Lease | None = None
-    """How soon other servers take over from this one if it stops; None: the default."""
+    """How soon other servers take over the jobs of this one if it stops; None: the default."""
     whole: Callable[[], Awaitable[None]] = is_whole
-    """Returns once the graph is what the journal says; raises Unavailable while a rebuild is not finished."""
+    """Returns once the graph agrees with the journal; raises Unavailable while a rebuild is unfinished."""
     backend: str = "embedded FalkorDB"
-    """What get_status calls the database."""
+    """The name of the database in get_status."""
     is_shared: bool = False
     """Whether servers with journals of their own may write into the same database."""
     attention: Callable[[], Sequence[str]] = tuple
-    """What get_status should say about the database, a sentence each."""
+    """Remarks about the database for get_status, one sentence each."""
     comparison: Recovery | None = None
-    """What compares journal and graph, for get_status."""
+    """Compares journal and graph for get_status."""
     services: Services = field(init=False)
-    """Those of the capabilities that were built before."""
+    """The services of the capabilities that were built before."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "services", Services(self.receipts.stop_waiting, self.whole))

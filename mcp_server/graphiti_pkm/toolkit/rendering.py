@@ -1,8 +1,8 @@
-"""Answers as MCP results: the whole as structured content, and a text that alone is enough to go on.
+"""Answers as MCP results: structured content with everything, and a text that is sufficient by itself.
 
-The text is compact JSON without nulls and empty fields. Uuids are cut to 8 characters, a few more where two would
-look alike; every tool accepts them so. Times are told to the second. What is the same in the whole answer is said
-once: a fact leaves out the entity that was asked about, an item leaves out its group if only one group was searched.
+The text is compact JSON without nulls and empty fields. Uuids are shortened to 8 characters, or to as many as make
+them unique in the answer; every tool accepts shortened uuids. Times are rounded down to the second. What is the same
+in the whole answer is omitted: the entity that was asked about from its facts, the group if only one was searched.
 """
 
 import json
@@ -20,7 +20,7 @@ Json: TypeAlias = dict[str, Any]
 MAXIMUM_CHARS = 80_000
 DEFAULT_CHARS = 24_000
 MAXIMUM_BYTES = 1_000_000
-"""Of an answer in both forms: clients with the MCP SDK give up on an event of more than 1 MiB."""
+"""Limit for both forms together: clients that use the MCP SDK reject an event of more than 1 MiB."""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SHORT = 8
@@ -38,7 +38,7 @@ def result_of(answer: Answer) -> CallToolResult:
     """The MCP result of an answer, no larger than clients accept.
 
     Raises:
-        TooLarge: it has to be sent whole and is larger.
+        TooLarge: the answer exceeds this size and may not be shortened.
     """
     data = answer.model_dump(mode="json")
     if answer.is_whole:
@@ -56,7 +56,7 @@ def result_of(answer: Answer) -> CallToolResult:
 
 
 def _bytes(data: Json, text: str) -> int:
-    """Of both forms as they are sent; the text once more as a JSON string."""
+    """The size of both forms as sent, where the text is encoded as a JSON string."""
     return sum(len(json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()) for part in (data, text))
 
 
@@ -65,7 +65,7 @@ def text_of(data: Json) -> str:
     lean = _said_once(_pruned(data))
     text = _compact(_shortened(lean, _short_forms(lean)))
     if len(text) <= (MAXIMUM_CHARS if "scope" in data else DEFAULT_CHARS):
-        return text  # pages are cut to size where the cursor is made
+        return text  # a page is cut to size where its cursor is made
     return _compact(_bounded(_shortened(lean, _short_forms(lean))))
 
 
@@ -84,7 +84,7 @@ def _pruned(value: Any) -> Any:
 
 
 def _rounded(value: float) -> float:
-    """To the third decimal; a small number to its third digit."""
+    """The value to three decimals, or to three significant digits if it is small."""
     return round(value, 3) if abs(value) >= _SMALL else float(f"{value:.3g}")
 
 
@@ -119,7 +119,7 @@ def _uuids(value: Any) -> Iterator[str]:
             if isinstance(item, str):
                 if _is_uuid_field(key) and _UUID.fullmatch(item):
                     yield item
-            elif key in _UUID_LISTS and isinstance(item, list):  # elsewhere a count has the same name
+            elif key in _UUID_LISTS and isinstance(item, list):  # in other answers a count has this name
                 yield from (text for text in item if isinstance(text, str) and _UUID.fullmatch(text))
                 yield from _uuids(item)
             else:
@@ -130,7 +130,7 @@ def _uuids(value: Any) -> Iterator[str]:
 
 
 def _short_forms(data: Json) -> dict[str, str]:
-    """Each uuid of the answer with its shortest start, from 8 characters, that fits no other one."""
+    """For each uuid of the answer its shortest unambiguous prefix of at least 8 characters."""
     uuids = sorted(set(_uuids(data)))
     forms: dict[str, str] = {}
     for before, uuid, after in zip(["", *uuids], uuids, [*uuids[1:], ""], strict=False):
@@ -157,7 +157,7 @@ def _shortened(value: Any, forms: dict[str, str], key: str = "") -> Any:
 
 
 def _bounded(data: Json) -> Json:
-    """An answer that is no page, cut to size: long lists end early, and ``omitted`` says by how many."""
+    """An answer without pages, cut to size: long lists are truncated, and ``omitted`` counts what is missing."""
     while len(_compact(data)) > DEFAULT_CHARS:
         shorter = _with_shorter_list(data)
         if shorter is None:

@@ -1,8 +1,9 @@
-"""Parameter types of the tools, and the clean-up of what pydantic makes of them.
+"""Parameter types of the tools, and the simplification of the schemas that pydantic generates for them.
 
-Every token of a schema is paid by every conversation: titles, null unions and null defaults go out of the input
-schemas. What is left is the part of JSON Schema that every provider of models accepts: no references, no unions of
-types, no booleans for additionalProperties. A null, a single value for a list, and JSON in a string are still accepted.
+Every conversation pays for every token of a schema, so titles, unions with null and null defaults are removed from the
+input schemas. What remains is the subset of JSON Schema that all model providers accept: no references, no unions of
+types, no booleans for additionalProperties. The server still accepts null, a single value in place of a list, and JSON
+in a string.
 """
 
 import functools
@@ -19,7 +20,7 @@ from graphiti_pkm.core.model.requests import EntityInput, FactInput, as_list
 
 
 def as_object(value: object) -> object:
-    """An object as models send it: also as a JSON text."""
+    """The object, which models sometimes send as a JSON string."""
     if isinstance(value, str) and value.strip().startswith("{"):
         try:
             return json.loads(value)
@@ -49,8 +50,8 @@ def tidy_output(schema: Json) -> Json:
 def answer_schema(answer: type[Answer]) -> Json:
     """The output schema of a tool with this answer; an error fits it too.
 
-    npm's client holds the structured content of errors to it as well, and hides the error from its model if it does
-    not fit: so nothing is required at the top.
+    The npm client also validates the structured content of errors against it, and hides an error that does not match
+    from its model. Therefore no top-level field is required.
     """
     names, definitions = _answers(of_scratch_graphs=_is_of_scratch_graphs(answer))
     whole = {name: part for name, part in definitions[names[answer]].items() if name != "required"}
@@ -66,9 +67,9 @@ def answer_schema(answer: type[Answer]) -> Json:
 
 @functools.cache
 def _answers(*, of_scratch_graphs: bool) -> tuple[dict[type[Answer], str], dict[str, Json]]:
-    """Schemas of all answers about memory, or about scratch graphs, made together.
+    """Schemas of all answers about memory, or of all answers about scratch graphs.
 
-    They share most of their parts, and start-up waits for them.
+    They are generated together because they share most of their parts and the server's start waits for them.
     """
     answers = [answer for answer in _below(Answer) if _is_of_scratch_graphs(answer) == of_scratch_graphs]
     references, whole = models_json_schema([(answer, "validation") for answer in answers])
@@ -103,13 +104,13 @@ class _Tidy:
     drop_null: bool
     describe: Callable[[str], str]
     definitions: Mapping[str, Json] = field(default_factory=dict)
-    """What stands in the place of references to it."""
+    """Schemas by name, which replace the references to them."""
 
     def node(self, schema: Json) -> Json:
         node = {key: value for key, value in self._resolved(schema).items() if key != "title"}
         if "properties" in node:
             node.pop("description", None)
-        if isinstance(node.get("additionalProperties"), bool):  # google-genai takes no boolean here
+        if isinstance(node.get("additionalProperties"), bool):  # google-genai accepts no boolean here
             del node["additionalProperties"]
         for key in ("properties", "$defs"):
             if key in node:
@@ -132,7 +133,7 @@ class _Tidy:
         return definition | {key: value for key, value in schema.items() if key != "$ref"}
 
     def _union(self, node: Json, branches: list[Json]) -> Json:
-        """A union as short as it can be said: without null, and plain types as a list of types."""
+        """The shortest form of a union: without null, and with plain types as a list of types."""
         rest = {key: value for key, value in node.items() if key != "anyOf"}
         if self.drop_null:
             branches = [branch for branch in branches if branch != {"type": "null"}]

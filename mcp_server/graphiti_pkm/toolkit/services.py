@@ -1,4 +1,4 @@
-"""The services that tools ask, each under a typed key that its capability declares."""
+"""The services that tools call, each under a typed key that its capability declares."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def is_whole() -> None:
-    """For a graph that nobody rebuilds."""
+    """The check for a graph that is never being rebuilt."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class ServiceKey(Generic[T]):
 
 
 class Services:
-    """The services of one process; built capability by capability, in the order of the registry."""
+    """The services of one process. The capabilities build them in the order of the registry."""
 
     def __init__(
         self, stop_waiting: Callable[[], None] = lambda: None, whole: Callable[[], Awaitable[None]] = is_whole
     ) -> None:
-        """``stop_waiting`` answers the calls that wait for a model at once, because the server is about to end.
+        """``stop_waiting`` makes calls that wait for a model return at once, because the server is shutting down.
 
-        ``whole`` returns once the graph is what the journal says; raises Unavailable while a rebuild is unfinished.
+        ``whole`` returns once the graph agrees with the journal; raises Unavailable while a rebuild is unfinished.
         """
         self.stop_waiting = stop_waiting
         self.whole = whole
@@ -46,5 +46,5 @@ class Services:
         return cast("T | None", self._built.get(key.name))
 
     def add(self, built: Mapping[ServiceKey[Any], object]) -> None:
-        """Takes what a capability built; a key that is already taken is replaced."""
+        """Add what a capability built; a service that already exists under a key is replaced."""
         self._built.update({key.name: service for key, service in built.items()})

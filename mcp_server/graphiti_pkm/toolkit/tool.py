@@ -1,4 +1,4 @@
-"""One tool as its capability declares it: its function, how clients show it, what it may do."""
+"""The declaration of a tool: its function, how clients show it, what it may do."""
 
 import inspect
 from collections.abc import Callable, Coroutine
@@ -15,26 +15,26 @@ from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.toolkit.call import Call
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-# A memory is a closed world; two tools say otherwise because their specification demands it.
+# A memory is a closed world. Two tools declare the opposite because their specification requires it.
 READS_OPEN = READS.model_copy(update={"open_world_hint": True})
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 ENDS = ADDS.model_copy(update={"idempotent_hint": True})
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 ToolFunction: TypeAlias = Callable[..., Coroutine[Any, Any, Answer]]
-"""``async def tool(call: Call, request: ARequest) -> AnAnswer``: the annotations declare what it takes and gives."""
+"""``async def tool(call: Call, request: ARequest) -> AnAnswer``: its annotations declare request and answer."""
 
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """A tool function with its title, its annotations, and how its errors begin."""
+    """A tool function with its title, its annotations, and the beginning of its error messages."""
 
     function: ToolFunction
     title: str
     annotations: ToolAnnotations = field(default_factory=lambda: READS)
     failure: str = ""
     permitted_to: Tier | None = None
-    """The lowest tier that may call it, where this does not follow from what it does."""
+    """The lowest tier that may call it, if the annotations do not imply it."""
     shown_by: str = "get_episodes"
     """The tool that shows what a call stored when its outcome is unknown."""
 
@@ -44,28 +44,28 @@ class ToolSpec:
 
     @property
     def description(self) -> str:
-        """The function's docstring, one line a paragraph."""
+        """The function's docstring with one line per paragraph."""
         paragraphs = inspect.cleandoc(self.function.__doc__ or "").split("\n\n")
         return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
     @cached_property
     def request(self) -> type[BaseModel]:
-        """What the function takes; its fields are the parameters of the tool."""
+        """The request model of the function; its fields are the parameters of the tool."""
         hints = get_type_hints(self.function, include_extras=True)
-        if "request" not in hints:  # on the way: arguments still stand in the signature
+        if "request" not in hints:  # the function still declares its arguments one by one
             return func_metadata(self.function, skip_names=["call"], structured_output=False).arg_model
         declared: type[BaseModel] = hints["request"]
         return declared
 
     def answer(self, call: Call, request: BaseModel) -> Coroutine[Any, Any, Answer]:
-        """The call, on its way to the service."""
+        """Call the function."""
         if isinstance(request, ArgModelBase):
             return self.function(call, **request.model_dump_one_level())
         return self.function(call, request)
 
     @property
     def returns(self) -> type[Answer]:
-        """What the function answers with; its fields are those of the structured content."""
+        """The answer model of the function; its fields are those of the structured content."""
         declared: type[Answer] = get_type_hints(self.function)["return"]
         return declared
 
@@ -75,7 +75,7 @@ class ToolSpec:
 
     @property
     def tier(self) -> Tier:
-        """The lowest tier that may call it: a curator deletes for good, a contributor adds, a reader reads."""
+        """The lowest tier that may call it: curators delete permanently, contributors add, readers read."""
         if self.permitted_to is not None:
             return self.permitted_to
         return "curator" if self.annotations.destructive_hint else "contributor" if self.writes else "reader"

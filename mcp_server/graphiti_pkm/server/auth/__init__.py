@@ -1,4 +1,4 @@
-"""Who calls and how much they may: tokens, callers, rate limits.
+"""Authentication and rate limits: tokens, callers, buckets.
 
-What each tier may do to the memory stands with the tools.
+The tier that a tool requires is declared with the tool.
 """

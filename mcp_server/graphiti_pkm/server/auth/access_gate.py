@@ -1,4 +1,4 @@
-"""What stands before the HTTP endpoints: names that requests may come by, and the token they must carry."""
+"""Checks before the HTTP endpoints: the host names that requests may use, and the token they must carry."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from graphiti_pkm.settings.keys import is_loopback
 from graphiti_pkm.settings.loader import Settings
 
 CONNECTION = "graphiti_pkm.connection"
-"""Where the scope of a request holds its connection, a ``Visitor``, if somebody counts connections."""
+"""Key of a request's scope for its connection, a ``Visitor``; absent if connections are not limited."""
 _WELL_KNOWN = ".well-known"
 _SIGN_IN = frozenset({"/register", "/authorize", "/token"})
 _SCHEME = "bearer "
@@ -32,16 +32,16 @@ _NO_SIGN_IN = "There is no sign-in here. " + _UNAUTHENTICATED
 
 
 def tokens_of(settings: Settings) -> Tokens:
-    """What the settings name. Raises ConfigurationError."""
+    """The tokens that the settings configure. Raises ConfigurationError."""
     given = settings.tokens.get_secret_value() if settings.tokens else None
     return Tokens(settings.token_path, given, is_named=settings.tokens_file is not None)
 
 
 def check_host(host: str, tokens: Tokens) -> None:
-    """Whoever can reach the server from elsewhere must have a token.
+    """Require a valid token before the server listens on an address that other machines can reach.
 
     Raises:
-        ConfigurationError: the address is reachable from elsewhere, and nobody has one.
+        ConfigurationError: other machines can reach the address, and no valid token exists.
     """
     now = datetime.now(UTC)
     if is_loopback(host) or any(token.state(now) == "valid" for token in tokens.all()):
@@ -53,7 +53,7 @@ def check_host(host: str, tokens: Tokens) -> None:
 
 
 class Visitor(Protocol):
-    """A connection, of which it counts whether its last request came with a good token."""
+    """A connection that distinguishes clients whose last request carried a valid token from strangers."""
 
     def trust(self) -> None: ...
 
@@ -61,19 +61,19 @@ class Visitor(Protocol):
 
 
 class AccessGate:
-    """Where requests are turned away: each is a line of the audit, and counted by why."""
+    """Records refused requests: writes a line to the audit log and counts them by reason."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 
     def refused(self, reason: str, token: Token | None = None) -> None:
-        """``reason`` is one of our words, never the request's."""
+        """``reason`` is a fixed word and never contains text of the request."""
         log_refused_request(reason, token)
         self._metrics.add(REFUSED, 1, reason)
 
 
 class KnownNames:
-    """Refuses what a web page may have sent: a foreign Origin, or a Host that only DNS rebinding leads here."""
+    """Refuses requests that a web page may have sent: with a foreign Origin or, after DNS rebinding, a foreign Host."""
 
     def __init__(self, app: ASGIApp, settings: Settings, gate: AccessGate) -> None:
         self._app = app
@@ -81,7 +81,7 @@ class KnownNames:
         self._names = {"127.0.0.1", "localhost", "::1", settings.host.lower()} | {
             name.lower() for name in settings.allowed_hosts
         }
-        # Under which names others reach this machine only they know; there each of them shows a token.
+        # The server cannot know the names under which other machines reach it; their requests need a token anyway.
         self._takes_any_host = not is_loopback(settings.host) and not settings.allowed_hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,9 +102,9 @@ class KnownNames:
 
 
 class NoSignIn:
-    """Answers 404 where OAuth clients look for a sign-in, which this server does not have.
+    """Answers 404 at the paths where OAuth clients look for a sign-in, which this server does not offer.
 
-    A 401 would say that one needs a token to learn how to get one. mcp-remote prints the text as the reason it ends.
+    A 401 would mean that clients need a token to learn how to get one. mcp-remote prints the text when it gives up.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -118,7 +118,7 @@ class NoSignIn:
 
 
 class Authenticated:
-    """Lets a request through with the token it came with; on loopback also without, as long as there are none."""
+    """Passes on requests with a valid token; also those without one if no tokens exist, which only loopback allows."""
 
     def __init__(
         self, app: ASGIApp, tokens: Tokens, gate: AccessGate, now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -140,7 +140,7 @@ class Authenticated:
         elif token := self._token(Headers(scope=scope)):
             if visitor is not None:
                 visitor.trust()
-            # The SDK then lets nobody use the session of another token.
+            # With this, the SDK refuses requests to the session of another token.
             holder = AuthenticatedUser(AccessToken(token="", client_id=token.id, scopes=[]))
             await self._app({**scope, TOKEN: token, "user": holder}, receive, self._watched(send, scope, token))
         else:
@@ -150,7 +150,7 @@ class Authenticated:
             await refused(scope, receive, send)
 
     def _token(self, headers: Headers) -> Token | None:
-        """Which part was wrong goes to the log and to nobody else."""
+        """The valid token of a request. Only the log shows why a token was refused."""
         secret = presented(headers)
         if secret is None:
             refusal = "missing"
@@ -163,7 +163,7 @@ class Authenticated:
         return None
 
     def _watched(self, send: Send, scope: Scope, token: Token | None) -> Send:
-        """Tells of what the SDK refuses: a body that is too large, a session that is another's or is gone."""
+        """Record what the SDK refuses: a body that is too large, a session that does not exist or belongs to others."""
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -181,7 +181,7 @@ def _is_of_a_sign_in(path: str) -> bool:
 
 
 def presented(headers: Headers) -> str | None:
-    """The token that a request shows, if it shows one."""
+    """The bearer token in the headers, if any."""
     given = headers.getlist("authorization")
     if len(given) != 1 or not given[0].lower().startswith(_SCHEME):
         return None
@@ -189,7 +189,7 @@ def presented(headers: Headers) -> str | None:
 
 
 def _name_in(address: str) -> str | None:
-    """The host that an address names, without its port."""
+    """The host of an address, without its port."""
     try:
         return urlsplit(address).hostname
     except ValueError:

@@ -1,4 +1,4 @@
-"""Who calls and how much they may: asked anew for every request, whatever session it belongs to."""
+"""The caller of a request and its limits, determined for every request regardless of its session."""
 
 import json
 import math
@@ -11,30 +11,30 @@ from graphiti_pkm.server.auth.rate_limits import Buckets, OwnBuckets
 from graphiti_pkm.settings.loader import Settings
 
 TOKEN = "graphiti_pkm.token"  # noqa: S105  (the name of a place)
-"""Where the scope of a request holds its ``Token``, or None where none is asked for."""
+"""Key of a request's scope for its ``Token``, which is None if the server requires none."""
 
 REQUESTS_PER_CALL = 5
-"""Requests that a principal may send for each tool call that they may make: clients list tools and look for others."""
+"""Requests of any kind that a principal may send per permitted tool call: clients also list tools and the like."""
 _USER_HEADER = "x-user-id"
 _NOBODY = "-"
-"""Who names a user where there are no tokens. No principal is called so."""
+"""The principal of requests that name a user although no tokens exist. No real principal has this name."""
 
 
 def caller_of(request: Any, *, read_only: bool) -> Caller:
-    """Who calls: the local user over stdio, else by the token of the request and never by an argument.
+    """The caller: the local user over stdio, otherwise the holder of the request's token; never an argument.
 
     Raises:
-        NotAllowed: the request names a user it may not speak for.
+        NotAllowed: the request names a user for whom its token may not act.
     """
     if request is None:
         return Caller(read_only=read_only)
-    if TOKEN not in request.scope:  # an application that was put together without the check must not serve anybody
+    if TOKEN not in request.scope:  # an application assembled without the check must serve nobody
         raise NotAllowed("This request was not checked by the server, so it is refused.")
     return caller_by(request.scope[TOKEN], request.headers.getlist(_USER_HEADER), read_only=read_only)
 
 
 def opener_of(request: Any) -> Caller:
-    """Who opens a session: a service may do so before it has a user, and then it counts for the service."""
+    """The caller that opens a session. A session opened before a service names a user counts for the service."""
     try:
         return caller_of(request, read_only=True)
     except NotAllowed:
@@ -43,28 +43,28 @@ def opener_of(request: Any) -> Caller:
 
 
 def token_of(request: Any) -> Token | None:
-    """The token of a request, if it came with one."""
+    """The token of a request, if any."""
     return None if request is None else request.scope.get(TOKEN)
 
 
 class Limits:
-    """How often and how much one principal may call; the local one as they like."""
+    """Limits the rate and size of a principal's calls. The local principal has no limits."""
 
     def __init__(self, settings: Settings, buckets: Buckets | None = None) -> None:
-        """``buckets``: where calls are counted, by default in this process."""
+        """``buckets`` counts the calls, by default in this process."""
         self._calls = settings.calls_per_minute
         self._writes = settings.writes_per_minute
         self._characters = settings.characters_per_call
         self.seconds = settings.call_seconds
-        """What a call may take."""
+        """Time limit of a call."""
         self._buckets: Buckets = OwnBuckets() if buckets is None else buckets
 
     def check(self, caller: Caller, arguments: Mapping[str, Any], *, writes: bool) -> None:
         """Count a call.
 
         Raises:
-            TooLarge: it holds too much.
-            TooManyCalls: there were too many; says when there may be another.
+            TooLarge: the call has too many characters.
+            TooManyCalls: the limit is exceeded; the error says when the next call is permitted.
         """
         if caller.is_local:
             return
@@ -79,7 +79,7 @@ class Limits:
             self._take(caller.principal, "writes", self._writes)
 
     def check_request(self, caller: Caller) -> None:
-        """Count a request, whatever it asks for. Raises TooManyCalls."""
+        """Count a request of any kind. Raises TooManyCalls."""
         if not caller.is_local:
             self._take(caller.principal, "requests", REQUESTS_PER_CALL * self._calls)
 

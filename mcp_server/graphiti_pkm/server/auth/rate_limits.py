@@ -1,4 +1,4 @@
-"""Calls that may be made at once, which fill up again over a minute: counted in this process."""
+"""Rate limits as token buckets, which refill within a minute and are counted in this process."""
 
 import math
 import time
@@ -9,20 +9,20 @@ from typing import Protocol
 MINUTE = 60.0
 _MOST_KNOWN = 10_000
 _BETWEEN_SWEEPS = 1.0
-"""Seconds: a service that names ever new users must not have each of its calls look through all of them."""
+"""Seconds. A service that keeps naming new users must not make each call search through all of them."""
 
 
 @dataclass
 class Bucket:
-    """How many calls are left, as of a moment."""
+    """The number of calls left at a given time."""
 
     left: float
     at: float
 
     def take(self, most: int, now: float) -> float:
-        """Take one; seconds until there is one if there is none."""
+        """Use one call and return 0, or return the seconds until one is available."""
         rate = most / MINUTE
-        # The clock of several processes may be set back.
+        # The wall clock, which several processes share, may have been set back.
         self.left = min(most, self.left + max(0.0, now - self.at) * rate)
         self.at = now
         if self.left < 1:
@@ -32,15 +32,15 @@ class Bucket:
 
 
 class Buckets(Protocol):
-    """Where calls are counted."""
+    """Counts the calls of each principal."""
 
     def take(self, principal: str, what: str, most: int) -> float:
-        """Take one of the principal's calls; seconds to wait if there is none, else 0."""
+        """Use one of the principal's calls and return 0, or return the seconds until one is available."""
         ...
 
 
 class OwnBuckets:
-    """Counted in this process."""
+    """Buckets of this process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -56,7 +56,7 @@ class OwnBuckets:
         return self._known.setdefault((principal, what), Bucket(most, now)).take(most, now)
 
     def _forget_idle(self, now: float) -> None:
-        """Whoever has not called for a minute has all calls left, which need not be kept."""
+        """Remove the buckets of principals that have not called for a minute: they are full again."""
         if len(self._known) >= _MOST_KNOWN and now - self._swept >= _BETWEEN_SWEEPS:
             self._swept = now
             self._known = {key: one for key, one in self._known.items() if now - one.at < MINUTE}

@@ -1,4 +1,4 @@
-"""The same, counted for all workers of a server."""
+"""Rate limits shared by all workers of a server."""
 
 import contextlib
 import logging
@@ -16,10 +16,10 @@ _BUSY_SECONDS = 1.0
 
 
 class SharedBuckets:
-    """Counted in a small file for all processes on a data directory; one that cannot be used counts by itself.
+    """Rate limits in a small SQLite file, shared by all processes that use a data directory.
 
-    A file of its own: a count must not wait for a write to the journal, nor for the disk. What a crash of the machine
-    takes of it is a minute's count.
+    It is a separate file because counting must not wait for a write to the journal, nor for the disk: a crash of the
+    machine loses the counts of one minute at most. A process that cannot use the file counts by itself.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
@@ -28,7 +28,7 @@ class SharedBuckets:
         self._own = OwnBuckets(clock)
         self._connection: sqlite3.Connection | None = None
         self._swept = -math.inf
-        """When those that have been idle were removed."""
+        """When idle buckets were last removed."""
 
     def take(self, principal: str, what: str, most: int) -> float:
         try:
@@ -58,7 +58,7 @@ class SharedBuckets:
             connection.execute("BEGIN IMMEDIATE")
             stack.callback(connection.execute, "COMMIT")
             now = self._clock()
-            if abs(now - self._swept) >= MINUTE:  # the clock may be set back
+            if abs(now - self._swept) >= MINUTE:  # the clock may have been set back
                 connection.execute("DELETE FROM buckets WHERE at < ?", (now - MINUTE,))
                 self._swept = now
             found = connection.execute(

@@ -1,4 +1,4 @@
-"""Tokens that callers over HTTP show: kept as hashes, in a file that may change while a server runs, or a setting."""
+"""Access tokens of HTTP callers, stored as hashes in a setting or in a file that may change while the server runs."""
 
 import hashlib
 import hmac
@@ -34,19 +34,19 @@ Refusal: TypeAlias = Literal["unknown", "expired", "revoked"]
 
 @dataclass(frozen=True)
 class Verified:
-    """What a presented text is: a valid token, or why not, which is for the log alone."""
+    """The result of a check: a valid token, or the reason for the refusal, which only the log may show."""
 
     token: Token | None
     refusal: Refusal | None = None
 
 
 def new_secret() -> str:
-    """A token as its holder keeps it; 256 random bits need no slow hash."""
+    """A new token in plain text. Its 256 random bits need no slow hash."""
     return _PREFIX + secrets.token_urlsafe(_BYTES)
 
 
 def hash_of(secret: str) -> str:
-    """What is kept of it."""
+    """The hash under which a token is stored."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -54,10 +54,10 @@ class Tokens:
     """The tokens of a file and of a setting. The file is read again whenever it has changed."""
 
     def __init__(self, path: Path, given: str | None = None, *, is_named: bool = False) -> None:
-        """``given``: entries as JSON; ``is_named``: the settings name the file, so that it must be there.
+        """``given``: the setting's entries as JSON; ``is_named``: the settings name the file, so it must exist.
 
         Raises:
-            ConfigurationError: file or setting cannot be used.
+            ConfigurationError: the file or the setting cannot be used.
         """
         self._path = path
         self._given = parse(given, "the setting tokens") if given is not None else ()
@@ -71,22 +71,22 @@ class Tokens:
         self._read()
 
     def required(self) -> bool:
-        """Whether callers need a token: once there has been a file or a setting, until the server ends."""
+        """Whether callers need a token: true for the rest of the server's life once a file or a setting exists."""
         self._look()
         return self._required
 
     def all(self) -> tuple[Token, ...]:
-        """Every token there is, valid or not."""
+        """All tokens, valid or not."""
         self._look()
         return (*self._filed, *self._given)
 
     def verify(self, presented: str, now: datetime) -> Verified:
-        """Whose token a text is; takes as long whether it is one or not."""
+        """Find the token that a caller presented; takes equally long for known and unknown tokens."""
         wanted = hash_of(presented[:_LONGEST])
         found = [token for token in self.all() if hmac.compare_digest(token.hash, wanted)]
         if not found:
             return Verified(None, "unknown")
-        # One that is in the file and in the setting is revoked if either says so.
+        # A token that is both in the file and in the setting is revoked if either says so.
         states = {token.state(now) for token in found}
         for refusal in ("revoked", "expired"):
             if refusal in states:
@@ -94,7 +94,7 @@ class Tokens:
         return Verified(found[0])
 
     def _look(self) -> None:
-        """Read the file again if it is another; one that cannot be used opens nothing."""
+        """Read the file again if it has changed; if it cannot be used, none of its tokens is accepted."""
         try:
             if _stamp(self._path) != self._stamp:
                 self._read()
@@ -111,7 +111,7 @@ class Tokens:
 
 
 def read_tokens(path: Path) -> tuple[Token, ...]:
-    """What a file holds; nothing if there is none. Raises ConfigurationError."""
+    """The tokens of a file; none if it does not exist. Raises ConfigurationError."""
     try:
         if path.stat().st_mode & _OTHERS_WRITE:
             raise ConfigurationError(f"Others may write the token file {path}. Do `chmod 600` on it.")
@@ -123,11 +123,11 @@ def read_tokens(path: Path) -> tuple[Token, ...]:
 
 
 def write_tokens(path: Path, tokens: Sequence[Token]) -> None:
-    """Replace a file as a whole, readable by its owner alone. Raises ConfigurationError."""
+    """Replace the whole file; only its owner can read it. Raises ConfigurationError."""
     entries = [as_entry(token) for token in tokens]
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # made with mode 0600
+        fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # created with mode 0600
         try:
             with os.fdopen(fd, "w", encoding="utf-8") as file:
                 json.dump({"version": _VERSION, "tokens": entries}, file, indent=1)
@@ -145,12 +145,12 @@ def write_tokens(path: Path, tokens: Sequence[Token]) -> None:
 
 
 def as_entry(token: Token) -> dict[str, object]:
-    """A token as it stands in a file or in the setting."""
+    """The entry of a token in a file or in the setting."""
     return token.model_dump(mode="json", exclude_none=True)
 
 
 def parse(text: str, where: str) -> tuple[Token, ...]:
-    """Entries as JSON: a list, or the object that a file holds. Raises ConfigurationError."""
+    """Tokens from JSON: a list of entries, or the object in a token file. Raises ConfigurationError."""
     try:
         data = json.loads(text)
         if isinstance(data, dict):
@@ -165,7 +165,7 @@ def parse(text: str, where: str) -> tuple[Token, ...]:
                 f"A time of the tokens in {where} has no offset; write it as 2026-03-01T00:00:00Z."
             )
     except ValidationError as error:
-        # Never the input: it may be a token that somebody put in the place of its hash.
+        # Never quote the input: somebody may have entered a token where its hash belongs.
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise ConfigurationError(f"The tokens in {where} do not fit: {place}: {first['msg']}.") from None

@@ -1,4 +1,4 @@
-"""What operators see: logs, the audit, the registry of figures.
+"""What operators see: logs, the audit log, metrics.
 
-What is counted is listed in ``core/ports/metrics.py``.
+The metrics are listed in ``core/ports/metrics.py``.
 """

@@ -1,4 +1,4 @@
-"""One log line for every write and every refusal: who, with which token, what, on which records, how it ended."""
+"""The audit log: one line per write and per refusal, with caller, token, action, records and outcome."""
 
 import logging
 import re
@@ -12,7 +12,7 @@ from graphiti_pkm.server.observability.logging import current_request
 _log = logging.getLogger("graphiti_pkm.audit")
 
 REFUSALS = frozenset({"not_allowed", "permission_denied", "too_many_calls", "too_large", "unknown_tool"})
-"""Errors by which something was kept from a caller; what they said wrongly is none."""
+"""Errors that deny something to a caller; invalid input is not one of them."""
 _UUID = re.compile(r"[0-9a-fA-F-]{8,36}")
 _GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MOST = 20
@@ -27,16 +27,16 @@ def audit(
     answer: Mapping[str, Any] | None = None,
     began: float | None = None,
 ) -> None:
-    """Write the line.
+    """Write one line.
 
     Args:
-        caller: who it was; None if that could not be told.
-        token: what they came with.
-        action: name of the tool, or what else was asked for.
+        caller: the caller; None if it is unknown.
+        token: the token of the request.
+        action: the name of the tool, or another kind of request.
         outcome: ``ok``, or the code of the error.
-        arguments: of the call; nothing but uuids and names of groups is taken out of them.
-        answer: likewise.
-        began: ``time.perf_counter`` of then, if it took time.
+        arguments: the arguments of the call, of which only uuids and group names are logged.
+        answer: the answer, of which only uuids and group names are logged.
+        began: the value of ``time.perf_counter`` when the call began; None to log no duration.
     """
     _write(
         audit="refused" if outcome in REFUSALS else "write",
@@ -51,12 +51,12 @@ def audit(
 
 
 def log_refused_request(outcome: str, token: Token | None = None) -> None:
-    """Write the line of a request that did not come as far as a call; ``outcome`` is one of our words."""
+    """Write the line of a request that was refused before it became a call; ``outcome`` is a fixed word."""
     _write(audit="refused", token=token.id if token else None, action="connect", outcome=outcome)
 
 
 def always() -> None:
-    """Write these lines whatever the level of the log is: for servers that others connect to."""
+    """Write the audit log at any log level, for servers that others connect to."""
     _log.setLevel(logging.INFO)
 
 

@@ -1,7 +1,7 @@
-"""The log on stderr: lines of text, or one JSON object a line; never with content of the memory or a secret.
+"""The log on stderr, as text or as one JSON object per line; it never contains content of the memory or a secret.
 
-Records of our own loggers are written for the log and go out as they are. A message of a library may quote an
-argument or a query, and the text of any exception may: of those only the place and the types go out.
+Messages of our own loggers are safe and are written unchanged. Messages of libraries and texts of exceptions may quote
+an argument or a query, so only their place and the types of exceptions are written.
 """
 
 import copy
@@ -30,26 +30,26 @@ LogFormat = Literal["text", "json"]
 _log = logging.getLogger(__name__)
 
 _TRUSTED = ("graphiti_pkm", "uvicorn")
-"""Loggers whose messages hold no content: ours, and the HTTP server's (address in use, started, stopped)."""
+"""Loggers whose messages contain no content: ours, and the HTTP server's (address in use, started, stopped)."""
 _UNTOLD = "a library's message, which may quote content"
 _WARNING = re.compile(r"(?P<file>[^\n]*):(?P<line>[0-9]+): (?P<kind>\w+): ")
-"""How ``logging.captureWarnings`` begins a message."""
+"""The beginning of a message from ``logging.captureWarnings``."""
 _PLAIN = re.compile(r"[\w.:/@+-]+")
 _FRAMES = 8
 _ALIKE, _REPEAT_SECONDS = 10, 60.0
-"""So many of the same lines in so many seconds are written."""
+"""How many equal lines are written within how many seconds."""
 _MOST_KINDS = 1_000
 _DIFFERING = frozenset({"time", "request", "ms"})
-"""Fields by which lines of the same event differ."""
+"""Fields that are ignored when lines are compared."""
 _FLOODS = frozenset({"too_many_calls"})
-"""Outcomes of calls that come as often as a caller likes."""
+"""Outcomes that a caller can cause as often as they like."""
 
 _request: ContextVar[str | None] = ContextVar("request", default=None)
 
 
 @contextmanager
 def request_id() -> Iterator[str]:
-    """Name one request, in its own lines and in all that are written meanwhile; a client's own id may hold anything."""
+    """Add an id to all log lines of one request. The client's own id is not used, because it may contain anything."""
     name = secrets.token_hex(6)
     token = _request.set(name)
     try:
@@ -59,12 +59,12 @@ def request_id() -> Iterator[str]:
 
 
 def current_request() -> str | None:
-    """The request that this is done for, if any."""
+    """The id of the current request, if any."""
     return _request.get()
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, object]:
-    """What may be told of a record; ``extra={"event": {...}}`` adds fields."""
+    """The fields of a record that may be logged; ``extra={"event": {...}}`` adds fields."""
     fields: dict[str, object] = {
         "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
         "level": record.levelname.lower(),
@@ -88,27 +88,27 @@ def fields_of(record: logging.LogRecord) -> dict[str, object]:
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object, for machines."""
+    """Formats a record as one JSON object, for machines."""
 
     def format(self, record: logging.LogRecord) -> str:
         return json.dumps(fields_of(record), ensure_ascii=True, separators=(",", ":"), default=str)
 
 
 class TextLines(logging.Formatter):
-    """The same for people: time, level, logger, message, the other fields as name=value; exceptions below it."""
+    """Formats a record for people: time, level, logger, message, other fields as name=value; exceptions below it."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = fields_of(record)
         trace = fields.pop("exception", [])
-        assert isinstance(trace, list)  # noqa: S101  (fields_of makes it)
+        assert isinstance(trace, list)  # noqa: S101  (fields_of guarantees it)
         head = " ".join(str(fields.pop(name)) for name in ("time", "level", "logger"))
         parts = [f"{head}: {fields.pop('message')}", *(f"{name}={_shown(value)}" for name, value in fields.items())]
-        # One line, whatever a message holds; only the trace has lines of its own, and they are indented.
+        # A message is always one line; only tracebacks have further lines, which are indented.
         return "\n    ".join([" ".join(parts).replace("\n", " "), *trace])
 
 
 def describe_exception(error: BaseException) -> list[str]:
-    """Types and places of an exception and its causes, outermost first; the text only of our own errors."""
+    """The types and places of an exception and its causes, outermost first; with the text only of our own errors."""
     lines: list[str] = []
     seen: set[int] = set()
     current: BaseException | None = error
@@ -123,7 +123,7 @@ def describe_exception(error: BaseException) -> list[str]:
 
 
 def configure_logging(level: Level, log_format: LogFormat = "text") -> None:
-    """Send every record to stderr, and what nobody caught too. Called once, before the MCP SDK installs its handler."""
+    """Send all records and uncaught exceptions to stderr. Call once, before the MCP SDK installs its handler."""
     handler = _Stderr(sys.stderr)
     handler.setFormatter(JsonLines() if log_format == "json" else TextLines())
     root = logging.getLogger()
@@ -131,7 +131,7 @@ def configure_logging(level: Level, log_format: LogFormat = "text") -> None:
     root.setLevel(logging.WARNING)
     for name in _TRUSTED:
         logging.getLogger(name).setLevel(level.upper())
-    # Every uvicorn access line would repeat our own line of the call.
+    # uvicorn's access log would repeat our own line for each call.
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)
     sys.excepthook = _uncaught
@@ -139,10 +139,10 @@ def configure_logging(level: Level, log_format: LogFormat = "text") -> None:
 
 
 class Repeats:
-    """Lets through the first few of the same warnings and refusals in a minute, and counts the others.
+    """Passes the first few of equal warnings and refusals within a minute, and counts the others.
 
-    Anybody who reaches a server can cause such lines, as many as they like. The count comes with the next line of the
-    log after that minute, whichever it is.
+    Anybody who can reach the server can cause any number of such lines. The count is written together with the first
+    line of any kind after that minute.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -150,7 +150,7 @@ class Repeats:
         self._seen: dict[str, _Seen] = {}
 
     def passed(self, record: logging.LogRecord) -> list[logging.LogRecord]:
-        """What to write when a record comes: counts that are due, then the record, unless it is left out."""
+        """The records to write for a new one: counts that are due, then the record unless it is suppressed."""
         now = self._clock()
         due = self.due(now)
         event = getattr(record, "event", None)
@@ -170,7 +170,7 @@ class Repeats:
         return [*due, record]
 
     def due(self, now: float = math.inf) -> list[logging.LogRecord]:
-        """Counts of those whose minute is over."""
+        """The counts of lines whose minute is over."""
         over = [key for key, seen in self._seen.items() if seen.until <= now]
         return [counted for key in over if (counted := self._seen.pop(key).counted()) is not None]
 
@@ -182,7 +182,7 @@ class _Seen:
     count: int = 0
 
     def counted(self) -> logging.LogRecord | None:
-        """The same line once more, with how many were left out."""
+        """The line again with the number of suppressed ones; None if none was."""
         if self.count <= _ALIKE:
             return None
         again = copy.copy(self.record)
@@ -194,9 +194,9 @@ class _Seen:
 
 
 class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
-    """A handler that writes no line over and over.
+    """A handler that suppresses repeated lines.
 
-    Nor does it print a record it cannot write: with its arguments, as the stock one does.
+    Unlike the standard handler, it does not print the arguments of a record that it cannot write.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -204,22 +204,22 @@ class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
         self._repeats = Repeats()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write it, unless it was written often enough."""
+        """Write the record, unless equal ones were written often enough."""
         for each in self._repeats.passed(record):
             super().emit(each)
 
     def close(self) -> None:
-        """Write what has been counted so far."""
+        """Write the counts of suppressed lines."""
         for each in self._repeats.due():
             super().emit(each)
         super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (the name is the library's)
-        """Nothing: stderr is gone."""
+        """Do nothing, because stderr is not available."""
 
 
 def _uncaught(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
-    """In the place of Python's hooks, which print the text of an exception."""
+    """Replaces Python's hooks, which would print the text of an exception."""
     if error is None or issubclass(kind, (KeyboardInterrupt, SystemExit)):
         return
     _log.error("nobody caught an exception", exc_info=(kind, error, trace))
@@ -228,7 +228,7 @@ def _uncaught(kind: type[BaseException], error: BaseException | None, trace: Tra
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except (TypeError, ValueError):  # arguments that do not fit; the log must not end a request
+    except (TypeError, ValueError):  # the arguments do not match the message; logging must not end a request
         return "a message that does not fit its arguments"
 
 

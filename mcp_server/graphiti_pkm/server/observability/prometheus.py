@@ -1,7 +1,7 @@
-"""The port ``Metrics`` by prometheus_client, which is imported only where figures are asked for.
+"""Implements the port ``Metrics`` with prometheus_client, which is imported only if metrics are enabled.
 
-One process keeps its figures in memory. Several workers of one server keep them in files of a common directory, so
-that whichever of them is asked answers for all.
+A single process keeps its metrics in memory. Several workers keep them in files of a common directory, so that each
+worker can answer for all.
 """
 
 import os
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0)
-"""Seconds; a client waits 60 at most."""
+"""Upper bounds in seconds; clients wait at most 60."""
 _DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
 
 
 @contextmanager
 def shared_by_workers() -> Iterator[None]:
-    """Around the start of worker processes, before any of them counts: what each counts is added up."""
+    """Add up the metrics of all workers. Enter this before the worker processes start."""
     directory = tempfile.mkdtemp(prefix="graphiti-pkm-metrics-")
     os.environ[_DIRECTORY] = directory
     try:
@@ -35,7 +35,7 @@ def shared_by_workers() -> Iterator[None]:
 
 
 def forget_worker(pid: int) -> None:
-    """A worker has ended: what it had under way is not under way any more; what it counted stays counted."""
+    """Remove the gauges of a worker that has ended, such as its calls under way; its counters are kept."""
     directory = os.environ.get(_DIRECTORY)
     if directory is not None:
         for path in Path(directory).glob(f"gauge_live*_{pid}.db"):
@@ -43,10 +43,10 @@ def forget_worker(pid: int) -> None:
 
 
 class PrometheusMetrics:
-    """Figures of this process, or of all workers; one for a process."""
+    """The metrics of this process, or of all workers. Create one per process."""
 
     def __init__(self) -> None:
-        import prometheus_client as client  # noqa: PLC0415  (a tenth of a second, for those who ask)
+        import prometheus_client as client  # noqa: PLC0415  (takes a tenth of a second; only for servers with metrics)
         from prometheus_client import core, multiprocess  # noqa: PLC0415
 
         self._client, self._core = client, core
@@ -72,7 +72,7 @@ class PrometheusMetrics:
         (made.labels(*labels) if labels else made).observe(seconds)
 
     def text(self, found: Sequence[Sample]) -> bytes:
-        """All of it in Prometheus' text format."""
+        """All metrics in Prometheus' text format."""
         registry = self._client.CollectorRegistry()
         registry.register(_Found(self._core, found))
         return self._client.generate_latest(self._shown) + self._client.generate_latest(registry)
@@ -87,7 +87,7 @@ class PrometheusMetrics:
 
 
 class _Found:
-    """What was looked up for one answer."""
+    """The samples that were looked up for one answer."""
 
     def __init__(self, core: Any, found: Sequence[Sample]) -> None:
         self._core = core
@@ -105,7 +105,7 @@ class _Found:
 
 
 class _Processes:
-    """Memory, processor time and open files of every worker that has counted and lives, by its pid."""
+    """Memory, processor time and open files, by pid, of every running worker that has counted something."""
 
     def __init__(self, client: Any, core: Any, directory: Path) -> None:
         self._client, self._core = client, core

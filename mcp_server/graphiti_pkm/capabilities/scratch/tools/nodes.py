@@ -21,7 +21,7 @@ from graphiti_pkm.toolkit.parameters import Cursor
 async def add_node(
     call: Call,
     label: str,
-    type: str | None = None,  # noqa: A002  (E-52)
+    type: str | None = None,  # noqa: A002  (callers know the parameter by this name)
     properties: Properties = None,
     graph: Graph = DEFAULT_GRAPH,
 ) -> AddNodeResponse:
@@ -59,7 +59,7 @@ async def remove_node(call: Call, label: str, graph: Graph = DEFAULT_GRAPH) -> R
 
 async def list_nodes(
     call: Call,
-    type: str | None = None,  # noqa: A002  (E-59)
+    type: str | None = None,  # noqa: A002  (callers know the parameter by this name)
     max_in_degree: Annotated[int | None, Field(ge=0, description="0 = without incoming edges")] = None,
     max_out_degree: Annotated[int | None, Field(ge=0)] = None,
     relation: Annotated[str | None, Field(description="only its edges count for the degrees")] = None,

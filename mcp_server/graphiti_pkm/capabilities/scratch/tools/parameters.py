@@ -25,7 +25,7 @@ def _as_nodes(value: object) -> object:
 
 
 Graph: TypeAlias = Annotated[str, Field(description="scratch graph")]
-"""Optional everywhere, ``DEFAULT_GRAPH`` when left out (E-84); its form is checked by the service."""
+"""Optional everywhere, ``DEFAULT_GRAPH`` when left out; the service checks its form."""
 Properties: TypeAlias = Annotated[dict[str, Any] | None, BeforeValidator(as_object)]
 Nodes: TypeAlias = Annotated[list[NodeInput], BeforeValidator(_as_nodes), Field(max_length=500)]
 Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_list), Field(max_length=500)]

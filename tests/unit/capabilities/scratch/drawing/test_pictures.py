@@ -1,4 +1,4 @@
-"""Pictures: SVG, a tree in characters, and Mermaid (E-99)."""
+"""Pictures: SVG, a tree in characters, and Mermaid."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""DOT as people and models write it (E-78, E-96, T66)."""
+"""DOT as people and models write it."""
 
 import pytest
 from tests.requirements import requirement

@@ -1,4 +1,4 @@
-"""GraphML: safe to read, typed, and understood by NetworkX (E-81, T67)."""
+"""GraphML: safe to read, typed, and understood by NetworkX."""
 
 import io
 

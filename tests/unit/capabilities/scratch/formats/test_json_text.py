@@ -1,4 +1,4 @@
-"""JSON: our own shape and that of other programs (E-80)."""
+"""JSON: our own shape and that of other programs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is written is read again: all of it as JSON and GraphML, the edges as DOT and CSV (E-77)."""
+"""What is written can be read back: everything as JSON and GraphML, the edges as DOT and CSV."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""Lists of edges as spreadsheets and other programs write them (E-79), and what such a list leaves out."""
+"""Lists of edges as spreadsheets and other programs write them, and what such a list leaves out."""
 
 import pytest
 from tests.requirements import requirement

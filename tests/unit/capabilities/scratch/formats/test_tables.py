@@ -1,4 +1,4 @@
-"""Lists of edges as CSV and TSV (E-79)."""
+"""Lists of edges as CSV and TSV."""
 
 import pytest
 from tests.requirements import requirement
