@@ -180,7 +180,7 @@ class Reembedding:
         for _ in range(_TRIES):
             if await self._graph.writer.wait_durable():
                 return
-        raise Unavailable("The database does not get its file to the disk. Run `graphiti-pkm reembed` again.")
+        raise Unavailable("The database could not persist its data to disk. Run `graphiti-pkm reembed` again.")
 
     async def _is_empty(self) -> bool:
         return not await self._graph.records.groups() and not await self._journal.rows(0, 1)

@@ -180,7 +180,7 @@ class Committer:
         """Apply an unfinished write; False if it was set aside for good."""
         uuid = row.intent.uuid
         if await self._journal.begin_attempt(uuid) > MAX_UNENDED:
-            _log.error("write %s set aside: processes ended while they applied it", uuid)
+            _log.error("write %s set aside: processes ended while applying it", uuid)
             await self._journal.fail(uuid, f"{MAX_UNENDED} attempts to apply it never ended")
             return False
         try:

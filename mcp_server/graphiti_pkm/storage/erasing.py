@@ -74,7 +74,7 @@ class Erasing:
                 if is_erased:
                     await self._journal.close_erasures(done)
             except PkmError as error:
-                _log.warning("what was forgotten is still in files, and tried again later: %s", error.code)
+                _log.warning("forgotten text is still in files; erasing is retried later: %s", error.code)
                 return False
             return is_erased
 

@@ -73,9 +73,9 @@ class Rebuilding:
                 return 0
             await self._check_rows()
             if unknown := await self._comparing.unknown_episodes():
-                _log.warning("the graph holds %d episodes the journal does not know: not made anew", unknown)
+                _log.warning("not rebuilt: the graph contains %d episodes that the journal does not know", unknown)
                 return 0
-            _log.warning("the graph lacks writes and is made anew from the journal")
+            _log.warning("the graph lacks writes and is rebuilt from the journal")
             return await self._go_on(await self._journal.begin_rebuild("repair"), _nobody)
 
     async def restore_backup(self, path: Path, progress: Progress, *, replace: bool = False) -> int:
@@ -126,7 +126,7 @@ class Rebuilding:
             rebuild = await self._journal.rebuild_in_progress()
             if rebuild is None:
                 return 0
-            _log.warning("finishing a %s that was cut off", rebuild.command)
+            _log.warning("finishing an interrupted %s", rebuild.command)
             try:
                 await self._check_rows()
                 return await self._go_on(rebuild, _nobody)

@@ -271,7 +271,7 @@ class Recovery:
                     async with self._locks.hold(group_id):
                         await self._catch_up(group_id)
         except PkmError as error:
-            _log.debug("journal and graph are not together yet: %s", error.code)
+            _log.debug("journal and graph do not match yet: %s", error.code)
         except Exception as error:  # noqa: BLE001 a boundary: a background loop has no caller
             _log.error("keeping the journal failed: %s", type(error).__name__)
 

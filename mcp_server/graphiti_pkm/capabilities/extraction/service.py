@@ -183,7 +183,7 @@ class Extracting:
                 if not await self._queue.heartbeat(job_id, owner, LEASE_SECONDS):
                     return
             except PkmError as error:  # asked again before anything is written
-                _log.warning("extraction %d could not prolong its lease: %s", job_id, error.code)
+                _log.warning("extraction %d could not renew its lease: %s", job_id, error.code)
 
     async def _attempt(self, claimed: ClaimedExtraction, owner: str) -> None:
         try:

@@ -43,7 +43,7 @@ class Takeover:
             try:
                 await self.run_once()
             except PkmError as error:
-                _log.info("what the servers of this database share cannot be asked for: %s", error.code)
+                _log.info("the readings shared in this database cannot be read: %s", error.code)
             await wait_for_any(stop, seconds=self._lease.pause())
 
     async def run_once(self) -> None:
@@ -51,7 +51,7 @@ class Takeover:
         await self._readings.heartbeat(self._lease.seconds)
         taken = await self._take_over()
         if taken:
-            _log.warning("took over %d episode(s) that a server which is gone was to read", len(taken))
+            _log.warning("took over %d episode(s) of a server that is gone", len(taken))
         await self._settle([*taken, *await self._some_of_ours()])
 
     async def _take_over(self) -> list[SharedReading]:

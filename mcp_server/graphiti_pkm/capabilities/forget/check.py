@@ -27,7 +27,7 @@ _TEXT = 200
 _UUID = 8
 _RELATIONS = 10_000
 NOTHING_FOUND = "A search for the removed words finds no sentence, fact or summary that says it."
-_HOLDS = "still holds a word that nothing else tells"
+_HOLDS = "still contains a word that no other text contains"
 _SAYS, _HINTS = "still says it", "may still speak of it"
 
 

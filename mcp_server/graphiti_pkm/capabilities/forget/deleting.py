@@ -50,7 +50,7 @@ _CAUSES = 200
 """Facts of an episode for which the facts they ended are read; a note has few."""
 _NAME = 100
 _UUID = 8
-_STAYS = " Summaries and aliases of what stays (kept_because) are kept as told"
+_STAYS = " Summaries and aliases of what stays (kept_because) are kept unchanged"
 _ERASED_BUT = (
     "What went is gone from the database's and the journal's files, but texts that stay hold words of it "
     "(kept_because). Backups that you made are not touched."
@@ -207,7 +207,11 @@ class Deleting:
         """Remaining texts that contain words only it contained."""
         trace = await self._traces.read(episode.group_id, vanished.gone, {episode.uuid})
         held = await in_thread(lambda: [one for one in trace.held if vanished.suggests(one.text)])
-        return list(dict.fromkeys(f"{one.kind} {one.uuid[:_UUID]} holds a word that only it told" for one in held))
+        return list(
+            dict.fromkeys(
+                f"{one.kind} {one.uuid[:_UUID]} contains a word that only the deleted text contained" for one in held
+            )
+        )
 
     async def _retired(self, episode_uuid: str, lost: Sequence[Fact], group_ids: Sequence[str]) -> list[str]:
         """Facts ended or corrected by the episode, or by a fact removed with it."""

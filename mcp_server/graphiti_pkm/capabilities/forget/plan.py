@@ -307,7 +307,7 @@ class _Facts:
             left = left.model_copy(update=dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")))
         self.left.append(left)
         if lost:
-            self.stays.append(f"{fact.text} - {len(derived)} other episode(s) tell it")
+            self.stays.append(f"{fact.text} - {len(derived)} other episode(s) support it")
 
     def _is_of_what_went(self, fact: Fact) -> bool:
         """Whether its words came from the removed text and no other episode has them; if uncertain, the user is asked.

@@ -44,7 +44,7 @@ class Changes(Reader):
         """
         after, before = self._instant("since", request.since), self._instant("until", request.until)
         if after is None or (before is not None and before <= after):
-            raise InvalidInput("until must be later than since: changes from since on, before until.")
+            raise InvalidInput("until must be later than since: since <= change < until.")
         named = request.entity_uuid
         anchor = None if named is None else await self._anchor(caller, named, request.group_ids)
         groups = anchor.group_ids if anchor else self._groups.searched(caller, request.group_ids)

@@ -215,7 +215,7 @@ class Retiring:
         if rules.still_holds(fact, now):
             return "It is not retired, and nothing is proposed for it; nothing was changed"
         return (
-            "Nothing was changed: nothing recorded ended it, its end was told with it. If that is wrong, send "
+            "Nothing was changed: no recorded change ended it; its end was given with it. If that is wrong, send "
             "add_memory with replaces (its uuid) and change corrected"
         )
 

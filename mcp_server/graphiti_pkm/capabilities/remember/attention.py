@@ -209,7 +209,9 @@ class AttentionWriter:
         if found.may_be_unrecorded:
             never = {name: value for name, value in _triple(fact).items() if name not in {"kind", "value", "unit"}}
             never |= {"target" if fact.has_target else "value": found.wanted, "invalid_at": self._instant(start)}
-            calls.append(f"If it was so and never told: {self._add(f'Until then: {found.wanted}', facts=[never])}")
+            calls.append(
+                f"If it was true but never recorded: {self._add(f'Until then: {found.wanted}', facts=[never])}"
+            )
         return ". ".join(calls)
 
     def _ending(self, fact: ParsedFact, old: Fact, start: datetime, stored_uuid: str) -> str | None:

@@ -46,7 +46,7 @@ _UUID_BYTES = 16
 _A_MOMENT = timedelta(minutes=10)
 _SHORT = 20
 """A model may send a note again within moments to add what it lacked; short texts may simply repeat."""
-_QUEUED = " A model will read it: get_status with its episode_uuid as receipt tells what it finds."
+_QUEUED = " A model will read it: get_status with its episode_uuid as receipt shows what it finds."
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, 
 
 LONGEST_WAIT = 45.0
 _FRESH = timedelta(hours=1)
-_UNCHANGED = "Nothing was told since they were built:"
+_UNCHANGED = "No fact has changed since they were built:"
 _MOST_GROUPS = 20
 _NO_MODEL = (
     "No model is configured, and this asks one: set llm_model (and llm_base_url or a key), see DOCS/models.md. Nothing "
@@ -175,5 +175,5 @@ def _later(receipt: ExtractionReceipt) -> str:
     why = f" ({receipt.reason})" if receipt.reason else ""
     return (
         f"The model is still at it: {receipt.state}{why}. It goes on in the background; get_status with receipt "
-        f"{receipt.episode_uuid} tells when it is done, this call again shows what came of it."
+        f"{receipt.episode_uuid} shows when it is done; repeating this call shows the result."
     )

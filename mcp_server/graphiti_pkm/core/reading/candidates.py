@@ -31,7 +31,7 @@ PERSON_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
 _QUERY_CHARS = 4_000
 _MOST_TERMS = 64
 _ONLY_WORDS = (
-    "Searched by full text only, not by meaning: the embedding model is not available; get_status tells the remedy."
+    "Searched by full text only, not by meaning: the embedding model is not available; get_status shows the remedy."
 )
 _CUT = f"The query was long: only its first {_MOST_TERMS} words were searched."
 

@@ -58,7 +58,7 @@ class FactLists(Reader):
         return Known(
             at,
             by_reference_time=True,
-            note=f"{begins}known_at lies before it: what was told counts from its reference_time.",
+            note=f"{begins}known_at is before that, so facts count from their reference_time.",
         )
 
     async def _listed(self, read: ReadFacts, wanted: FactFilter, limit: int, start: Start) -> Listed:

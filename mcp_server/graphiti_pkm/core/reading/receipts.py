@@ -24,7 +24,7 @@ _MOST_WAITING = 50
 _LOOK_SECONDS = 0.5
 """Seconds until the end of a job in another process is noticed."""
 _REPORT_SECONDS = 5.0
-_BUILD = "Communities are as before; build_communities (toolset graph) makes them anew once all is told."
+_BUILD = "Communities are as before; build_communities (toolset graph) builds them again once all facts are stored."
 _TASKS = {"saga": "summarize_saga", "communities": "build_communities"}
 _ENDED = frozenset({"done", "failed", "cancelled"})
 _ELSEWHERE = {
@@ -218,5 +218,5 @@ def in_words(receipt: ExtractionReceipt) -> str:
 def _task_in_words(receipt: ExtractionReceipt, tool: str) -> str:
     """For a job without an episode: its tool reports the result, at no further cost."""
     why = f": {receipt.reason.rstrip('.')}" if receipt.reason else ""
-    rest = " The same call shows what came of it." if receipt.state == "done" else ""
+    rest = " Repeating the call shows the result." if receipt.state == "done" else ""
     return f"{tool} is {receipt.state}{why}.{rest} {receipt.remedy or ''}".rstrip()

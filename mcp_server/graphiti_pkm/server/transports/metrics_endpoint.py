@@ -48,7 +48,7 @@ class MetricsPage:
         return Response(self._counted.text(await self._found()), media_type=self._counted.content_type)
 
     def _may_see(self, headers: Headers) -> bool:
-        """As of the counts in get_status the local principal, and whoever holds the token for nothing else."""
+        """Allows the local principal and holders of ``metrics_token``."""
         if self._secret is None and not self._tokens.required():
             return True
         secret = presented(headers)

@@ -27,7 +27,7 @@ async def test_an_episode_takes_only_what_nothing_else_supports() -> None:
     answer = await world.deleting.delete_episode(world.caller, note.uuid[:8])
     assert answer.removed == {"episodes": 1, "facts": 1, "entities": 1, "mentions": 3, "passages": 1}
     assert answer.removed_names == ["Berlin"]
-    assert "Summaries and aliases of what stays (kept_because) are kept as told" in answer.message
+    assert "Summaries and aliases of what stays (kept_because) are kept unchanged" in answer.message
     assert answer.kept == {"entities": 2, "facts": 1}
     assert "Sarah: 1 other mention(s), 1 other fact(s)" in answer.kept_because
     assert "Wall: 1 other fact(s)" in answer.kept_because
@@ -279,7 +279,7 @@ async def test_a_tool_that_is_switched_off_is_not_named(settings: dict[str, Any]
     edge = await world.deleting.delete_entity_edge(world.caller, fact.uuid)
     assert "The journal and backups still hold it" in edge.message
     episode = await world.deleting.delete_episode(world.caller, note.uuid)
-    assert "kept as told" in episode.message
+    assert "kept unchanged" in episode.message
     assert ["forget takes" in answer.message for answer in (edge, episode)] == [is_named] * 2
 
 

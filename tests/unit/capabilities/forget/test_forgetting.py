@@ -171,7 +171,7 @@ async def test_what_another_episode_tells_too_stays_without_the_words_that_went(
     answer = await story.forget(fact_uuid=story.met.uuid)
     left = story.graph.tables.facts[shared.uuid]
     assert (left.episodes, left.quote, left.quote_episode_uuid) == ((story.later.uuid,), None, None)
-    assert answer.stays == ["Sarah is around - 1 other episode(s) tell it", "Rome - other mentions or facts"]
+    assert answer.stays == ["Sarah is around - 1 other episode(s) support it", "Rome - other mentions or facts"]
 
 
 @pytest.mark.parametrize("mode", ["redact", "delete"])

@@ -398,7 +398,7 @@ async def test_a_word_of_a_forgotten_fact_in_the_relation_of_another_is_reported
     done = await world.forgotten(fact_uuid=fact.uuid)
     assert not says_gone(done)
     call = "forget with query='zephyrin4711' takes it out"
-    assert done.found_afterwards == [f"relation {other[:8]} still holds a word that nothing else tells: {call}"]
+    assert done.found_afterwards == [f"relation {other[:8]} still contains a word that no other text contains: {call}"]
     await world.forgotten(query="zephyrin4711")
     assert world.graph.tables.facts[other].relation == "KNOWS"
     assert "zephyrin" not in world.everything

@@ -115,7 +115,7 @@ async def test_a_fact_that_another_note_tells_too_stays_and_is_asked_about() -> 
     assert done.ask_user == [f"[{fact.uuid[:8]}] Tobias heard {HIDDEN}"]
     assert GONE not in done.message
     assert done.found_afterwards is not None
-    assert f"fact {fact.uuid[:8]} still holds a word that nothing else tells: {CALL}" in done.found_afterwards
+    assert f"fact {fact.uuid[:8]} still contains a word that no other text contains: {CALL}" in done.found_afterwards
 
 
 @pytest.mark.parametrize(
@@ -405,7 +405,7 @@ async def test_what_a_saga_holds_that_stays_is_told_afterwards() -> None:
     saga = Saga(uuid=UNKNOWN, group_id="t1", name=f"About {HIDDEN}", created_at=at(2025))
     await notes.keep(saga)
     done = await notes.forget()
-    assert done.found_afterwards == [f"saga {UNKNOWN[:8]} still holds a word that nothing else tells: {CALL}"]
+    assert done.found_afterwards == [f"saga {UNKNOWN[:8]} still contains a word that no other text contains: {CALL}"]
     assert GONE not in done.message
 
 
@@ -451,7 +451,7 @@ async def test_a_deleted_note_of_which_another_holds_a_word_is_not_said_to_be_go
     other = await notes.note("It rained.", source_description=f"mail on {HIDDEN}")
     answer = await notes.deleting.delete_episode(notes.caller, gone.uuid)
     assert GONE not in answer.message
-    assert answer.kept_because == [f"title {other.uuid[:8]} holds a word that only it told"]
+    assert answer.kept_because == [f"title {other.uuid[:8]} contains a word that only the deleted text contained"]
     clean = Notes()
     answer = await clean.deleting.delete_episode(clean.caller, (await clean.begin()).uuid)
     assert GONE in answer.message

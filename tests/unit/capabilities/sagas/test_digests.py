@@ -221,7 +221,7 @@ async def test_a_call_that_waits_too_long_says_how_to_go_on_and_asks_once(world:
     shown = await world.status.get_status(LOCAL, receipt=world.saga.uuid)
     assert shown.extraction is not None
     assert (shown.extraction.state, shown.extraction.task, shown.extraction.calls) == ("done", "saga", 1)
-    assert shown.message == "summarize_saga is done. The same call shows what came of it."
+    assert shown.message == "summarize_saga is done. Repeating the call shows the result."
 
 
 @pytest.mark.usefixtures("impatient")
@@ -277,7 +277,7 @@ async def test_what_was_just_built_is_shown_again_and_paid_for_only_after_a_chan
     again = await world.digests.build_communities(LOCAL)
     assert (again.communities, again.message) == (
         built.communities,
-        "Nothing was told since they were built: 1 communities.",
+        "No fact has changed since they were built: 1 communities.",
     )
     assert world.digester.calls == 1
     world.clock.advance(seconds=1)

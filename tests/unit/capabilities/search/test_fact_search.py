@@ -187,7 +187,7 @@ async def test_before_the_record_begins_what_was_told_counts_from_its_reference_
         await told.facts(known_at="2024-06-01", kind="state"),
     )
     assert (before.total, after.total) == (0, 1)
-    said = "The record begins 2026-01-01; known_at lies before it: what was told counts from its reference_time."
+    said = "The record begins 2026-01-01; known_at is before that, so facts count from their reference_time."
     assert before.scope.note == after.scope.note == said
     assert (await told.connections(told.sarah, known_at="2024-06-01")).scope.note == said
     assert (await told.facts(known_at="2026-01-02", kind="state")).scope.note is None

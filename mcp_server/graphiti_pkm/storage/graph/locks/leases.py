@@ -148,13 +148,13 @@ class LeasedGroupLocks:
                     _log.warning("the lease of a group went to another server")
                     return
             except PkmError as error:  # its writes fail as well; asked again while there may be time
-                _log.warning("a lease could not be prolonged: %s", error.code)
+                _log.warning("a lease could not be renewed: %s", error.code)
 
     async def _release(self, fence: Fence) -> None:
         try:
             await self._write(queries_locks.release(fence.lock, fence.number))
         except PkmError as error:
-            _log.warning("a lease could not be given back and runs out: %s", error.code)
+            _log.warning("a lease could not be released and will expire: %s", error.code)
 
     async def _write(self, query: Query) -> list[Row]:
         """Run the query; no row, as if locked, if a long write blocks its node."""
