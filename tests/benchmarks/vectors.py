@@ -199,13 +199,13 @@ async def _recalled(searched: Searched, size: int) -> list[Figure]:
     hits = dict.fromkeys(KINDS, 0)
     for query in queries:
         for kind, one, other in (
-            ("nodes", searched.store.search.nearest_entities, exact.nearest_entities),
-            ("facts", searched.store.search.nearest_facts, exact.nearest_facts),
+            ("nodes", searched.store.search.nearest_entities, exact.search.nearest_entities),
+            ("facts", searched.store.search.nearest_facts, exact.search.nearest_facts),
         ):
             wanted = entities if kind == "nodes" else facts
             hits[kind] += len({*await one(query, wanted, LIMIT)} & {*await other(query, wanted, LIMIT)})  # type: ignore[operator]
         near = await searched.store.search.nearest_episodes(query, episodes, LIMIT)
-        hits["passages"] += len({*near} & {*await exact.nearest_episodes(query, episodes, LIMIT)})
+        hits["passages"] += len({*near} & {*await exact.search.nearest_episodes(query, episodes, LIMIT)})
     await exact.close()
     return [
         Figure(

@@ -100,7 +100,7 @@ async def test_hosts_in_a_race_for_a_name_leave_one_holder(neo4j_graph: GraphSto
     writes = [a_write(one, a_name(one)) for one in rivals]
     stores = (neo4j_graph, another)
     await asyncio.gather(*(stores[i % 2].writer.apply(write, {}) for i, write in enumerate(writes)))
-    (name,) = (await another.get_names([name_key(GROUP, "Sarah Miller")])).values()
+    (name,) = (await another.records.get_names([name_key(GROUP, "Sarah Miller")])).values()
     assert name.entity_uuid in {one.uuid for one in rivals}
     database = await neo4j_graph.database()
     assert await database.read(Query("names", "MATCH (k:Name) RETURN count(k) AS n", {})) == [[{"n": 1}]]

@@ -112,7 +112,7 @@ async def test_data_of_a_newer_version_is_refused(falkor_graph: GraphStore) -> N
     await database.write(Query("test", "MATCH (m:Meta) SET m.schema_version = $v", {"v": schema.SCHEMA_VERSION + 1}))
     newer = second_store(falkor_graph)
     with pytest.raises(NewerSchema):
-        await newer.groups()
+        await newer.records.groups()
     await newer.close()
 
 

@@ -116,7 +116,7 @@ async def test_the_groups_of_a_graph_that_graphiti_filled_are_seen(store: GraphS
     text = "CREATE (:Entity {uuid: 'a', group_id: 'old'}), (:Episodic {uuid: 'b', group_id: 'older'})"
     await database.write(Query("foreign", text, {}))
     adopting = GraphStore(store._opened.open_database)
-    assert await adopting.groups() == ["old", "older"]
+    assert await adopting.records.groups() == ["old", "older"]
     await adopting.close()
 
 

@@ -118,9 +118,9 @@ async def test_an_empty_database_after_a_loss_gets_its_indexes_again(store: Grap
 async def test_another_store_finds_everything_after_a_clean_close(mortal: Mortal) -> None:
     first, second = (GraphStore(OpenFalkor(mortal.connect, mortal.recover)) for _ in range(2))
     episode = an_episode()
-    await first.apply(a_write(episode), {})
+    await first.writer.apply(a_write(episode), {})
     await first.close()
-    assert await second.get_episodes([episode.uuid], [GROUP]) == [episode]
+    assert await second.records.get_episodes([episode.uuid], [GROUP]) == [episode]
     await second.close()
     assert mortal.recoveries == 0
 

@@ -11,6 +11,7 @@ from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.storage.graph import schema
+from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.store import GraphStore
@@ -54,10 +55,10 @@ async def test_a_database_of_version_one_gets_the_index_of_changes_when_it_is_op
 ) -> None:
     sarah, note, ended = await as_version_one_left_it(falkor_graph)
     newer = another_store(falkor_graph)
-    assert await newer.retired_by_episode(note.uuid, [GROUP], 10) == [ended]
+    assert await newer.facts.retired_by_episode(note.uuid, [GROUP], 10) == [ended]
     assert await indexed(newer, "Change") >= {"uuid", "fact_uuid", "group_id", "episode_uuid", "replaced_by"}
     assert await recorded_version(newer) == schema.SCHEMA_VERSION
-    assert await newer.get_entities([sarah.uuid], [GROUP]) == [sarah]
+    assert await newer.records.get_entities([sarah.uuid], [GROUP]) == [sarah]
     await newer.close()
 
 
@@ -108,11 +109,13 @@ async def test_facts_and_changes_from_before_version_three_are_found_by_when_the
         await database.write(Query("test", text, {}))
     newer = another_store(falkor_graph)
     wanted = ChangeFilter(group_ids=(GROUP,), since=at(1999, 12, 31), recorded_until=at(2027))
-    page = await newer.changes(wanted, Window(limit=10))
+    page = await newer.part(cypher=ChangeLists).changes(wanted, Window(limit=10))
     assert [change.uuid for change in page.changes] == [ended.uuid, of_nothing.uuid, fact.uuid]
-    of_tom = await newer.changes(wanted.model_copy(update={"entity_uuid": tom.uuid}), Window(limit=10))
+    of_tom = await newer.part(cypher=ChangeLists).changes(
+        wanted.model_copy(update={"entity_uuid": tom.uuid}), Window(limit=10)
+    )
     assert [change.uuid for change in of_tom.changes] == [ended.uuid, fact.uuid]
-    (read,) = await newer.get_facts([fact.uuid], [GROUP])
+    (read,) = await newer.records.get_facts([fact.uuid], [GROUP])
     assert read == fact
     assert await recorded_version(newer) == schema.SCHEMA_VERSION
     await newer.close()
