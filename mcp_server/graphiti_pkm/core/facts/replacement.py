@@ -1,18 +1,20 @@
-"""Finds the old facts that ``replaces`` names: by target, value, uuid or "current"."""
+"""Finds the old facts that ``replaces`` names: by target, value, uuid, given time or "current"."""
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from itertools import combinations
 
 from graphiti_pkm.core.facts.other_relations import find_by_other_relations
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
-from graphiti_pkm.core.facts.parsed_times import fitting, holds_at, is_one_period, overlaps_given_time
 from graphiti_pkm.core.facts.replaced import Ends, Replaced, ReplacementPool, UnresolvedReplacement
 from graphiti_pkm.core.facts.rules import (
     coincide,
     is_current,
     is_other_plan,
+    known_from,
+    overlap,
     same_stated_value,
     same_value,
     still_holds,
@@ -383,3 +385,53 @@ def _is_one_statement(facts: Sequence[Fact]) -> bool:
         and (fact.kind != "plan" or fact.valid_at == first.valid_at)
         for fact in facts
     )
+
+
+def fitting(parsed: ParsedFact, facts: Sequence[Fact], zone: tzinfo) -> list[Fact]:
+    """The facts that the given time selects: the same interval, else the same start, else those that held then.
+
+    All facts if the call gives no time, or one at which none held.
+    """
+    start, end = parsed.valid_at, parsed.invalid_at
+    if start is not None and end is not None and end <= start:
+        end = None
+    if start is None and end is None:
+        return list(facts)
+    exact = [fact for fact in facts if _meets(start, fact.valid_at, zone) and _meets(end, fact.invalid_at, zone)]
+    begun = [fact for fact in facts if start is not None and _meets(start, fact.valid_at, zone)]
+    held = [fact for fact in facts if _held(fact, start, end)]
+    near = [fact for fact in facts if overlap(start, end, known_from(fact), fact.invalid_at)]
+    return exact or begun or held or near or list(facts)
+
+
+def holds_at(fact: Fact, at: datetime) -> bool:
+    """Whether a fact is known to hold at an instant."""
+    start = known_from(fact)
+    return (start is None or start <= at) and (fact.invalid_at is None or at < fact.invalid_at)
+
+
+def overlaps_given_time(parsed: ParsedFact, fact: Fact) -> bool:
+    """Whether the fact holds at some time within the given interval; a bound that is not given is open."""
+    return overlap(parsed.valid_at, parsed.invalid_at, known_from(fact), fact.invalid_at)
+
+
+def is_one_period(facts: Sequence[Fact]) -> bool:
+    """Whether all of the facts overlap in time, so that they are one period without a gap."""
+    return all(
+        overlap(known_from(one), one.invalid_at, known_from(other), other.invalid_at)
+        for one, other in combinations(facts, 2)
+    )
+
+
+def _held(fact: Fact, start: datetime | None, end: datetime | None) -> bool:
+    if end is None:
+        return start is not None and holds_at(fact, start)
+    if start is not None:
+        return overlap(start, end, known_from(fact), fact.invalid_at)
+    begin = known_from(fact)
+    return (begin is None or begin < end) and (fact.invalid_at is None or end <= fact.invalid_at)
+
+
+def _meets(given: datetime | None, known: datetime | None, zone: tzinfo) -> bool:
+    """A bound that the call left out matches any."""
+    return given is None or (known is not None and coincide(given, known, zone))

@@ -1,17 +1,54 @@
-"""Places new episodes in sagas, and updates sagas when episodes are removed."""
+"""Sagas: their uuids, places of new episodes, and chains when episodes are removed."""
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from uuid import uuid4
+from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
-from graphiti_pkm.core.facts.sagas import closing_links, saga_uuid
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
+from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import Episode, Forgetting, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaStep
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import NotFound, PkmError
+
+_SAGAS = uuid5(NAMESPACE_URL, "graphiti-pkm/saga")
+
+
+def saga_uuid(group_id: str, name: str) -> str:
+    """The uuid of a saga: equal for equal names in any spelling, whoever creates it first."""
+    return str(uuid5(_SAGAS, name_key(group_id, name)))
+
+
+def closing_links(links: Iterable[tuple[str, str]], gone: Sequence[str]) -> list[tuple[str, str]]:
+    """New links that close a chain when episodes are removed: from each remaining one to the next remaining ones."""
+    after: dict[str, list[str]] = defaultdict(list)
+    starts: dict[str, None] = {}
+    for previous, following in links:
+        after[previous].append(following)
+        if previous not in gone:
+            starts[previous] = None
+    return [(start, end) for start in starts for end in _next_remaining(start, after, frozenset(gone)) if end != start]
+
+
+def _next_remaining(start: str, after: dict[str, list[str]], gone: frozenset[str]) -> list[str]:
+    """The next remaining episodes behind at least one removed."""
+    ends: dict[str, None] = {}
+    seen: set[str] = set()
+    waiting = [one for one in after[start] if one in gone]
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        for following in after[one]:
+            if following in gone:
+                waiting.append(following)
+            else:
+                ends[following] = None
+    return list(ends)
 
 
 @dataclass(frozen=True)

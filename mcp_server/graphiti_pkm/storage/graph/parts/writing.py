@@ -5,9 +5,10 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from uuid import UUID, uuid5
 
 from graphiti_pkm.core.health import LastWrite
-from graphiti_pkm.core.model.records import Entity, Name, RemainingNames, Vector, Vectors, WriteIntent
+from graphiti_pkm.core.model.records import Entity, Name, Record, RemainingNames, Vector, Vectors, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.errors import InvalidInput, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph import mapping
@@ -15,12 +16,11 @@ from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.locks.leases import Fence, Fences
 from graphiti_pkm.storage.graph.parts.part import OpenGraph, Part
 from graphiti_pkm.storage.graph.parts.search import is_direction
-from graphiti_pkm.storage.graph.parts.writing_sagas import saga_sections
 from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
 from graphiti_pkm.storage.graph.queries import write as queries_write
 from graphiti_pkm.storage.graph.queries.locks import fence_values
 from graphiti_pkm.storage.graph.queries.search import scope, searchable_name, searchable_with_parts
-from graphiti_pkm.storage.graph.queries.values import Query, digest
+from graphiti_pkm.storage.graph.queries.values import Query, Row, digest
 from graphiti_pkm.storage.graph.queries.write import Section, vector_row
 from graphiti_pkm.storage.graph.shared_readings import reading_sections
 from graphiti_pkm.storage.graph.values import Instant
@@ -344,3 +344,43 @@ def _deletions(intent: WriteIntent) -> Iterator[Section]:
         yield text, gone.groups
     if gone.entities or gone.episodes or gone.groups:
         yield queries_write.GROUP_STILL_HOLDS, list(dict.fromkeys((intent.group_id, *gone.groups)))
+
+
+def saga_sections(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
+    """Runs after episodes and entities, before deletions; in Graphiti's own form, one edge per pair."""
+    yield queries_sagas.SAGAS, [_properties(saga) for saga in intent.sagas]
+    for text, records in (
+        (queries_sagas.SAGA_STEPS, intent.saga_steps),
+        (queries_sagas.EPISODE_LINKS, intent.episode_links),
+    ):
+        yield text, [{**_properties(record), "group_id": intent.group_id} for record in records]
+    if intent.communities is None:
+        return
+    yield queries_sagas.DELETE_COMMUNITIES, [intent.group_id]
+    yield (
+        queries_sagas.COMMUNITIES,
+        [
+            vector_row(one.uuid, {"properties": {k: v for k, v in _properties(one).items() if k != "members"}}, vectors)
+            for one in intent.communities
+        ],
+    )
+    yield (
+        queries_sagas.MEMBERS,
+        [
+            {
+                "uuid": str(uuid5(UUID(one.uuid), member)),
+                "community_uuid": one.uuid,
+                "entity_uuid": member,
+                "group_id": one.group_id,
+                "created_at": Instant.of(one.created_at),
+            }
+            for one in intent.communities
+            for member in one.members
+        ],
+    )
+
+
+def _properties(record: Record) -> Row:
+    return {
+        field: Instant.of(value) if field.endswith("_at") and value is not None else value for field, value in record
+    }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.core.facts.sagas import closing_links, saga_uuid
+from graphiti_pkm.core.facts.saga_plan import closing_links, saga_uuid
 
 CHAIN = [("a", "b"), ("b", "c"), ("c", "d")]
 
