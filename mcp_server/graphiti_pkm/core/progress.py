@@ -1,4 +1,4 @@
-"""How a call that waits for something tells how far it is."""
+"""Reports the progress of a call that waits."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias

@@ -26,7 +26,7 @@ from graphiti_pkm.storage.graph.queries.values import Row, day_number, storable
 from graphiti_pkm.storage.graph.values import Instant
 
 EPOCH = "1970-01-01T00:00:00+00:00"
-"""Stands for an instant that whoever wrote a record left out."""
+"""The instant used if the writer of a record left it out."""
 _KINDS = frozenset(get_args(FactKind))
 _TEXTS = ("measure", "value", "unit", "quote", "quote_episode_uuid")
 _OFFSETS = ("quote_start", "quote_end")

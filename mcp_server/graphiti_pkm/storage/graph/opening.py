@@ -51,7 +51,7 @@ class Host(Protocol):
         ...
 
     def made_whole(self) -> None:
-        """The graph was made anew since the repair."""
+        """Note that the graph was rebuilt since the repair."""
         ...
 
     def last_repair(self) -> str | None:
@@ -166,7 +166,7 @@ class OpenFalkorServer:
     """As whom reads connect, if not as the writer."""
     on_restart: Callable[[], None] = lambda: None
     note: Note | None = None
-    """Is told what whoever runs the server should know."""
+    """Receives notes for the operator of the server."""
     connections: int = DATABASE_CONNECTIONS
 
     async def __call__(self) -> Database:

@@ -1,8 +1,8 @@
-"""Named queries about what became of facts.
+"""Queries about changes of facts.
 
 Changes of a period are found by ``recorded_day``, a number on every ``Change`` and fact: an index of texts would be
 slower and compares them wrongly. Measured with 100,000 facts: a week 0.6 ms, all of them 40 ms. So a page is first
-looked for in the newest month (``recent``); only the total looks at the whole period.
+searched in the newest month (``recent``); only the total reads the whole period.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ _IN_DAYS = """{record}.group_id IN $groups AND {record}.recorded_day >= $first_d
   AND {record}.recorded_day <= $last_day"""
 _MONTH = timedelta(days=31)
 _EVENT, _ADDITION = 0, 1
-"""In one instant what ended comes before what was added."""
+"""Within one instant, endings come before additions."""
 
 
 def retired_by_episode(episode_uuid: str, group_ids: Sequence[str], limit: int) -> Query:
@@ -55,7 +55,7 @@ def retired_by_fact(fact_uuid: str, group_ids: Sequence[str], limit: int) -> Que
 
 
 def _retired(by: Literal["episode_uuid", "replaced_by"], uuid: str, group_ids: Sequence[str], limit: int) -> Query:
-    """The property is indexed: the changes of a group are many, those of one cause are few."""
+    """The property is indexed: a group has many changes, but one cause has few."""
     return Query(
         f"facts retired, by {by}",
         f"""MATCH (c:Change {{{by}: $uuid}}) WHERE c.group_id IN $groups AND c.kind IN ['retired', 'voided']
@@ -78,7 +78,7 @@ def fact_changes(fact_uuid: str, group_ids: Sequence[str], limit: int) -> Query:
 
 
 def replacements(fact_uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
-    """One row for each fact whose newest ending names what replaced it."""
+    """One row per fact whose newest ending names the replacement."""
     return Query(
         "replacements",
         """UNWIND $facts AS u MATCH (c:Change {fact_uuid: u}) WHERE c.group_id IN $groups
@@ -111,7 +111,7 @@ def openings(episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int)
 
 
 def nearest_sentences(pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int) -> Query:
-    """One row for each pair of fact and episode that can be compared."""
+    """One row per comparable pair of fact and episode."""
     return Query(
         "nearest sentences",
         """UNWIND $pairs AS pair WITH pair[0] AS fact, pair[1] AS episode
@@ -129,7 +129,7 @@ def nearest_sentences(pairs: Sequence[tuple[str, str]], group_ids: Sequence[str]
 
 
 def changes(wanted: ChangeFilter, window: Window) -> list[tuple[Query, Query]]:
-    """A page and the total of each source, events and additions; what is not asked for is left out."""
+    """A page and the total of each source (events, additions); unrequested ones are left out."""
     stored = [kind for kind in wanted.kinds if kind != "added"]
     sources = []
     if stored or not wanted.kinds:
@@ -140,7 +140,7 @@ def changes(wanted: ChangeFilter, window: Window) -> list[tuple[Query, Query]]:
 
 
 def recent(wanted: ChangeFilter, window: Window) -> ChangeFilter:
-    """The same for the newest month that the page can reach: what is found there is newer than all the rest."""
+    """The same for the newest month that the page can reach, whose changes are newer than all others."""
     bounds = (wanted.recorded_until, wanted.until, _last_seen(window) if window.after else None)
     first = min(bound for bound in bounds if bound is not None)
     is_far = first - wanted.since > _MONTH
@@ -172,7 +172,7 @@ def _additions(wanted: ChangeFilter, window: Window) -> tuple[Query, Query]:
 
 
 def _recorded(wanted: ChangeFilter, record: str, at: str) -> Conditions:
-    """Groups and period of a record; the texts are kept away from their index, the days are not."""
+    """Conditions on groups and period; the texts are kept away from their index, the days are not."""
     parts = [f"coalesce({record}.group_id, '') IN $groups"] if wanted.entity_uuid is not None else []
     parts.append(f"coalesce({at}, $dawn) >= $since")
     parts.append(f"coalesce({at}, $dawn) <= $recorded_until")

@@ -1,12 +1,12 @@
-"""Vectors as such: how many there are, what has none, taking them away."""
+"""Queries about vectors: counting, missing ones, removal."""
 
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
 
 _COMMUNITIES = Embedded("communities", "Community", "name_embedding", variable="n")
-"""Graphiti's; they are made anew by whoever builds communities."""
+"""Graphiti's; they are created again when communities are built."""
 REMOVED = (ENTITIES, FACTS, PASSAGES, _COMMUNITIES)
-"""What loses its vectors when the model changes."""
+"""Kinds of records that lose their vectors when the model changes."""
 
 _WITHOUT = {
     ENTITIES.name: """MATCH (n:Entity) WHERE n.group_id = $group AND n.name_embedding IS NULL
@@ -26,7 +26,7 @@ _LENGTHS = {
 
 
 def remove(kind: Embedded, limit: int) -> Query:
-    """Takes vectors away; tells of how many."""
+    """Remove vectors; returns how many."""
     one = kind.variable
     return Query(
         f"remove vectors of {kind.name}",

@@ -14,10 +14,8 @@ from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.values import keys_after
 
 _MENTIONS = "MATCH (h:Entity {uuid: $entity}) WITH h MATCH (h)<-[:MENTIONS]-(e)"
-"""From the entity found first, without a label on ``e``: otherwise every node of the database is tried.
-
-An episode comes once however many edges join the two: FalkorDB gives a row a pair while the edge has no name.
-"""
+"""Starts from the entity, without a label on ``e``: otherwise every node of the database is tried. An episode is
+returned once however many edges connect the two: FalkorDB returns a row per pair while the edge has no name."""
 
 
 def timeline(entity_uuid: str, wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
@@ -52,15 +50,15 @@ def _episode_page(name: str, wanted: EpisodeFilter, window: Window) -> tuple[Que
 
 
 def months_in_utc(entity_uuid: str, wanted: EpisodeFilter) -> Query:
-    """First, last and number of the mentions in months of UTC: two thirds of the time that any zone takes."""
+    """First, last and number of mentions per month of UTC, in two thirds of the time that other zones take."""
     return _by_span(entity_uuid, wanted, "left(text, 7)")
 
 
 def months_in_any_zone(entity_uuid: str, wanted: EpisodeFilter) -> Query:
-    """First, last and number of the mentions in spans that cross no month in any zone.
+    """First, last and number of mentions in spans that cross no month in any zone.
 
-    Near the ends of a month a quarter of an hour of UTC, as all offsets since 1972 are whole quarters, before that a
-    second, as local mean times go by seconds; the days between as one.
+    Near the ends of a month a quarter of an hour of UTC (all offsets since 1972 are whole quarters; before that a
+    second, as local mean times have seconds); the days between as one span.
     """
     return _by_span(
         entity_uuid,

@@ -1,8 +1,8 @@
-"""Which facts a filter means, as they are or as the record said at an instant.
+"""Queries for the facts that pass a filter, as they are or as the record was at an instant.
 
-A fact as it was known at ``$known_at`` has the values that stood before the first change recorded after it. Where few
-facts changed since, their first changes are found before (1 ms) and given to the query; else each fact's is looked up
-by index (2 µs), so that the time does not grow with the changes of a group.
+A fact as known at ``$known_at`` has its values before the first change recorded after it. If few facts changed since,
+their first changes are found beforehand (1 ms) and passed to the query; else each fact's is looked up by index (2 µs),
+so that the time does not grow with the changes of a group.
 """
 
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ from graphiti_pkm.storage.graph.values import Instant
 
 _UNLIKE_STATES = "['event', 'plan', 'reading']"
 _NO_CHANGE = "['proposed', 'rejected', 'deleted']"
-"""Kinds of changes that leave the values as they are."""
+"""Kinds of changes that do not change values."""
 
 FEW_CHANGES = 20
-"""So many are compared with every fact, which takes half the time of looking up the changes of 10,000 facts."""
+"""Up to this number, changes are compared with every fact: half the time of looking up those of 10,000 facts."""
 _PREVIOUS = ("previous_valid_at", "previous_invalid_at", "previous_expired_at", "previous_voided", "previous_told_at")
 _FIRST_CHANGE = f"""CALL {{ WITH e OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}})
   WHERE coalesce(c.recorded_at, $dawn) > $known_at AND NOT c.kind IN {_NO_CHANGE}
@@ -42,11 +42,11 @@ _FIRST_CHANGE_RECORDED = f"""CALL {{
   WITH CASE WHEN told > $known_at THEN x ELSE null END AS c, CASE WHEN told > $known_at THEN 0 ELSE 1 END AS rank, told,
     x.recorded_at AS recorded, coalesce(x.place, 0) AS place
   RETURN c ORDER BY rank, told, recorded, place LIMIT 1 }}"""
-"""The WITH before the second OPTIONAL MATCH is needed: FalkorDB refuses to look up a property of what was not found."""
+"""The WITH before the second OPTIONAL MATCH is needed: FalkorDB refuses to read a property of a missing node."""
 
 
 class Matched(NamedTuple):
-    """Facts ``e`` under a filter: a text to go on from, its parameters, and what the next WITH has to carry."""
+    """Facts ``e`` under a filter: the text so far, its parameters, and variables that the next WITH must carry."""
 
     text: str
     values: dict[str, object]
@@ -62,10 +62,10 @@ class Matched(NamedTuple):
 def facts_matched(
     found: str, wanted: FactFilter, kept: Sequence[str] = (), changed: Sequence[Row] | None = None
 ) -> Matched:
-    """``found`` matches ``e`` and whatever is ``kept`` of it, and ends in WHERE or AND.
+    """``found`` matches ``e`` and everything ``kept``, and ends in WHERE or AND.
 
-    ``changed``: the first change after ``known_at`` of each fact that has one, as ``first_changes`` finds them; None:
-    there may be more, and each fact's is looked up.
+    ``changed``: the first change after ``known_at`` of each changed fact, as ``first_changes`` finds them; None: there
+    may be more, and each fact's is looked up.
     """
     recorded, values = _recorded_conditions(wanted)
     if wanted.known_at is None:
@@ -85,7 +85,7 @@ def facts_matched(
 
 
 def first_changes(entity_uuid: str | None, wanted: FactFilter) -> Query:
-    """The changes after ``known_at`` of an entity's facts, or of all, in their order; one more than are few."""
+    """The changes after ``known_at`` of an entity's facts, or of all, in order; at most one more than are few."""
     of = "c.group_id IN $groups" if entity_uuid is None else "(c.source_uuid = $entity OR c.target_uuid = $entity)"
     columns = ", ".join(f"c.{field} AS {field}" for field in ("fact_uuid", *_PREVIOUS))
     return Query(
@@ -107,12 +107,12 @@ def starts(columns: FactColumns) -> str:
 
 
 def known_from(columns: FactColumns) -> str:
-    """The start, an unknown one when it was told."""
+    """The start; if unknown, the time the fact was recorded."""
     return f"coalesce({columns.valid_at}, {columns.reference_time})"
 
 
 _BEFORE_EXPIRY = "e.kind IS NULL AND e.expired_at > $known_at"
-"""Graphiti's own retirements come without a change; ours write a kind."""
+"""Graphiti's own retirements have no change; ours write a kind."""
 _BELIEVED_VALUES = f"""
   CASE WHEN c IS NULL THEN e.valid_at ELSE c.previous_valid_at END AS {BELIEVED.valid_at},
   CASE WHEN c IS NOT NULL THEN c.previous_invalid_at WHEN {_BEFORE_EXPIRY} THEN null
@@ -129,7 +129,7 @@ _WAS_CURRENT = f"""CASE WHEN {BELIEVED.expired_at} IS NOT NULL AND {BELIEVED.inv
 
 
 def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
-    """What no change of a fact changes, over an edge ``e``."""
+    """Conditions that changes of a fact do not affect, over an edge ``e``."""
     parts = ["coalesce(e.group_id, '') IN $groups", f"{RECORDED} <= $recorded_until"]
     values: dict[str, object] = {
         "groups": wanted.group_ids,
@@ -158,7 +158,7 @@ def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, objec
 
 
 def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[str], dict[str, object]]:
-    """What changes may change."""
+    """Conditions on values that changes may affect."""
     parts: list[str] = []
     values: dict[str, object] = {}
     if wanted.as_of is not None:
@@ -187,7 +187,7 @@ def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[st
 
 
 def _status(wanted: FactFilter, columns: FactColumns) -> str:
-    """As ``services.views.status_of`` says it."""
+    """The rules of ``core.reading.views.status_of``."""
     at = "$as_of" if wanted.as_of else "$known_at" if wanted.known_at else "$now"
     is_asked_of_now = wanted.as_of is None and wanted.known_at is None
     recorded = "$recorded_until" if is_asked_of_now else at
@@ -205,7 +205,7 @@ def _status(wanted: FactFilter, columns: FactColumns) -> str:
 
 
 def fact_conditions(wanted: FactFilter) -> Conditions:
-    """The whole filter of facts as they are, over an edge ``e``."""
+    """The whole filter for the present facts, over an edge ``e``."""
     recorded, values = _recorded_conditions(wanted)
     conditions, more = _state_conditions(wanted, PRESENT)
     return all_of([*recorded, *conditions]), {**values, **more}

@@ -1,8 +1,8 @@
-"""Leases in the database: who may write into a group, among all hosts, by the database's own clock.
+"""Leases in the database: which host may write into a group, by the database's own clock.
 
-A lock is a ``Meta`` node that stays for good; ``until`` says how long it is held, ``fence`` grows with each holder.
-Each query sets ``asked_at`` before it looks: Neo4j then holds the node to the end of the transaction, so that of two
-only one sees it free. FalkorDB runs one writing query at a time anyway.
+A lock is a ``Meta`` node that is never deleted; ``until``: how long it is held, ``fence``: increases with each holder.
+Each query sets ``asked_at`` before it reads: Neo4j then locks the node to the end of the transaction, so that of two
+hosts only one sees it free. FalkorDB runs one writing query at a time anyway.
 """
 
 from graphiti_pkm.storage.graph.queries.values import Query
@@ -54,11 +54,11 @@ WITH l OPTIONAL MATCH (a:Meta {id: $all})
 WITH l, a WHERE l.fence = $fence
   AND (a IS NULL OR $lock = $all OR coalesce(a.until, 0) <= timestamp() OR a.until > timestamp() + $longest)
 WITH l"""
-"""Before a write: no row once another has held the lock, or somebody holds all."""
+"""Precedes a write: no row once another host has held the lock, or all groups are locked."""
 
 
 def lock_of(group_id: str) -> str:
-    """What the lock of a group is called."""
+    """The id of a group's lock."""
     return f"{_PREFIX}{group_id}"
 
 
@@ -68,26 +68,26 @@ def fence_values(lock: str, fence: int) -> dict[str, object]:
 
 
 def take(lock: str, holder: str, milliseconds: int) -> Query:
-    """One row with the fence, if it was free, or held by the same."""
+    """Take the lock: one row with the fence, if it was free or held by the same holder."""
     values = {"lock": lock, "all": ALL, "holder": holder, "milliseconds": milliseconds}
     return Query("take lock", _TAKE, {**values, "turn": _TURN, "interest": _INTEREST, "longest": _LONGEST})
 
 
 def renew(lock: str, fence: int, milliseconds: int) -> Query:
-    """One row if it is still ours."""
+    """Renew it: one row if it is still ours."""
     return Query("renew lock", _RENEW, {"lock": lock, "fence": fence, "milliseconds": milliseconds})
 
 
 def restore(lock: str, fence: int, milliseconds: int) -> Query:
-    """Put back what was cleared away with the whole graph while it was held."""
+    """Restore a lock that was cleared with the whole graph while it was held."""
     return Query("restore lock", _RESTORE, {"lock": lock, "fence": fence, "milliseconds": milliseconds})
 
 
 def release(lock: str, fence: int) -> Query:
-    """Free from now on, if it is still ours."""
+    """Release it, if it is still ours."""
     return Query("release lock", _RELEASE, {"lock": lock, "fence": fence})
 
 
 def held() -> Query:
-    """How many groups are held now."""
+    """Number of groups locked now."""
     return Query("held locks", _HELD, {"prefix": _PREFIX, "longest": _LONGEST})

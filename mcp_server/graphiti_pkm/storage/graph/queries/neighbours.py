@@ -1,4 +1,4 @@
-"""Named queries over what stands around an episode. Each is bounded."""
+"""Queries about the surroundings of an episode. Each is bounded."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What all Cypher here is made of: columns, filters and orders. Only constants, never input.
+"""Parts of all Cypher texts: columns, filters and orders. Only constants, never input.
 
 Written against wrong answers of FalkorDB 4.16 (``tests/integration/test_falkordb_wrong_answers.py``):
 
@@ -36,14 +36,14 @@ FACT_KEYS = (
     "search_text",
     "recorded_day",
 )
-"""Edge properties that are no attributes."""
+"""Edge properties that are not attributes."""
 
 ENTITY_KEYS = ("uuid", "group_id", "name", "summary", "created_at", "labels")
-"""Entity properties that are no attributes."""
+"""Entity properties that are not attributes."""
 
 
 class FactColumns(NamedTuple):
-    """Where the values stand that changes of a fact change: on its edge, or in variables of the query."""
+    """Where to read the values that changes affect: on the edge, or in variables of the query."""
 
     valid_at: str = "e.valid_at"
     invalid_at: str = "e.invalid_at"

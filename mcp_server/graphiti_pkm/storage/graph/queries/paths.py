@@ -86,7 +86,7 @@ _FACT_ORDER = "cur DESC, va DESC, ca DESC, id"
 
 
 def degrees(uuids: Sequence[str]) -> Query:
-    """Facts of each, whatever their group; unknown entities have no row."""
+    """Number of facts of each entity, in any group; unknown entities have no row."""
     return Query(
         "degrees",
         f"UNWIND $uuids AS u MATCH (n:Entity {{uuid: u}}) RETURN n.uuid AS uuid, {_DEGREE.format(node='n')} AS facts",
@@ -95,7 +95,7 @@ def degrees(uuids: Sequence[str]) -> Query:
 
 
 def steps(frontier: Sequence[str], wanted: FactFilter, most_each: int) -> Query:
-    """Where facts lead from a frontier: each entity once, with some of those it was reached from and its own facts."""
+    """Entities reached from a frontier: each once, with some of those it was reached from and its own facts."""
     conditions, values = fact_conditions(wanted)
     return Query(
         "steps",
@@ -119,7 +119,7 @@ def fact_joining(one_uuid: str, other_uuid: str, wanted: FactFilter) -> Query:
 
 
 def ring(inner: Sequence[str], seen: Sequence[str], wanted: FactFilter, limit: int) -> Query:
-    """Entities joined with an inner ring and not seen yet, most facts first, and how many there are."""
+    """Entities connected to an inner ring and not seen yet, most facts first, and their number."""
     conditions, values = fact_conditions(wanted)
     return Query(
         "ring",

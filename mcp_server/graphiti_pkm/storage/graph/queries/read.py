@@ -132,7 +132,7 @@ def aliases(entity_uuid: str, limit: int) -> Query:
 
 
 def names_version(group_id: str) -> Query:
-    """No row for a group nobody wrote to."""
+    """No row for a group without writes."""
     return Query(
         "names version",
         "MATCH (g:Group {id: $group}) RETURN coalesce(g.names_version, 0) AS version",
@@ -141,7 +141,7 @@ def names_version(group_id: str) -> Query:
 
 
 def linkable_names(group_id: str) -> Query:
-    """Version and names in one query, so that they belong together."""
+    """Version and names in one query, so that they match."""
     return Query(
         "linkable names",
         f"""MATCH (g:Group {{id: $group}}) WITH coalesce(g.names_version, 0) AS version

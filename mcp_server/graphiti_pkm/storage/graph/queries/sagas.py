@@ -1,4 +1,4 @@
-"""Queries over Graphiti's sagas and communities: reads, and the sections of a write that make them."""
+"""Queries about Graphiti's sagas and communities: reads, and the sections of a write."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -37,7 +37,7 @@ FORGET_COMMUNITIES = "MATCH (n:Entity {uuid: r})<-[:HAS_MEMBER]-(c:Community) DE
 
 
 def find(group_id: str, uuid: str, name: str) -> Query:
-    """By uuid or name; an index trims the names that it holds, so the caller looks at them again."""
+    """By uuid or name; the index trims names, so the caller compares them again."""
     return Query(
         "sagas by name",
         f"""MATCH (s:Saga) WHERE s.group_id = $group AND (s.uuid = $uuid OR s.name = $name)

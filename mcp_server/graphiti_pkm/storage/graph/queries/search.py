@@ -26,7 +26,7 @@ _MAX_JOINED_WORDS = 6
 _MAX_POSSESSIVE_WORDS = 4
 _MAX_SPLIT_LENGTH = 48
 _WORD_BYTES = 120
-"""A longer word than 128 bytes of UTF-8 is indexed and never found."""
+"""A word of more than 128 bytes of UTF-8 is indexed but never found."""
 
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’‘ʼ＇]s(?![^\W_])", re.IGNORECASE)
@@ -39,51 +39,51 @@ WORDED_ENTITIES = f"""{_ASKED} {_FOUND_NODES} WITH node, place, one.weight AS we
 WORDED_FACTS = f"""{_ASKED} {_FOUND_FACTS}
   WITH relationship AS e, place, one.weight AS weight WHERE"""
 KEPT = ("place", "weight")
-"""What every condition after ``WORDED_…`` has to pass on beside the record."""
+"""Variables that every condition after ``WORDED_…`` must carry beside the record."""
 _MOST_HITS = 5_000
-"""Of single words, after which the commoner words of a search are looked for only if there are too few hits."""
+"""After this many hits of rare words, more common words of a search are not searched."""
 _UNIT = 1_000_000
 
 
 def scope(group_id: str, kind: ScopeKind) -> str:
-    """A word of letters and digits, of fixed length; the digit at its end keeps it from being stemmed."""
+    """A word of letters and digits, of fixed length; the final digit prevents stemming."""
     return f"s{hashlib.sha256(group_id.encode()).hexdigest()[:24]}{kind}0"
 
 
 def searchable(text: str) -> SearchText:
-    """What full text holds of a text: its folded words, each cut to what the index can find again."""
+    """The text as indexed: its folded words, each cut to what the index can find."""
     return SearchText(" ".join(_folded(text)))
 
 
 def searchable_with_parts(text: str) -> SearchText:
-    """As ``searchable``, with hyphened words as one, and parts of words, by which those inside are found."""
+    """As ``searchable``, with hyphenated words as one, and with parts of words, by which inner words are found."""
     parts = map(_cut, (*dict.fromkeys(joined_words(text)), *word_parts(text)))
     return SearchText(" ".join((searchable(text), *parts)))
 
 
 def searchable_name(name: str, summary: str = "") -> SearchText:
-    """As ``searchable``, with the beginnings of the words of a name, by which those are found that are spelt alike."""
+    """As ``searchable``, with beginnings of a name's words, by which similar spellings are found."""
     return SearchText(" ".join((searchable(f"{name} {summary}"), *name_beginnings(name))))
 
 
 class Weighed(NamedTuple):
-    """A word of a search, and what a record that has it gains by it."""
+    """A word of a search, and what it adds to the score of a record."""
 
     words: FullText
     weight: int
     held: int
-    """In how many texts of the groups it stands."""
+    """The number of texts of the groups that contain it."""
 
 
 def asked_words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> list[FullText]:
-    """Each word of the terms by itself, in these groups; folded once more, so that nothing can be query syntax."""
+    """Each word of the terms separately, in these groups; folded again, so that nothing can be query syntax."""
     words = dict.fromkeys(word for term in terms for word in _folded(term))
     scopes = [scope(group, kind) for group in group_ids]
     return [FullText(scopes, [word], "search_" if kind == "fact" else "") for word in words] if scopes else []
 
 
 def word_counts(asked: Sequence[FullText], kind: ScopeKind) -> Query:
-    """In how many texts of the groups each word stands, by its place; words that stand in none are left out."""
+    """The number of texts of the groups that contain each word, by its position; words without any are left out."""
     found, hit = (_FOUND_FACTS, "relationship") if kind == "fact" else (_FOUND_NODES, "node")
     return Query(
         "word counts",
@@ -93,9 +93,9 @@ def word_counts(asked: Sequence[FullText], kind: ScopeKind) -> Query:
 
 
 def weighed(asked: Sequence[FullText], held: Mapping[int, int]) -> list[Weighed]:
-    """The words of which there are any, the rarest first, weighed by how rare they are in the groups.
+    """The words that occur, rarest first, weighed by their rarity in the groups.
 
-    The engine's own weights count the texts of all groups: what others write would decide what is found.
+    The engine's own weights count the texts of all groups: other users' texts would decide what is found.
     """
     total = sum(held.values())
     rarest = sorted(held, key=lambda place: (held[place], place))
@@ -103,7 +103,7 @@ def weighed(asked: Sequence[FullText], held: Mapping[int, int]) -> list[Weighed]
 
 
 def deciding(words: Sequence[Weighed]) -> Sequence[Weighed]:
-    """The rarest, up to the word with which they have so many hits that commoner ones would hardly change the best."""
+    """The rarest words, up to the one with which the hits are so many that common words hardly change the best."""
     before = accumulate((word.held for word in words), initial=0)
     return [word for word, hits in zip(words, before, strict=False) if hits < _MOST_HITS]
 
@@ -160,7 +160,7 @@ def _best(
 
 
 def episodes_naming(group_id: str, name: str, before: datetime, after: str | None, limit: int) -> Query:
-    """Spaces and hyphens inside a name may be there or not, so every joining and every cut in two is a phrase."""
+    """Spaces and hyphens inside a name are optional, so every joining and every division in two is a phrase."""
     values: dict[str, object] = {
         "before": Instant.of(before),
         "after": after or "",

@@ -1,4 +1,4 @@
-"""Parameters as FalkorDB reads them, and what it answers in its compact form.
+"""Formats parameters for FalkorDB, and parses its compact answers.
 
 The falkordb client does both too, but formats a vector six times slower and awaits every single value.
 """
@@ -71,7 +71,7 @@ def literal(value: object) -> str:  # noqa: PLR0911 one for each type
 
 
 def digest(text: str) -> str:
-    """What stands for a text where it must be unique and found by index.
+    """A digest of a text that must be unique and found by index.
 
     The index trims values and splits them at U+0001, and a unique constraint on such a value ends the server.
     """

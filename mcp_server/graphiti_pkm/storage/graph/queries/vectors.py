@@ -1,7 +1,7 @@
-"""Nearest by meaning: exact scans inside the groups, and the same over the hits of an HNSW index.
+"""Nearest by meaning: exact scans inside the groups, or the hits of an HNSW index.
 
-Hits of an index come from all groups; they are filtered and scored again exactly, so the two ways differ in nothing but
-where the candidates come from.
+Hits of an index come from all groups; they are filtered and scored again exactly, so both ways differ only in where the
+candidates come from.
 """
 
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
@@ -72,7 +72,7 @@ def nearest_episodes(vector: Vector, wanted: EpisodeFilter, limit: int, k: int |
 
 
 def alive(kind: Embedded, vector: Vector, k: int) -> Query:
-    """How many of ``k`` hits are there: what was deleted still takes its place among them."""
+    """How many of ``k`` hits exist: deleted vectors still count among them."""
     return Query("index hits", f"{kind.hits} RETURN count({kind.variable}) AS alive", {"vector": vector, "k": k})
 
 

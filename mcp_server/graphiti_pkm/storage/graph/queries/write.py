@@ -1,7 +1,7 @@
-"""One write as one query: sections that each stand in a subquery, with the marker at the end.
+"""One write as one query: sections in subqueries, with the marker at the end.
 
-FalkorDB takes back a single query as a whole when any part of it fails, which MULTI does not. A section for which
-there is nothing to do is left out; the texts that remain are constants but for entity labels.
+FalkorDB rolls back a single query as a whole if any part fails, which MULTI does not. A section without data is left
+out; the texts are constants except for entity labels.
 """
 
 import re
@@ -18,7 +18,7 @@ UNWIND CASE times WHEN 0 THEN [1] ELSE [] END AS go"""
 """No row when the marker is there: then nothing below runs."""
 
 _ONCE_FENCED = _ONCE.replace("WITH count(w) AS times", "WITH l, count(w) AS times")
-"""Of no row it makes none, which a count alone would."""
+"""Makes no row of none, which a count alone would."""
 
 _MARK = "CREATE (:Write {uuid: $write}) RETURN 1 AS done"
 
@@ -36,7 +36,7 @@ ON CREATE SET k.key = r.key, k.entity_uuid = r.entity_uuid, k.group_id = r.group
 WITH k, r, coalesce(k.spellings, []) AS known WHERE k.entity_uuid = r.entity_uuid
 SET k.spellings = known + [s IN r.spellings WHERE NOT s IN known], k.is_alias = r.is_alias,
   k.is_linkable = r.is_linkable"""
-"""Spellings gather, whichever write comes first."""
+"""Spellings accumulate, whichever write comes first."""
 
 ALIAS_TEXTS = """MATCH (k:Name {id: r.name_id}) WHERE k.entity_uuid = r.entity_uuid
 MATCH (n:Entity {uuid: r.entity_uuid})
@@ -70,12 +70,12 @@ FACT_VECTORS = """MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->() WHERE e.fact_embedd
 SET e.fact_embedding = vecf32(r.vector)"""
 PASSAGE_VECTORS = """MATCH (p:Passage {uuid: r.uuid}) WHERE p.embedding IS NULL
 SET p.embedding = vecf32(r.vector)"""
-"""Only where there is none: what was embedded meanwhile stands."""
+"""Only where there is none: a vector made meanwhile is kept."""
 
 CHANGES = """MERGE (c:Change {uuid: r.uuid}) SET c = r
 WITH c, r OPTIONAL MATCH ()-[e:RELATES_TO {uuid: r.fact_uuid}]->()
 SET c.source_uuid = startNode(e).uuid, c.target_uuid = endNode(e).uuid"""
-"""The ends stay with the event when the fact goes: so it is still found among the changes of an entity."""
+"""The event keeps both entities when the fact is removed, so it is still found among an entity's changes."""
 
 CORRECTED = """MATCH (e:Episodic {uuid: r})
 MERGE (s:SearchText {id: r}) SET s.corrected = true MERGE (s)-[:OF]->(e)"""
@@ -98,14 +98,14 @@ DELETE_EPISODES = (
     "MATCH (e:Episodic {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {uuid: r}) DETACH DELETE e",
 )
-"""That something became of a deleted fact stays in the record, without words."""
+"""Changes of a deleted fact stay in the record, without words."""
 FORGET_TEXTS = """MATCH (e:Episodic {uuid: r.uuid})
 SET e.name = r.name, e.content = r.content, e.source_description = r.source_description"""
 FORGET_SEARCH_TEXTS = "MATCH (s:SearchText {id: r.uuid}) SET s.text = r.text"
 FORGET_LINKS = """UNWIND r AS f MATCH ()-[e:RELATES_TO {uuid: f}]->()
 UNWIND coalesce(e.episodes, []) AS u WITH DISTINCT r, u MATCH (p:Episodic {uuid: u})
 SET p.entity_edges = [x IN coalesce(p.entity_edges, []) WHERE NOT x IN r]"""
-"""Of all facts at once: the database reads every list before it writes the first."""
+"""For all facts at once: the database reads every list before it writes the first."""
 FORGET_FACTS = (
     "MATCH (c:Change {fact_uuid: r}) DELETE c",
     "MATCH (c:Change {replaced_by: r}) SET c.reason = null, c.replaced_by = null",
@@ -146,7 +146,7 @@ MERGE (g:Group {id: r}) SET g.holds = (e IS NOT NULL OR n IS NOT NULL)"""
 LABELS = "UNWIND $uuids AS u MATCH (n:Entity {uuid: u}) RETURN n.uuid AS uuid, labels(n) AS labels"
 
 Section = tuple[str, Sequence[object]]
-"""What to do for each ``r``, and those."""
+"""The query text for each row ``r``, and the rows."""
 
 
 def entities(label: str | None, outdated: Sequence[str]) -> str:
@@ -166,7 +166,7 @@ def entities(label: str | None, outdated: Sequence[str]) -> str:
 def write(
     write_uuid: str, sections: Sequence[Section], values: Mapping[str, object], fence: Mapping[str, object] | None
 ) -> Query:
-    """The whole write; does nothing when its marker is there, or with a ``fence`` that is no longer the newest."""
+    """The whole write; does nothing if its marker exists, or if ``fence`` is not the newest."""
     filled = [(text, items) for text, items in sections if items]
     parts = list(_subqueries(filled))
     parameters = {f"s{i}": items for i, (_, items) in enumerate(filled)}
@@ -188,7 +188,7 @@ def applied(write_uuids: Sequence[str]) -> Query:
 
 
 def _subqueries(sections: Sequence[Section]) -> Iterator[str]:
-    """``count`` gives one row whether or not anything matched; a plain UNWIND of nothing would end the query."""
+    """``count`` returns one row whether or not anything matched; an UNWIND of nothing would end the query."""
     for i, (text, _) in enumerate(sections):
         yield f"CALL {{ UNWIND $s{i} AS r {text} RETURN count(*) AS c{i} }}"
 
