@@ -1,1 +1,1 @@
-"""Texts to vectors: batching, a service, changing the model. Searching by vectors stands in ``storage``."""
+"""Turns texts into vectors: batching, services, a change of model. Vector search is in ``storage``."""

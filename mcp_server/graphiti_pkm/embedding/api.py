@@ -1,6 +1,6 @@
-"""The ``Embedder`` port by a service that speaks OpenAI's ``/embeddings``: texts leave the machine.
+"""Implements the port ``Embedder`` with a service that offers OpenAI's ``/embeddings``: texts leave the machine.
 
-Nothing of a text, an answer or the key reaches a log or an error: what a service says may quote all three.
+The service's messages are never logged or shown in errors, because they may quote texts, answers or the key.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 MOST_CHARACTERS = 8_000
-"""Of one text; what is longer is cut. Sentences have at most 900."""
+"""Characters per text; longer texts are truncated. Sentences have at most 900."""
 BLANK = "."
-"""Embedded in the place of a blank text, which services refuse."""
+"""Embedded in place of a blank text, which services refuse."""
 
 _CALLS_AT_ONCE = 4
 _SECONDS = 60.0
 _RETRIES = 5
-"""Of a call that nobody waits for: the client backs off exponentially, and waits as long as Retry-After says."""
+"""Retries of a background call: the client backs off exponentially and obeys Retry-After."""
 _RETRIES_IN_HASTE = 2
 _REST_SECONDS = 30.0
 _REFUSED = frozenset({400, 413, 422})
@@ -56,24 +56,24 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EmbeddingService:
-    """Where vectors are made, and which."""
+    """The address, model and dimension of a service."""
 
     model: str
     dimension: int
     base_url: str
     key: SecretStr | None
-    """None for a service that asks for none."""
+    """None for a service that requires none."""
     sends_dimension: bool
-    """Whether the model takes the wanted dimension; of any other it is checked."""
+    """Whether the model accepts a dimension as a parameter; for other models the answer's dimension is checked."""
 
     @property
     def host(self) -> str:
-        """Where texts go."""
+        """The host that receives the texts."""
         return urlsplit(self.base_url).hostname or self.base_url
 
 
 def service_of(settings: EmbeddingSettings) -> EmbeddingService:
-    """As the settings say. Raises ConfigurationError if they do not fit together."""
+    """The service that the settings configure. Raises ConfigurationError if they contradict each other."""
     check_embedding(settings)
     model = embedding_model(settings)
     return EmbeddingService(
@@ -86,19 +86,19 @@ def service_of(settings: EmbeddingSettings) -> EmbeddingService:
 
 
 class ApiEmbedder:
-    """Cheap to make; the client is imported with the first text. For one event loop."""
+    """Embeds with a service. The client is imported with the first text. Use each instance in one event loop only."""
 
     def __init__(self, service: EmbeddingService, metrics: Metrics = UNCOUNTED) -> None:
         self._service = service
         self._clients: dict[int, AsyncOpenAI] = {}
-        """By how often they ask again."""
+        """Clients by their number of retries."""
         self._opening = asyncio.Lock()
         self._is_closed = False
         self._rests_until = 0.0
-        """Until then nobody who waits asks a service that has just not answered in time."""
+        """Until this time, requests with ``patience`` skip a service that has just timed out."""
         self._cache = VectorCache(metrics)
         self._patient = RequestBatcher(partial(self._send, _RETRIES), _CALLS_AT_ONCE)
-        # A lane of its own: a search does not stand in line behind a thousand sentences.
+        # A separate queue, so that a search does not wait behind a thousand sentences.
         self._hasty = RequestBatcher(partial(self._send, _RETRIES_IN_HASTE), _CALLS_AT_ONCE)
 
     @property
@@ -110,16 +110,16 @@ class ApiEmbedder:
         return self._service.dimension
 
     async def available(self) -> bool:
-        """True: there is a service. Whether it answers is seen when it is asked."""
+        """True, because a service is configured; requests show whether it answers."""
         return True
 
     async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:
-        """One unit vector a text, in order; of a text the first 8,000 characters count.
+        """One unit vector per text, in order, from its first 8,000 characters.
 
-        ``patience``: give up after so many seconds, for somebody waits.
+        ``patience``: the seconds after which to give up, because somebody waits for the result.
 
         Raises:
-            Unavailable: the service cannot be reached, refuses, or answers what does not fit; it says what to do.
+            Unavailable: the service cannot be reached, refuses, or sends an invalid answer; the error says what to do.
         """
         vectors = self._cache.get(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in vectors]
@@ -127,7 +127,7 @@ class ApiEmbedder:
             if patience is not None and monotonic() < self._rests_until:
                 raise Unavailable(f"The embedding service at {self._service.host} did not answer a moment ago.")
             batcher, retries = (self._patient, _RETRIES) if patience is None else (self._hasty, _RETRIES_IN_HASTE)
-            await self._open(retries)  # not counted: importing takes its time once
+            await self._open(retries)  # outside the timeout, because the first import takes time
             try:
                 async with asyncio.timeout(patience):
                     found = await batcher.embed([_prepared(text) for text in missing])
@@ -138,15 +138,15 @@ class ApiEmbedder:
             fresh = dict(zip(missing, found, strict=True))
             self._cache.put(fresh)
             vectors.update(fresh)
-        # Copies: a vector belongs to its caller, the same text may be in the cache and in the list twice.
+        # Copies, because callers may change their vectors, and the same text may occur twice or be in the cache.
         return [vectors[text][:] for text in texts]
 
     async def problem(self) -> str | None:
-        """None: what failed last is told by whoever asked."""
+        """None, because the caller of the last request reports its failure."""
         return None
 
     async def close(self) -> None:
-        """End the calls under way and fail who waits; harmless when repeated."""
+        """End the calls under way and fail waiting requests. May be called repeatedly."""
         self._is_closed = True
         await asyncio.gather(self._patient.close(), self._hasty.close())
         while self._clients:
@@ -168,7 +168,7 @@ class ApiEmbedder:
             return self._clients[retries]
 
     async def _send(self, retries: int, texts: list[str], *, is_form_taken: bool = False) -> list[Outcome]:
-        """One call, or several where the service refuses one of the texts: the others get their vectors."""
+        """Embed in one call, or in several if the service refuses one of the texts, so that the others get vectors."""
         client = await self._open(retries)
         import openai  # noqa: PLC0415  (loaded by now)
 
@@ -193,7 +193,7 @@ class ApiEmbedder:
     async def _apart(
         self, retries: int, texts: list[str], refusal: Unavailable, *, is_form_taken: bool
     ) -> list[Outcome]:
-        """After a refusal: was it the form of the request, or one of the texts? A harmless one tells."""
+        """Embed parts after a refusal. A harmless text first shows whether the service refuses all such requests."""
         if not is_form_taken:
             (harmless,) = [refusal] if texts == [BLANK] else await self._send(retries, [BLANK])
             if isinstance(harmless, Unavailable):
@@ -207,8 +207,8 @@ class ApiEmbedder:
         ]
 
     async def _ask(self, client: "AsyncOpenAI", texts: list[str]) -> list[Vector]:
-        """Raises Unavailable for an answer that does not fit, and what the client raises."""
-        # Numbers as text: some compatible services do not know base64, which the client would ask for.
+        """Send one request. Raises Unavailable for an invalid answer, and the client's errors."""
+        # Request numbers, because some compatible services do not support base64, the client's default.
         wanted: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "float"}
         if self._service.sends_dimension:
             wanted["dimensions"] = self.dimension
@@ -245,7 +245,7 @@ class ApiEmbedder:
         )
 
     def _explained(self, status: int) -> Unavailable:
-        """What a status means; the text of the answer may quote what was sent, or the key."""
+        """Our error for a status, without the answer's text, which may quote the request or the key."""
         _log.warning("the embedding service answered with HTTP %d", status)
         host = self._service.host
         if status in _KEY_REFUSED:
@@ -273,6 +273,6 @@ class ApiEmbedder:
 
 
 def _prepared(text: str) -> str:
-    """What is sent of a text: JSON has no lone surrogates."""
+    """The part of a text that is sent, without lone surrogates, which JSON cannot represent."""
     cut = text[:MOST_CHARACTERS].encode("utf-8", "replace").decode()
     return cut if cut.strip() else BLANK

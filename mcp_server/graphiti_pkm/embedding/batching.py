@@ -1,9 +1,9 @@
-"""One thread that embeds the texts of all waiting callers together.
+"""Embeds the texts of all waiting callers together, in one thread.
 
-The thread works in short passes. Each takes texts of several callers, so that many small requests in flight are as
-fast as one big one; between two passes newcomers are looked at. Every second pass serves requests that fit into it
-whole, the smallest first: one line does not wait for a thousand sentences. The others serve the oldest request
-first: a thousand sentences are not kept waiting for ever by lines.
+The thread works in short passes. A pass embeds texts of several callers, so that many small requests are as fast as a
+large one, and new requests are considered after each pass. Every second pass serves complete small requests, the
+smallest first, so that one line does not wait for a thousand sentences. The other passes serve the oldest request
+first, so that many lines cannot delay a thousand sentences for ever.
 """
 
 import logging
@@ -16,12 +16,12 @@ from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import PkmError, Unavailable
 
 PASS_TOKENS = 1024
-"""Estimated tokens of a pass: about 0.2 s on two cores."""
+"""Estimated tokens per pass, which take about 0.2 s on two cores."""
 
 _MOST_TOKENS = 256
 _TOKENS_AROUND = 2
 _BYTES_PER_TOKEN = 3
-"""On the safe side: English has four to five, other scripts about three."""
+"""A conservative estimate: English has four to five, other scripts about three."""
 
 logger = logging.getLogger(__name__)
 
@@ -30,12 +30,12 @@ class Encoder(Protocol):
     """A loaded model."""
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, in order."""
+        """One vector per text, in order."""
         ...
 
 
 class Batcher:
-    """Starts its thread and loads the model with the first request; may be used from any thread."""
+    """Starts its thread and loads the model at the first request. May be used from any thread."""
 
     def __init__(self, load: Callable[[], Encoder]) -> None:
         self._load = load
@@ -45,17 +45,17 @@ class Batcher:
         self._thread: threading.Thread | None = None
 
     def submit(self, texts: Sequence[str]) -> "Future[list[Vector]]":
-        """Vectors of the texts, in order; cancelling the future leaves other requests alone.
+        """Vectors of the texts, in order. Cancelling the future does not affect other requests.
 
         Raises:
-            Unavailable: closed, now or before the vectors were ready.
+            Unavailable: the batcher is closed, or was closed before the vectors were ready.
         """
         request = _Request(texts)
         with self._changed:
             if self._closed:
                 raise _closed()
             if self._thread is None:
-                # A daemon, so that a process that forgets to close can still end.
+                # A daemon thread, so that a process can end without closing it.
                 self._thread = threading.Thread(target=self._work, name="embedder", daemon=True)
                 self._thread.start()
             self._waiting.append(request)
@@ -63,7 +63,7 @@ class Batcher:
         return request.future
 
     def close(self) -> None:
-        """Fail what still waits and end the thread after its present pass; harmless when repeated."""
+        """Fail waiting requests and end the thread after its current pass. May be called repeatedly."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -76,7 +76,7 @@ class Batcher:
         while requests := self._next_requests():
             try:
                 encoder = encoder or self._load()
-            except Exception as error:  # noqa: BLE001 - the thread lives on; every waiting caller gets the error
+            except Exception as error:  # noqa: BLE001 - the thread continues; every waiting caller gets the error
                 for request in requests:
                     request.fail(_for_caller(error))
                 continue
@@ -89,7 +89,7 @@ class Batcher:
             self._waiting.clear()
 
     def _next_requests(self) -> "list[_Request]":
-        """All that are not done, oldest first; waits for one. Empty once closed."""
+        """Wait for requests and return all unfinished ones, oldest first; empty if the batcher is closed."""
         with self._changed:
             while not self._closed:
                 self._waiting = [request for request in self._waiting if not request.future.done()]
@@ -100,20 +100,20 @@ class Batcher:
 
 
 class _Request:
-    """The texts of one caller; only the thread touches it after it was submitted."""
+    """The texts of one caller. After submission only the thread accesses it."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.future: Future[list[Vector]] = Future()
         self._texts = texts
         self._costs = [_cost(text) for text in texts]
-        # Longest last: taken from the end, texts of similar length are embedded together.
+        # Sorted by length and taken from the end, so that texts of similar length are embedded together.
         self._todo = sorted(range(len(texts)), key=self._costs.__getitem__)
         self._vectors: dict[int, Vector] = {}
         self.cost = sum(self._costs)
         """Estimated tokens still to be embedded."""
 
     def take(self, room: int) -> "_Part":
-        """The next texts that fit."""
+        """The next texts that fit into the remaining tokens."""
         taken: list[int] = []
         used = 0
         while self._todo and used + self._costs[self._todo[-1]] <= room:
@@ -124,7 +124,7 @@ class _Request:
         return _Part(self, taken, [self._texts[index] for index in taken], used)
 
     def receive(self, indices: Sequence[int], vectors: Sequence[Vector]) -> None:
-        """Keep vectors; the last ones answer the caller."""
+        """Store vectors; the last ones complete the request."""
         self._vectors.update(zip(indices, vectors, strict=True))
         if len(self._vectors) == len(self._texts) and self._begin_answer():
             self.future.set_result([self._vectors[index] for index in range(len(self._texts))])
@@ -134,19 +134,19 @@ class _Request:
             self.future.set_exception(error)
 
     def _begin_answer(self) -> bool:
-        """False if the caller has given up; afterwards it cannot any more."""
+        """Return False if the caller has given up; otherwise prevent it from giving up from now on."""
         return not self.future.done() and self.future.set_running_or_notify_cancel()
 
 
 class _Part:
-    """Some texts of a request that are embedded in the same pass."""
+    """The texts of a request that are embedded in the same pass."""
 
     def __init__(self, request: _Request, indices: list[int], texts: list[str], cost: int) -> None:
         self.request, self.indices, self.texts, self.cost = request, indices, texts, cost
 
 
 def _small_ones(requests: Sequence[_Request]) -> list[_Part]:
-    """The smallest requests that fit whole into one pass."""
+    """The smallest requests that fit completely into one pass."""
     parts: list[_Part] = []
     room = PASS_TOKENS
     for request in sorted(requests, key=lambda request: request.cost):
@@ -158,7 +158,7 @@ def _small_ones(requests: Sequence[_Request]) -> list[_Part]:
 
 
 def _oldest_first(requests: Sequence[_Request]) -> list[_Part]:
-    """As much as fits, in the order of arrival."""
+    """As many texts as fit into one pass, in order of arrival."""
     parts: list[_Part] = []
     room = PASS_TOKENS
     for request in requests:
@@ -170,7 +170,7 @@ def _oldest_first(requests: Sequence[_Request]) -> list[_Part]:
 def _run(encoder: Encoder, parts: Sequence[_Part]) -> None:
     try:
         vectors = encoder.encode([text for part in parts for text in part.texts])
-    except Exception as error:  # noqa: BLE001 - the thread lives on; the callers of this pass get the error
+    except Exception as error:  # noqa: BLE001 - the thread continues; the callers of this pass get the error
         for part in parts:
             part.request.fail(_for_caller(error))
         return
@@ -182,7 +182,7 @@ def _run(encoder: Encoder, parts: Sequence[_Part]) -> None:
 
 
 def _cost(text: str) -> int:
-    """Estimated tokens."""
+    """Estimated number of tokens."""
     head = text[: _MOST_TOKENS * _BYTES_PER_TOKEN].encode(errors="surrogatepass")
     return min(_MOST_TOKENS, _TOKENS_AROUND + len(head) // _BYTES_PER_TOKEN)
 
@@ -191,7 +191,7 @@ def _for_caller(error: Exception) -> PkmError:
     if isinstance(error, PkmError):
         return error
     kind = type(error).__name__
-    logger.error("embedding failed: %s", kind)  # without the message and traceback, which could hold content
+    logger.error("embedding failed: %s", kind)  # without message and traceback, which may contain content
     return Unavailable(f"The embedding model failed ({kind}); try again, and if it stays so run `graphiti-pkm doctor`.")
 
 

@@ -1,4 +1,4 @@
-"""The port ``Embedder``, counted."""
+"""The port ``Embedder`` with metrics."""
 
 import time
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from graphiti_pkm.core.ports.ports import Embedder
 
 
 class MeasuredEmbedder:
-    """Counts what another one is asked for; all else is that one's."""
+    """Counts the requests to the embedder that it wraps."""
 
     def __init__(self, inner: Embedder, metrics: Metrics) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""The embedder of a memory: only as long as the memory's vectors are of its model."""
+"""An embedder that is available only while the memory's vectors are of its model."""
 
 import logging
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 class RecordedEmbedder:
-    """The port ``Embedder``; without a model while another one has written the memory, which may happen at any time."""
+    """The port ``Embedder``, unavailable while the memory has vectors of another model, which can change any time."""
 
     def __init__(self, inner: Embedder, journal: Journal) -> None:
         self._inner = inner
@@ -29,11 +29,11 @@ class RecordedEmbedder:
         return self._inner.dimension
 
     async def available(self) -> bool:
-        """Raises as the embedder within."""
+        """Raises the errors of the wrapped embedder."""
         return await self._mismatch() is None and await self._inner.available()
 
     async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:
-        """Raises Unavailable, too, if the memory's vectors are of another model."""
+        """Also raises Unavailable if the memory's vectors are of another model."""
         if (reason := await self._mismatch()) is not None:
             raise Unavailable(reason)
         try:
@@ -45,12 +45,12 @@ class RecordedEmbedder:
         return vectors
 
     async def problem(self) -> str | None:
-        """Why there are no vectors now: of the last time they were asked for, if it failed."""
+        """Why no vectors are available now, or why the last request failed."""
         return await self._mismatch() or await self._inner.problem() or self._failure
 
     async def _mismatch(self) -> str | None:
         try:
             self._seen = await self._journal.embedding()
-        except PkmError as error:  # reading goes on without the journal
+        except PkmError as error:  # reads continue without the journal
             _log.debug("the journal does not say of which model the vectors are: %s", error.code)
         return mismatch(self._seen, self._inner)

@@ -1,8 +1,9 @@
-"""Changing a memory to vectors of another model, and seeing at the start that none is needed.
+"""Changes a memory to the vectors of another model, and checks at the start whether that is needed.
 
-The change itself only removes: under the lock of all groups the journal records the new model and from then on gives no
-vector out, the graph loses its vectors, then the rows do. Stopped anywhere, the next server goes on with it. What is
-left is a memory whose records lack vectors, as after a time in which the model was away: they get them in small writes.
+The change itself only removes vectors. Under the locks of all groups, the journal records the new model and no longer
+returns vectors; then they are removed from the graph, and finally from the journal's rows. The next server continues an
+interrupted change. Afterwards the records lack vectors, as if the model had been unavailable, and receive them in small
+writes.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from graphiti_pkm.storage.missing_vectors import MissingVectors
 _log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
-"""Told how many are done, and of how many."""
+"""Receives the number of finished texts and their total."""
 
 _VECTORS = 5_000
 _ROWS = 500
@@ -34,10 +35,10 @@ _PROBE = "a text to see whether the model answers"
 
 
 class Reembedding:
-    """One memory and the embedder that the settings ask for."""
+    """Compares a memory with the configured embedder and changes its vectors."""
 
     def __init__(self, context: Context, committer: Committer, embedder: Embedder) -> None:
-        """``embedder`` is the configured one, whether or not the memory's vectors are of its model."""
+        """``embedder`` is the configured one; the memory's vectors may be of another model."""
         self._graph = context.graph
         self._journal = context.journal
         self._context = context
@@ -46,18 +47,18 @@ class Reembedding:
         self._missing = MissingVectors(context, committer)
 
     async def agree(self) -> None:
-        """Record the model where it is recorded nowhere. Raises EmbeddingMismatch if another one is."""
+        """Record the model if none is recorded. Raises EmbeddingMismatch if another one is."""
         known = await self._known_to_both()
         if (reason := mismatch(known, self._embedder)) is None:
             return
         if known is not None and known.is_changing and (known.model, known.dimension) == self._own:
-            return  # to what we embed with: ``finish_change`` goes on with it
+            return  # an interrupted change to our model, which ``finish_change`` completes
         if not await self._is_empty():
             raise EmbeddingMismatch(reason)
         await self._change()
 
     async def agree_on_graph(self) -> None:
-        """After what was lost has been replayed. Raises EmbeddingMismatch if the graph holds other vectors."""
+        """Check the graph; call this after the replay. Raises EmbeddingMismatch if its vectors are of another model."""
         recorded, in_graph = await self._recorded(), await self._graph.embeddings.embedding()
         if recorded is not None and in_graph not in (None, (recorded.model, recorded.dimension)):
             raise EmbeddingMismatch(
@@ -66,7 +67,7 @@ class Reembedding:
             )
 
     async def is_other(self) -> RecordedEmbedding | None:
-        """What the memory's vectors are, if not those of the configured embedder."""
+        """The model and dimension of the memory's vectors; None if they are those of the configured embedder."""
         recorded, in_graph = await self._recorded(), await self._graph.embeddings.embedding()
         if mismatch(recorded, self._embedder) is not None:
             return recorded
@@ -75,14 +76,14 @@ class Reembedding:
         return RecordedEmbedding(model=in_graph[0], dimension=in_graph[1])
 
     async def size(self) -> EmbeddingSize:
-        """What there is to embed."""
+        """The amount of text that has to be embedded."""
         return await self._graph.embeddings.embedding_size(only_missing=await self.is_other() is None)
 
     async def change(self) -> bool:
-        """Take away the vectors of another model; False if there are none. Other processes then write by words only.
+        """Remove the vectors of another model; False if there are none. Other processes then write without vectors.
 
         Raises:
-            Unavailable: the new model does not answer, and nothing was changed; or the database stopped half-way.
+            Unavailable: the new model does not answer and nothing changed, or the database failed during the change.
         """
         await self._known_to_both()
         if await self.is_other() is None:
@@ -92,9 +93,9 @@ class Reembedding:
         return True
 
     async def finish_change(self) -> bool:
-        """Go on with a change whose process was ended; True if there was one.
+        """Complete an interrupted change; True if there was one.
 
-        It only removes vectors, so any server can, whatever it embeds with. Raises as ``change``.
+        It only removes vectors, so a server with any embedder can do it. Raises the errors of ``change``.
         """
         if not await self._is_left_changing():
             return False
@@ -106,7 +107,7 @@ class Reembedding:
         return True
 
     async def finish_periodically(self, stop: asyncio.Event) -> None:
-        """Look now and then whether a change was left unfinished beside us."""
+        """Check periodically for a change that another process left unfinished, and complete it."""
         while not stop.is_set():
             await wait_for_any(stop, seconds=_LOOK_AGAIN_SECONDS)
             try:
@@ -116,11 +117,11 @@ class Reembedding:
                 _log.debug("the change of the vectors cannot be finished yet: %s", error.code)
 
     async def fill(self, progress: Progress) -> int:
-        """Embed whatever has no vector; returns how many texts.
+        """Embed all records that lack vectors; return the number of texts.
 
         Raises:
-            ModelUnavailable: the model does not answer (any more); what is done stays done.
-            Unavailable: likewise the database.
+            ModelUnavailable: the model does not answer; vectors stored so far are kept.
+            Unavailable: the database does not answer; vectors stored so far are kept.
         """
         total = (await self._graph.embeddings.embedding_size(only_missing=True)).texts
         done = 0
@@ -141,22 +142,22 @@ class Reembedding:
     async def _change(self) -> None:
         async with self._context.locks.hold_all():
             if await self.is_other() is None:
-                return  # another process did it meanwhile
+                return  # another process has done it
             await self._remove(*self._own)
 
     async def _remove(self, model: str, dimension: int) -> None:
-        """Take all vectors away and record another model; with every writer excluded."""
+        """Remove all vectors and record another model. The caller holds the locks of all groups."""
         await self._journal.begin_change(model, dimension)
         await self._graph.embeddings.change_embedding(model, dimension)
         while await self._graph.embeddings.remove_vectors(_VECTORS):
             pass
-        # Once more, for an index that another process built of the dimension it had seen before.
+        # Again, because another process may have built an index with the old dimension.
         await self._graph.embeddings.change_embedding(model, dimension)
         await self._wait_durable()
         after: int | None = 0
         while after is not None:
             after = await self._journal.remove_vectors(after, _ROWS)
-        # Whoever is there goes on with it if this process ends before it is done.
+        # Other processes execute these jobs if this one ends first.
         for group_id in await self._graph.records.groups():
             await self._committer.commit(await self._to_embed(group_id), {})
         await self._journal.end_change()
@@ -176,7 +177,7 @@ class Reembedding:
         )
 
     async def _wait_durable(self) -> None:
-        """Else a crash could bring older vectors back."""
+        """Wait until the graph is durable; otherwise a crash could restore the old vectors."""
         for _ in range(_TRIES):
             if await self._graph.writer.wait_durable():
                 return
@@ -186,7 +187,7 @@ class Reembedding:
         return not await self._graph.records.groups() and not await self._journal.rows(0, 1)
 
     async def _known_to_both(self) -> RecordedEmbedding | None:
-        """What is recorded; afterwards in the journal and in the graph, if there is a model at all."""
+        """The recorded model, copied to the journal or the graph if one of them lacks it; None without any model."""
         recorded, in_graph = await self._recorded(), await self._graph.embeddings.embedding()
         if recorded is None and in_graph is not None:
             recorded = RecordedEmbedding(model=in_graph[0], dimension=in_graph[1])
@@ -201,11 +202,11 @@ class Reembedding:
     async def _recorded(self) -> RecordedEmbedding | None:
         try:
             return await self._journal.embedding()
-        except PkmError:  # what is read stays readable; the journal's damage is told elsewhere
+        except PkmError:  # reads continue without the journal, whose damage is reported elsewhere
             return None
 
     async def _record(self, model: str, dimension: int) -> None:
         try:
             await self._journal.record_embedding(model, dimension)
-        except PkmError as error:  # likewise
+        except PkmError as error:  # as above
             _log.debug("the journal does not take of which model the vectors are: %s", error.code)

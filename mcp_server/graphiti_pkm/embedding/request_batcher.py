@@ -1,7 +1,7 @@
-"""Texts of all waiting callers in as few calls to a service as they fit into.
+"""Sends the texts of all waiting callers to a service in as few calls as possible.
 
-What is asked for in one turn of the event loop goes together; while as many calls are under way as may be, newcomers
-gather. A caller who gives up leaves the others alone, and so does a text that is refused.
+Requests of the same turn of the event loop share a call. While the maximum number of calls is under way, new requests
+are collected. A caller that gives up, or a text that is refused, does not affect other callers.
 """
 
 import asyncio
@@ -15,18 +15,18 @@ from graphiti_pkm.errors import PkmError, Unavailable
 
 MOST_TEXTS = 256
 MOST_CHARACTERS = 100_000
-"""Of one call: below what any service takes, at three characters a token."""
+"""Characters per call: below the limits of all services, at three characters per token."""
 
 Outcome: TypeAlias = "array[float] | PkmError"
 Send: TypeAlias = Callable[[list[str]], Awaitable[list[Outcome]]]
-"""One call: for each text its vector, or why there is none."""
+"""One call to the service, which returns for each text its vector, or the reason for its absence."""
 
 
 class RequestBatcher:
-    """For one event loop."""
+    """Batches requests. Use each instance in one event loop only."""
 
     def __init__(self, send: Send, at_once: int) -> None:
-        """``at_once``: calls under way."""
+        """``at_once``: maximum number of calls under way."""
         self._send = send
         self._at_once = at_once
         self._waiting: deque[tuple[_Request, int]] = deque()
@@ -34,7 +34,7 @@ class RequestBatcher:
         self._is_closed = False
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, in order; cancelling it leaves the other callers alone. Raises Unavailable."""
+        """One vector per text, in order. Cancelling does not affect other callers. Raises Unavailable."""
         if self._is_closed:
             raise closed()
         if not texts:
@@ -45,7 +45,7 @@ class RequestBatcher:
         return await request.answer
 
     async def close(self) -> None:
-        """Fail what waits, end the calls under way; harmless when repeated."""
+        """Fail waiting requests and end the calls under way. May be called repeatedly."""
         self._is_closed = True
         calls = list(self._calls)
         for call in calls:
@@ -65,7 +65,7 @@ class RequestBatcher:
         self._start()
 
     def _next(self) -> "list[tuple[_Request, int]]":
-        """As many as fit, in the order of arrival; those whose caller is gone are dropped."""
+        """As many texts as fit into a call, in order of arrival, without those whose callers have given up."""
         batch: list[tuple[_Request, int]] = []
         characters = 0
         while self._waiting and len(batch) < MOST_TEXTS:
@@ -100,7 +100,7 @@ class _Request:
         self._vectors: dict[int, Vector] = {}
 
     def receive(self, place: int, vector: Vector) -> None:
-        """Keep a vector; the last one answers the caller."""
+        """Store a vector; the last one completes the request."""
         self._vectors[place] = vector
         if len(self._vectors) == len(self.texts) and not self.answer.done():
             self.answer.set_result([self._vectors[place] for place in range(len(self.texts))])
@@ -111,5 +111,5 @@ class _Request:
 
 
 def closed() -> PkmError:
-    """What to say once the embedder is closed."""
+    """The error of requests after the embedder was closed."""
     return Unavailable("The embedder is shutting down; start the server again, then repeat the call.")

@@ -1,4 +1,4 @@
-"""Vectors of what a write stores, made in one batch before any lock is held."""
+"""Computes the vectors of a write in one batch, before any lock is acquired."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.errors import Unavailable
 
 PATIENCE = 5.0
-"""Seconds that a write waits for a service; what is stored without vectors gets them later."""
+"""Seconds that a write waits for a service; records that are stored without vectors receive them later."""
 MOST_SECONDS = 10.0
-"""That a write waits for any model, the local one of a busy machine too; less than half of what a call may take."""
+"""Seconds that a write waits for any model, for example on a busy machine; less than half a call's time limit."""
 WORDS_ONLY = "found by words only: no embedding model, see get_status"
 WORDS_FOR_NOW = "found by words only until the embedding model answers again (embedding: pending)"
 
 
 async def embed_by_text(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vector] | None:
-    """Vectors by text; None without a model, or one that does not answer in time: then words find what is stored."""
+    """Vectors by text; None without a model that answers in time. Full-text search works without vectors."""
     if not await embedder.available():
         return None
     try:
@@ -28,5 +28,5 @@ async def embed_by_text(embedder: Embedder, texts: Sequence[str]) -> dict[str, V
 
 
 async def why_no_vectors(embedder: Embedder) -> str:
-    """What to say of a write without vectors."""
+    """The explanation for a write without vectors."""
     return WORDS_FOR_NOW if await embedder.available() else WORDS_ONLY

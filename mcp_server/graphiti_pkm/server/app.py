@@ -37,16 +37,16 @@ from graphiti_pkm.toolkit.services import Services
 from graphiti_pkm.toolkit.tool import ToolSpec
 
 Parts: TypeAlias = Callable[[], tuple[Start, Counted | None]]
-"""Gives what a process serves and counts with; called in that process."""
+"""Called in each process; returns how to start its services and what counts its calls."""
 
 TOOLSETS_HEADER = "x-mcp-toolsets"
 _LONGEST_NAME = 64
 _WORKER_SECONDS = CLOSING_SECONDS + 5.0
-"""What a worker may take to close, once its calls are answered: longer than it gives itself."""
+"""How long a worker may take to close after its calls are answered: longer than its own limit."""
 
 
 class MemoryServer(MCPServer[Backend]):
-    """An ``MCPServer`` whose offer an HTTP request may narrow, and which answers unknown tools like all errors."""
+    """An ``MCPServer`` whose tools an HTTP request can restrict, and which answers unknown tools like other errors."""
 
     def __init__(self, settings: Settings, backend: Backend) -> None:
         self.tools = select(settings)
@@ -71,7 +71,7 @@ class MemoryServer(MCPServer[Backend]):
             instructions=build_instructions(names),
             tools=list(self._built.values()),
             lifespan=lifespan,
-            subscriptions=False,  # nothing is sent to those who listen, so nobody is promised that it is
+            subscriptions=False,  # no notifications are sent, so none are announced
             middleware=[
                 answer_internal_errors,
                 RequestLimits(backend.limits),
@@ -93,7 +93,7 @@ class MemoryServer(MCPServer[Backend]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Backend, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool that this request is offered."""
+        """Call a tool that is available to this request."""
         request = context.request_context.request if context else None
         try:
             offered = self._offered(request)
@@ -101,13 +101,13 @@ class MemoryServer(MCPServer[Backend]):
             return error_result(error.message, error.code)
         if name not in {tool.name for tool in offered}:
             names = [tool.name for tool in self._listed(request)]
-            if name in known_tools():  # read-only, left out, or not among the toolsets that the header names
+            if name in known_tools():  # read-only server, disabled tool, or not in the header's toolsets
                 self._audit_refusal(name, context)
             return error_result(f"There is no such tool here. Tools: {', '.join(names) or 'none'}.", "unknown_tool")
         return await super().call_tool(name, arguments, context)
 
     async def answer(self, call: PassedOn) -> CallToolResult:
-        """Answer what another worker was asked; it is a call under way as any."""
+        """Answer a call that another worker received; it counts as a call under way."""
         under_way = self.draining.start()
         try:
             return await self._built[call.tool].answer(self.backend, call.caller, call.arguments)
@@ -117,7 +117,7 @@ class MemoryServer(MCPServer[Backend]):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Backend, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        """A rendered prompt; what is wrong with the request is said as such, not as an internal error."""
+        """Render a prompt; a wrong request is answered as such and not as an internal error."""
         try:
             tools = self._listed(context.request_context.request if context else None)
         except InvalidInput as error:
@@ -150,15 +150,15 @@ class MemoryServer(MCPServer[Backend]):
         return self.tools if header is None else narrowed(self.tools, header)
 
     def _listed(self, request: Any) -> Sequence[ToolSpec]:
-        """Of what a request is offered, what its token permits; whoever calls another is told so."""
+        """The tools that are available to a request and permitted to its token."""
         token, offered = token_of(request), self._offered(request)
         return offered if token is None else permitted(offered, token.tier)
 
     async def _narrow(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
-        """Cut lists and instructions to the toolsets that the request's header names and to what its token permits."""
+        """Restrict lists and instructions to the toolsets of the request's header and to what its token permits."""
         result = await call_next(ctx)
         if ctx.request is None or ctx.method == "tools/call" or not isinstance(result, Mapping):
-            return result  # a call is answered as an error the model can read
+            return result  # for a call, the tool answers with an error that the model can read
         try:
             names = [tool.name for tool in self._listed(ctx.request)]
         except InvalidInput as error:
@@ -181,9 +181,9 @@ def build_server(settings: Settings, start: Start, counted: Counted | None = Non
     """A server whose services ``start`` builds in the background.
 
     Args:
-        settings: what to offer.
-        start: called in a thread (so it may import what is heavy); gives the context manager of the services.
-        counted: what counts the calls and is offered at /metrics.
+        settings: what the server offers.
+        start: called in a thread, because it imports large modules; returns the context manager of the services.
+        counted: the metrics, which are served at /metrics.
 
     Raises:
         ConfigurationError: a setting names an unknown toolset or tool.
@@ -192,10 +192,10 @@ def build_server(settings: Settings, start: Start, counted: Counted | None = Non
 
 
 def _shared(settings: Settings) -> Buckets | None:
-    """Where calls are counted for several workers."""
+    """The rate limits that several workers share; None for a single process."""
     if settings.workers == 1:
         return None
-    from graphiti_pkm.server.auth.shared_rate_limits import SharedBuckets  # noqa: PLC0415  (SQLite, for those who need it)
+    from graphiti_pkm.server.auth.shared_rate_limits import SharedBuckets  # noqa: PLC0415  (imports SQLite)
 
     return SharedBuckets(settings.data_dir / "limits.sqlite3")
 
@@ -204,7 +204,7 @@ def run(settings: Settings, parts: Parts) -> None:
     """Serve until the client or the operator ends it.
 
     Raises:
-        ConfigurationError: the settings do not fit, the host needs tokens, or the port is taken.
+        ConfigurationError: the settings contradict each other, the host needs tokens, or the port is taken.
     """
     configure_logging(settings.log_level, settings.log_format)
     if settings.workers > 1 and settings.transport != "http":
@@ -216,10 +216,10 @@ def run(settings: Settings, parts: Parts) -> None:
         anyio.run(build_server(settings, *parts()).run_stdio_async)
         return
     from graphiti_pkm.server.auth.access_gate import check_host, tokens_of  # noqa: PLC0415
-    from graphiti_pkm.server.transports.http import http_app, listen  # noqa: PLC0415  (stdio answers sooner without a web server)
+    from graphiti_pkm.server.transports.http import http_app, listen  # noqa: PLC0415  (stdio starts faster without it)
 
     audit.always()
-    check_host(settings.host, tokens_of(settings))  # before the port is open
+    check_host(settings.host, tokens_of(settings))  # before the port is opened
     if settings.workers == 1:
         server = build_server(settings, *parts())
         with listen(settings.host, settings.port) as listening:
@@ -228,7 +228,7 @@ def run(settings: Settings, parts: Parts) -> None:
     from graphiti_pkm.server.observability.prometheus import forget_worker, shared_by_workers  # noqa: PLC0415
     from graphiti_pkm.server.transports.workers import Workers  # noqa: PLC0415
 
-    # What is wrong with the settings is found here, once for all workers; each makes its own parts.
+    # Building a server here reports errors in the settings once for all workers; each worker builds its own parts.
     http_app(found := build_server(settings, _nothing), found.backend, settings, found.draining)
     shared = shared_by_workers() if settings.metrics else nullcontext()
     scratch = known_tools([one for one in TOOLSETS if one.name == "reasoning"]) & {tool.name for tool in found.tools}
@@ -248,7 +248,7 @@ def _nothing() -> AbstractAsyncContextManager[Services]:
 
 
 def _serve_http(server: MemoryServer, settings: Settings, listening: socket.socket, parent: int | None = None) -> None:
-    """``parent``: a descriptor that ends with the process of which this one is a worker."""
+    """``parent``: a descriptor that is closed when the parent process of this worker ends."""
     from graphiti_pkm.server.transports.http import serve_http  # noqa: PLC0415
     from graphiti_pkm.server.transports.workers import when_ended  # noqa: PLC0415
 

@@ -1,1 +1,1 @@
-"""The model on this machine: tokenizer, weights and arithmetic in NumPy. Nothing leaves the machine."""
+"""The local model: tokenizer, weights and arithmetic in NumPy. Texts do not leave the machine."""

@@ -1,4 +1,4 @@
-"""The ``Embedder`` port by a model on this machine: no key, no network, nothing leaves it."""
+"""Implements the port ``Embedder`` with a local model: no key, no network, and texts stay on this machine."""
 
 import asyncio
 import logging
@@ -21,9 +21,9 @@ logger = logging.getLogger(__name__)
 
 
 class LocalEmbedder:
-    """all-MiniLM-L6-v2 in NumPy; cheap to make, loaded in a thread with the first text.
+    """all-MiniLM-L6-v2 in NumPy, which is loaded in a thread with the first text.
 
-    Whether there are weights is decided once: after fetching them, start the server again. For one event loop.
+    Weights are looked for only once: restart the server after fetching them. Use each instance in one event loop only.
     """
 
     def __init__(self, settings: Settings, weights: Weights = MINILM, metrics: Metrics = UNCOUNTED) -> None:
@@ -44,7 +44,7 @@ class LocalEmbedder:
         return _DIMENSION
 
     async def available(self) -> bool:
-        """False without weights; they are not loaded by this.
+        """False if the weights are missing; does not load them.
 
         Raises:
             ConfigurationError: the setting ``model_dir`` or the weights found are wrong.
@@ -52,12 +52,12 @@ class LocalEmbedder:
         return await self._find() is not None
 
     async def embed(self, texts: Sequence[str], patience: float | None = None) -> list[Vector]:  # noqa: ARG002
-        """One unit vector a text, in order; of a long text the first 256 tokens count.
+        """One unit vector per text, in order, from its first 256 tokens.
 
-        ``patience`` is for models that are reached over a network; this one never hangs.
+        ``patience`` is ignored: it is meant for models that are called over a network, and this one never hangs.
 
         Raises:
-            Unavailable: there are no weights, or the embedder is closed.
+            Unavailable: the weights are missing, or the embedder is closed.
             ConfigurationError: the setting ``model_dir`` or the weights found are wrong.
         """
         vectors = self._cache.get(texts)
@@ -69,11 +69,11 @@ class LocalEmbedder:
             fresh = dict(zip(missing, await answer, strict=True))
             self._cache.put(fresh)
             vectors.update(fresh)
-        # Copies: a vector belongs to its caller, the same text may be in the cache and in the list twice.
+        # Copies, because callers may change their vectors, and the same text may occur twice or be in the cache.
         return [vectors[text][:] for text in texts]
 
     async def problem(self) -> str | None:
-        """That there are no weights. Raises ConfigurationError as ``available``."""
+        """A message if the weights are missing. Raises ConfigurationError like ``available``."""
         if await self._find() is not None:
             return None
         return (
@@ -82,7 +82,7 @@ class LocalEmbedder:
         )
 
     async def close(self) -> None:
-        """Fail what waits and end the thread; harmless when repeated."""
+        """Fail waiting requests and end the thread. May be called repeatedly."""
         await asyncio.to_thread(self._batcher.close)
 
     async def _find(self) -> Path | None:
@@ -97,7 +97,7 @@ class LocalEmbedder:
                 self._decided = True
 
     def _load(self) -> Encoder:
-        """Runs in the batcher's thread: NumPy and the weights are nothing to wait for at start-up."""
+        """Load NumPy and the weights; runs in the batcher's thread, so that the server's start does not wait."""
         if self._directory is None:
             raise Unavailable(f"There are no weights of {self.model} here.")
         started = time.perf_counter()

@@ -24,7 +24,7 @@ HEAD_WIDTH = WIDTH // HEADS
 LAYERS = 6
 
 BATCH_TOKENS = 1024
-"""Padded tokens of one forward pass: enough to keep the cores busy, and its arrays stay in the cache."""
+"""Padded tokens per forward pass: enough to keep the cores busy, while its arrays fit into the processor's cache."""
 
 _EPSILON = np.float32(1e-12)
 _HIDDEN = np.float32(-1e9)
@@ -52,7 +52,7 @@ class _Linear:
 @dataclass(frozen=True, slots=True)
 class _Layer:
     query_key_value: _Linear
-    """All three in one product; queries are scaled already."""
+    """Query, key and value in one product; queries are already scaled."""
     attention_out: _Linear
     attention_norm: _Norm
     wide: _Linear
@@ -61,13 +61,13 @@ class _Layer:
 
 
 class MiniLM:
-    """The model, loaded; not for use by several threads at once."""
+    """The loaded model. Not thread-safe."""
 
     def __init__(self, directory: Path) -> None:
         self._wordpiece = WordPiece((directory / "vocab.txt").read_text(encoding="utf-8"))
         arrays = read_float_arrays(directory / "model.safetensors")
         self._words = arrays["embeddings.word_embeddings.weight"]
-        # Every text is of token type 0, so that its embedding belongs to the position's.
+        # All tokens have type 0, so its embedding is added to those of the positions.
         self._positions = (
             arrays["embeddings.position_embeddings.weight"] + arrays["embeddings.token_type_embeddings.weight"][0]
         )
@@ -75,7 +75,7 @@ class MiniLM:
         self._layers = [_layer(arrays, f"encoder.layer.{number}.") for number in range(LAYERS)]
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
-        """One unit vector a text, in order."""
+        """One unit vector per text, in order."""
         tokens = [self._wordpiece.encode(text) for text in texts]
         vectors: list[Vector] = [array("f")] * len(texts)
         for batch in _batches([len(ids) for ids in tokens]):
@@ -85,7 +85,7 @@ class MiniLM:
         return vectors
 
     def _forward(self, texts: list[list[int]]) -> Floats:
-        """(texts, 384) for token ids of similar length."""
+        """An array (texts, 384) for token ids of similar length."""
         lengths = np.array([len(ids) for ids in texts])
         grid = _Grid(lengths)
         ids = np.fromiter((token for ids in texts for token in ids), np.int64, int(lengths.sum()))
@@ -106,7 +106,7 @@ class MiniLM:
 
 
 class _Grid:
-    """Where the packed tokens of a batch stand in its padded form of (texts, longest)."""
+    """The positions of a batch's packed tokens in its padded form of (texts, longest)."""
 
     def __init__(self, lengths: npt.NDArray[np.int64]) -> None:
         self.texts, self.longest = len(lengths), int(lengths.max())
@@ -120,14 +120,14 @@ class _Grid:
             self._padded = np.zeros((taken.size, 3 * WIDTH), np.float32)
 
     def pad(self, packed: Floats) -> Floats:
-        """Rows of padding are zero; the buffer is used again for the next layer."""
+        """Convert to the padded form with zeros as padding. The next layer reuses the buffer."""
         if self.cells is None:
             return packed
         self._padded[self.cells] = packed
         return self._padded
 
     def hide_padding(self, scores: Floats) -> None:
-        """Scores of (texts, heads, longest, longest), in place."""
+        """Mask padding in scores of (texts, heads, longest, longest), in place."""
         if self.cells is not None:
             scores += self._mask
 
@@ -136,7 +136,7 @@ class _Grid:
 
 
 def _attend(query_key_value: Floats, grid: _Grid) -> Floats:
-    """(tokens, 3 * 384) to (tokens, 384)."""
+    """Attention from (tokens, 3 * 384) to (tokens, 384)."""
     shape = (grid.texts, grid.longest, 3, HEADS, HEAD_WIDTH)
     query, key, value = grid.pad(query_key_value).reshape(shape).transpose(2, 0, 3, 1, 4)
     scores: Floats = query @ key.transpose(0, 1, 3, 2)
@@ -159,7 +159,7 @@ def _normalise(x: Floats, norm: _Norm) -> Floats:
 
 
 _GELU_BLOCK = 32_768
-"""Values treated at a time, so that the intermediate results stay in the processor's cache."""
+"""Values processed at a time, so that intermediate results stay in the processor's cache."""
 
 
 def _gelu(x: Floats) -> None:

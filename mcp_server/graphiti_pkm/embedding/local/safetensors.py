@@ -10,11 +10,11 @@ import numpy.typing as npt
 _LENGTH_BYTES = 8
 
 _TYPES = {"F32": np.dtype("<f4")}
-"""all-MiniLM-L6-v2 holds float32 and one array of integers that nobody needs."""
+"""all-MiniLM-L6-v2 contains float32 and one array of integers, which is not needed."""
 
 
 def read_float_arrays(path: Path) -> dict[str, npt.NDArray[np.float32]]:
-    """The file's float32 arrays by name, mapped into memory and read only when touched."""
+    """The file's float32 arrays by name, mapped into memory and read on access."""
     with path.open("rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     begin = _LENGTH_BYTES + int.from_bytes(mapped[:_LENGTH_BYTES], "little")

@@ -1,4 +1,4 @@
-"""Vectors of short texts, kept for the next time: names and facts are embedded again and again."""
+"""Caches the vectors of short texts, because names and facts are embedded repeatedly."""
 
 from array import array
 from collections import OrderedDict
@@ -9,18 +9,18 @@ from graphiti_pkm.core.ports.metrics import CACHED_TEXTS, UNCOUNTED, Metrics
 
 _TEXTS = 4096
 _LENGTH = 200
-"""Characters; sentences of an episode hardly ever come again."""
+"""Characters of the longest cached text; sentences of episodes are rarely embedded again."""
 
 
 class VectorCache:
-    """Least recently used out first."""
+    """Evicts the least recently used vectors first."""
 
     def __init__(self, metrics: Metrics = UNCOUNTED) -> None:
         self._metrics = metrics
         self._vectors: OrderedDict[str, array[float]] = OrderedDict()
 
     def get(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Those that are known."""
+        """The cached vectors of these texts."""
         found = {text: self._vectors[text] for text in texts if text in self._vectors}
         for text in found:
             self._vectors.move_to_end(text)
@@ -29,7 +29,7 @@ class VectorCache:
         return found
 
     def put(self, vectors: Mapping[str, Vector]) -> None:
-        """Keep those of short texts."""
+        """Cache the vectors of short texts."""
         for text, vector in vectors.items():
             if len(text) <= _LENGTH:
                 self._vectors[text] = vector

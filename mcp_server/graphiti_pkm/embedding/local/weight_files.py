@@ -1,4 +1,4 @@
-"""Where the weights of the local model are, and whether they are the right ones."""
+"""Finds and verifies the weights of the local model."""
 
 import hashlib
 import importlib.util
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Weights:
-    """A model's files with their sha256, and the Python package that carries them in its ``model`` folder."""
+    """A model's files with their sha256, and the Python package that contains them in its ``model`` folder."""
 
     model: str
     package: str
@@ -39,14 +39,14 @@ MINILM = Weights(
         "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
     },
 )
-"""Byte for byte the official files (Apache-2.0)."""
+"""Byte-identical to the official files (Apache-2.0)."""
 
 
 def find_weights(settings: Settings, weights: Weights = MINILM) -> Path | None:
-    """The directory of verified weights: the setting, the cache, the installed package; None without any.
+    """The directory of verified weights: from the setting, the cache or the installed package; None if none has them.
 
     Raises:
-        ConfigurationError: the setting ``model_dir`` has none, or the only ones found are damaged.
+        ConfigurationError: the directory of ``model_dir`` has no weights, or all weights found are damaged.
     """
     if settings.model_dir is not None:
         return _explicit(settings.model_dir, settings, weights)
@@ -70,12 +70,12 @@ def find_weights(settings: Settings, weights: Weights = MINILM) -> Path | None:
 
 
 def cached_weights(settings: Settings, weights: Weights = MINILM) -> Path:
-    """Where fetched weights belong, whether they are there or not."""
+    """The directory for fetched weights, which may not exist yet."""
     return settings.cache_dir / "models" / weights.model
 
 
 def wrong_file(directory: Path, settings: Settings, weights: Weights = MINILM) -> str | None:
-    """Name of the first file whose sha256 is not the expected one, None if all are right."""
+    """The name of the first file with an unexpected sha256; None if all are correct."""
     verified = _Verified(settings.cache_dir / "models" / _VERIFIED)
     for name, digest in weights.digests.items():
         if not verified.holds(directory / name, digest):
@@ -96,7 +96,7 @@ def _explicit(directory: Path, settings: Settings, weights: Weights) -> Path:
 
 
 def _packaged(weights: Weights) -> Path | None:
-    # Found without importing it: its __init__ imports sentence-transformers, which is not installed.
+    # Located without importing it, because its __init__ imports sentence-transformers, which is not installed.
     spec = importlib.util.find_spec(weights.package)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -108,7 +108,7 @@ def _complete(directory: Path, weights: Weights) -> bool:
 
 
 class _Verified:
-    """Files once found right, by path, size, time and inode, so that no start hashes 90 MB again."""
+    """Remembers verified files by path, size, time and inode, so that 90 MB are not hashed at every start."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -116,7 +116,7 @@ class _Verified:
         self._changed = False
 
     def holds(self, file: Path, digest: str) -> bool:
-        """Whether the file has this sha256; computed only if the file is new or was touched."""
+        """Whether the file has this sha256, which is computed only if the file is new or has changed."""
         file = file.resolve()
         status = file.stat()
         state = [status.st_size, status.st_mtime_ns, status.st_ino, digest]
@@ -130,7 +130,7 @@ class _Verified:
         return True
 
     def save(self) -> None:
-        """Keep what was learned; a directory that cannot be written only means hashing again next time."""
+        """Save the verified files. If the directory is not writable, they are hashed again next time."""
         if not self._changed:
             return
         present = {file: state for file, state in self._known.items() if Path(file).exists()}

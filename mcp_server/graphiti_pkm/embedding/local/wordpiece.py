@@ -1,7 +1,7 @@
 """BERT's uncased tokenizer: clean and split into words, then greedy longest-match word pieces.
 
-Equal to the reference tokenizer on text, with one difference on purpose: ``[SEP]`` and the like in a text are
-ordinary characters here, so that nobody can steer the model with them.
+It is equivalent to the reference tokenizer with one intended difference: ``[SEP]`` and the like in a text are
+ordinary characters, so that nobody can control the model with them.
 """
 
 import re
@@ -14,10 +14,10 @@ _LONGEST_WORD = 100
 """Characters; the reference tokenizer gives up on longer words."""
 
 _REMEMBERED = 50_000
-"""Entries kept in each of the two caches, so that no input can fill the memory."""
+"""Maximum number of entries in each of the two caches, so that no input can exhaust the memory."""
 
 _WINDOW = 4096
-"""Characters read at a time: the model sees the head of a long text only, so its tail is never looked at."""
+"""Characters read at a time. The model uses only the beginning of a long text, so the rest is never read."""
 
 _GAP = re.compile(r"[ \t\n\r]")
 
@@ -35,7 +35,7 @@ _CJK = (
 
 
 class WordPiece:
-    """Turns text into token ids, ``[CLS]`` and ``[SEP]`` included, at most 256; not for use by several threads."""
+    """Turns text into at most 256 token ids, including ``[CLS]`` and ``[SEP]``. Not thread-safe."""
 
     def __init__(self, vocabulary: str) -> None:
         self._ids = {token: number for number, token in enumerate(vocabulary.removesuffix("\n").split("\n"))}
@@ -44,7 +44,7 @@ class WordPiece:
         self._known_words: dict[str, list[int]] = {}
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of the first 254 pieces of the text between start and end."""
+        """Token ids of the first 254 pieces of the text, between the start and end tokens."""
         ids = [self._start]
         for word in self._words(text):
             ids += self._pieces(word)
@@ -69,7 +69,7 @@ class WordPiece:
         return known
 
     def _split(self, word: str) -> list[int]:
-        """Longest known piece first, again and again; a rest that is no piece makes the whole word unknown."""
+        """Split off the longest known piece repeatedly; if a remainder has none, the whole word is unknown."""
         pieces: list[int] = []
         begin = 0
         while begin < len(word):
@@ -85,7 +85,7 @@ class WordPiece:
 
 
 class _Cleaned(dict[int, str]):
-    """What each character becomes, as a table for ``str.translate`` that fills itself."""
+    """Replacements of characters for ``str.translate``, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         cleaned = _clean(chr(code))
@@ -101,7 +101,7 @@ def _clean(char: str) -> str:
     category = unicodedata.category(char)
     if category in {"Zs", "Zl", "Zp"}:
         return " "
-    # Unassigned ones (Cn) stay: they may be a newer Unicode's emoji, and the model has a token for "unknown".
+    # Unassigned ones (Cn) are kept: they may be emoji of a newer Unicode, and the model has a token for "unknown".
     if category in {"Cc", "Cf", "Co", "Cs"} or char == "\ufffd":
         return ""
     bare = "".join(part for part in unicodedata.normalize("NFD", char) if unicodedata.category(part) != "Mn").lower()
@@ -111,7 +111,7 @@ def _clean(char: str) -> str:
 
 
 def _is_punctuation(char: str) -> bool:
-    # BERT also counts the ASCII symbols that Unicode does not, such as $ + < = > ^ ` | ~.
+    # BERT also treats ASCII symbols as punctuation that Unicode does not, such as $ + < = > ^ ` | ~.
     return (char.isascii() and char.isprintable() and not char.isalnum() and char != " ") or (
         unicodedata.category(char)[0] == "P"
     )

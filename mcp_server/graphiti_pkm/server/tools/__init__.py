@@ -1,4 +1,4 @@
 """The registry of capabilities, the guard around every tool, instructions, prompts and resources.
 
-No tool stands here.
+The tools themselves are in the capabilities.
 """

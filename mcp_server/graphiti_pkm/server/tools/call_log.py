@@ -1,4 +1,4 @@
-"""One log line a call: which tool, how long, how much, which groups, which error; never what was asked or answered."""
+"""One log line per call: tool, duration, counts, groups, error; never the content of the request or the answer."""
 
 import logging
 import time
@@ -43,11 +43,11 @@ _UNEXPECTED = "The server met an unexpected error. Its log has the details; the 
 
 
 async def answer_internal_errors(ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware that answers what nobody expected as an internal error; the SDK would send its text, with code 0."""
+    """Middleware that answers unexpected exceptions as internal errors; the SDK would send their text, with code 0."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
-        raise  # they have codes of their own
+        raise  # these have their own codes
     except Exception:
         logger.exception("a request failed unexpectedly")
         raise MCPError(code=INTERNAL_ERROR, message=_UNEXPECTED) from None
@@ -104,7 +104,7 @@ class CallLog:
             logger.log(level, "call", extra={"event": event})
 
     def _count(self, event: Mapping[str, object], seconds: float) -> None:
-        """Tool and outcome as one of those that there are: what a client made up is no label."""
+        """Count the call under known tools and outcomes; text that a client invented must not become a label."""
         tool = str(event.get("tool", event["method"]))
         outcome = str(event.get("error", "ok"))
         self._metrics.add(CALLS_UNDER_WAY, -1)

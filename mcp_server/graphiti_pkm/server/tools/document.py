@@ -1,4 +1,4 @@
-"""DOCS/tools.md, made from the live definitions."""
+"""Generates DOCS/tools.md from the definitions of the tools."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -38,7 +38,6 @@ although this memory is a closed world; nothing here reaches the network.
 
 
 def tools_page() -> str:
-    """The whole page."""
     return "\n".join(_lines())
 
 

@@ -1,7 +1,7 @@
-"""Where errors become answers: nothing but a written message ever reaches the model.
+"""Turns errors into answers: only messages written for this purpose reach the model.
 
-The SDK would prefix raised texts, show pydantic's own with the input in it, and turn protocol errors into something
-the model never sees. So a tool of ours catches everything itself and answers with ``is_error``.
+The SDK would prefix the text of exceptions, show pydantic's messages, which quote the input, and turn protocol errors
+into something the model never sees. Therefore our tools catch all exceptions and answer with ``is_error``.
 """
 
 import logging
@@ -37,11 +37,11 @@ from graphiti_pkm.toolkit.tool import ToolSpec
 logger = logging.getLogger(__name__)
 
 STATUS = "get_status"
-"""Answers whatever state the memory is in."""
+"""The tool that answers in any state of the memory."""
 _MOST_PROBLEMS = 5
 _LONGEST_NAME = 40
 _UNUSED = FuncMetadata(arg_model=ArgModelBase)
-"""The SDK's own reading of arguments, in whose place ``GuardedTool.run`` stands."""
+"""Placeholder for the SDK's parsing of arguments, which ``GuardedTool.run`` replaces."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -53,7 +53,7 @@ class GuardedTool(Tool):
 
     @classmethod
     def build(cls, spec: ToolSpec, describe: Callable[[str], str], *, read_only_caller: bool) -> "GuardedTool":
-        """The tool as it is registered; ``describe`` has the last word on each text for the model."""
+        """The tool as it is registered; ``describe`` edits each text for the model."""
         return cls(
             spec=spec,
             read_only_caller=read_only_caller,
@@ -127,7 +127,7 @@ class GuardedTool(Tool):
             return await in_thread(result_of, await within(backend.limits.seconds, work, self._undone()))
         except PkmError as error:
             return self._error(error)
-        except Exception:  # the edge: whatever went wrong inside, its text may hold content
+        except Exception:  # the outermost handler: the text of an unexpected error may contain content
             logger.exception("%s failed unexpectedly", self.name)
             return error_result(self.spec.failure + self._unexpected(), "internal")
 
@@ -149,16 +149,16 @@ class GuardedTool(Tool):
         return self.spec.writes
 
     def _nothing_stored_note(self, error: PkmError) -> str:
-        """What a wrong argument left behind, for a tool that adds, unless the message says it."""
+        """A note for tools that add something that a wrong argument stored nothing, unless the message says so."""
         adds = self._writes and not self.spec.annotations.destructive_hint
         told = "othing was stored" in error.message
         return " Nothing was stored." if adds and isinstance(error, InvalidInput) and not told else ""
 
     def _undone(self) -> str:
-        """What is true of a call that was stopped before it committed anything to the journal."""
+        """The effects of a call that was stopped before it committed to the journal, and what to do."""
         if not self._writes:
             return "Ask for less at once: fewer names or groups, a smaller limit, a shorter text."
-        if self.spec.shown_by == "get_episodes":  # these write through the journal alone
+        if self.spec.shown_by == "get_episodes":  # these tools write only through the journal
             return "Nothing was changed. Send less at once, in several calls."
         return f"It may or may not have taken effect: look with {self.spec.shown_by} before sending it again."
 
@@ -167,7 +167,7 @@ class GuardedTool(Tool):
         return "An unexpected error; the server's log has the details." + (unknown if self._writes else "")
 
     def validated(self, arguments: Json) -> BaseModel:
-        """What the function of the tool gets. Raises InvalidInput."""
+        """The request for the tool's function. Raises InvalidInput."""
         model = self.spec.request
         given = without_blanks(arguments, model)
         refuse_too_much(given, " Nothing was stored." if self._writes else "")
@@ -180,14 +180,14 @@ class GuardedTool(Tool):
             asked = model.model_validate(given)
         except ValidationError as error:
             raise self._refused(explain(error, self.parameters)) from None
-        read = asked.model_dump()  # again: lists may have come as JSON texts
+        read = asked.model_dump()  # check again, because lists may have been sent as JSON strings
         refuse_too_much(read, " Nothing was stored." if self._writes else "")
         if (reason := too_long(read, self.parameters)) is not None:
             raise self._refused(reason)
         self._refuse_unstorable(read)
         return self.spec.request.model_construct(
             **without_blanks(dict(asked), self.spec.request)
-        )  # likewise: "[]" is empty
+        )  # remove blanks again, because "[]" is empty
 
     def _refuse_unstorable(self, arguments: Json) -> None:
         for name, value in arguments.items():
@@ -199,7 +199,7 @@ class GuardedTool(Tool):
 
 
 def error_result(message: str, code: str) -> CallToolResult:
-    """An error as the model sees it, in both protocol generations."""
+    """An error that the model sees in both versions of the protocol."""
     return CallToolResult(
         content=[TextContent(type="text", text=message)],
         structured_content={"error": message, "code": code},
@@ -208,19 +208,19 @@ def error_result(message: str, code: str) -> CallToolResult:
 
 
 def backend_of(context: Context[Any, Any]) -> Backend:
-    """What the lifespan of the server holds."""
+    """The backend, which the lifespan of the server provides."""
     backend = context.request_context.lifespan_context
     assert isinstance(backend, Backend)  # noqa: S101  (server/app.py gives every server this lifespan)
     return backend
 
 
 def explain(error: ValidationError, schema: Json) -> str:
-    """Which parameters are wrong and what they take; never what was sent."""
+    """Describe which parameters are wrong and what they accept, without quoting what was sent."""
     problems: dict[str, str] = {}
     for problem in error.errors(include_url=False):
         where, accepted = _locate(problem["loc"], schema)
         if any(where.startswith(f"{known}[") for known in problems):
-            continue  # another branch of a union whose problem is already told
+            continue  # another branch of a union that is already reported
         if problem["type"] == "missing":
             problems.setdefault(where, f"{where} is missing; it takes {_accepts(accepted)}")
         elif problem["type"] == "extra_forbidden":
@@ -234,7 +234,7 @@ def explain(error: ValidationError, schema: Json) -> str:
 
 
 def _beyond(where: str, problem: ErrorDetails) -> str | None:
-    """What is beyond its maximum, and by how much; None if that is not the problem."""
+    """Describe a value that exceeds its maximum; None for other problems."""
     if problem["type"] not in {"too_long", "string_too_long"}:
         return None
     came, most = len(problem["input"]), problem["ctx"]["max_length"]
@@ -246,7 +246,7 @@ def _beyond(where: str, problem: ErrorDetails) -> str | None:
 
 
 def _locate(loc: Iterable[int | str], schema: Json) -> tuple[str, Json]:
-    """A place in the arguments, written as facts[0].relation, with its schema; union branches are no place."""
+    """A location in the arguments, such as facts[0].relation, and its schema; branches of unions are skipped."""
     where, node = "", schema
     for part in loc:
         if isinstance(part, int):
@@ -259,7 +259,7 @@ def _locate(loc: Iterable[int | str], schema: Json) -> tuple[str, Json]:
 
 
 def _accepts(node: Json) -> str:
-    """What a schema accepts, in words."""
+    """Describe what a schema accepts."""
     if "enum" in node:
         words = "one of " + ", ".join(str(value) for value in node["enum"])
     elif node.get("type") == "array":
@@ -288,7 +288,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _shown(name: str) -> str:
-    """A name that the caller made up, if it is one; anything longer may be content."""
+    """An unknown parameter name, if it is a short identifier; anything else may be content."""
     return name if name.isidentifier() and len(name) <= _LONGEST_NAME else "of that name"
 
 

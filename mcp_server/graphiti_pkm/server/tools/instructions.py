@@ -1,7 +1,7 @@
-"""What a client tells its model about this server, made from the tools that are switched on.
+"""The instructions that clients give their models about this server, generated for the enabled tools.
 
-Many clients cut or ignore instructions, so add_memory's description repeats the rule. Every line costs each
-conversation its tokens: what one tool does stands in its description, here stands what joins them.
+Many clients truncate or ignore instructions, so the description of add_memory repeats the main rule. Every conversation
+pays for every line, so only what connects several tools is said here, and the rest in the description of each tool.
 """
 
 from collections.abc import Collection
@@ -24,12 +24,12 @@ RELATIONS = (
     "HAS_GOAL",
     "HAS_STATUS",
 )
-"""Preferred relations; no REPLACES, which reads like the parameter ``replaces``."""
+"""Preferred relations. REPLACES is not one, because it would be confused with the parameter ``replaces``."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A workflow as calls that run as they stand (tests/protocol runs them)."""
+    """A workflow as complete calls, which tests/protocol executes unchanged."""
 
     title: str
     steps: tuple[str, ...]
@@ -139,7 +139,7 @@ memory, previewed first."""
 
 
 def build_instructions(enabled: Collection[str]) -> str:
-    """The instruction text for these tools; a part that needs a tool which is off is left out."""
+    """The instruction text for the enabled tools, without the parts that need other tools."""
     known = known_tools()
     writes = "add_memory" in enabled
     searches = "search_nodes" in enabled

@@ -1,4 +1,4 @@
-"""The prompts of all capabilities, as the SDK takes them."""
+"""The prompts of all capabilities, in the form the SDK needs."""
 
 from collections.abc import Collection
 from typing import cast
@@ -14,7 +14,7 @@ PROMPTS: tuple[PromptLine, ...] = tuple(prompt for capability in CAPABILITIES fo
 
 
 def build_prompts(enabled: Collection[str]) -> list[Prompt]:
-    """The prompts that the tools can serve."""
+    """The prompts for which all tools are enabled."""
     return [_build(line, enabled) for line in PROMPTS if line.needs <= set(enabled)]
 
 

@@ -1,4 +1,4 @@
-"""The capabilities of this product, and the toolsets that their tools make up. A new capability is one line here."""
+"""The capabilities of this product and the toolsets of their tools. A new capability needs one line here."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import ToolSpec
 
 CAPABILITIES: tuple[Capability, ...] = (REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS, SCRATCH)
-"""In the order in which clients list their tools and in which services are built: each may use those before it."""
+"""In the order in which tools are listed and services are built; each may use the services of earlier ones."""
 
 _ABOUT = {
     "memory": "Store, search and explore episodes, entities and facts.",
     "graph": "Walk over several facts at once; write one fact as it is; sum up with a model; empty whole groups.",
     "reasoning": "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
 }
-"""By toolset, in the order in which clients list them."""
+"""Tools by toolset, in the order in which clients list them."""
 
 
 @dataclass(frozen=True)
 class Toolset:
-    """Tools that are switched on and off together."""
+    """Tools that are enabled and disabled together."""
 
     name: str
     about: str
@@ -47,7 +47,7 @@ TOOLSETS: tuple[Toolset, ...] = tuple(
 
 
 def guarded(tool: ToolSpec, *, enabled: Collection[str] | None = None, read_only_caller: bool = False) -> GuardedTool:
-    """The tool as the server registers it; its texts name no tool that is not ``enabled`` (None: all are)."""
+    """The tool as the server registers it; its texts name only ``enabled`` tools (None: all are enabled)."""
     names = known_tools() if enabled is None else enabled
     return GuardedTool.build(
         tool, lambda text: only_naming(text, known_tools(), names), read_only_caller=read_only_caller
@@ -55,15 +55,15 @@ def guarded(tool: ToolSpec, *, enabled: Collection[str] | None = None, read_only
 
 
 def known_tools(toolsets: Sequence[Toolset] = TOOLSETS) -> frozenset[str]:
-    """Names of all tools, switched on or not."""
+    """The names of all tools, enabled or not."""
     return frozenset(tool.name for toolset in toolsets for tool in toolset.tools)
 
 
 def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[ToolSpec, ...]:
-    """The tools that the settings switch on, in the order of the list.
+    """The tools that the settings enable, in the order of the list.
 
     Raises:
-        ConfigurationError: a setting names a toolset or tool that does not exist, or nothing is left.
+        ConfigurationError: a setting names an unknown toolset or tool, or no tool is left.
     """
     _must_be_known("toolsets", settings.toolsets, [toolset.name for toolset in toolsets])
     chosen = [tool for toolset in toolsets if toolset.name in settings.toolsets for tool in toolset.tools]
@@ -82,12 +82,12 @@ def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[
 
 
 def permitted(tools: Sequence[ToolSpec], tier: Tier) -> tuple[ToolSpec, ...]:
-    """Those of ``tools`` that a token of this tier may call."""
+    """The tools that a token of this tier may call."""
     return tuple(tool for tool in tools if TIERS.index(tool.tier) <= TIERS.index(tier))
 
 
 def narrowed(tools: Sequence[ToolSpec], header: str, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[ToolSpec, ...]:
-    """Those of ``tools`` that belong to the toolsets named in an ``X-MCP-Toolsets`` header; never others.
+    """The tools that belong to the toolsets named in an ``X-MCP-Toolsets`` header.
 
     Raises:
         InvalidInput: the header names a toolset that does not exist.

@@ -1,4 +1,4 @@
-"""How many requests of any kind a principal may send; what a tool call or an opening is worth is counted besides."""
+"""Rate limit for requests of any kind; tool calls and openings have further limits."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.observability.audit import audit
 
 TOO_MANY = -32_000
-"""JSON-RPC leaves this code to servers."""
+"""A code that JSON-RPC reserves for servers."""
 
 
 class RequestLimits:
-    """Middleware that refuses a request too many, whatever it asks for."""
+    """Middleware that refuses requests of any kind beyond the limit."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

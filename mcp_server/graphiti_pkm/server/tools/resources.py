@@ -1,4 +1,4 @@
-"""Resources: an entity or an episode by its uuid, for clients that attach context themselves."""
+"""Resources: entities and episodes by uuid, for clients that attach context themselves."""
 
 import time
 from collections.abc import Awaitable, Callable

@@ -1,17 +1,17 @@
-"""Texts that name tools, cut to the tools that are switched on."""
+"""Restricts texts that name tools to the enabled ones."""
 
 import re
 from collections.abc import Collection
 
 PLAIN_WORDS = frozenset({"bridges", "communities", "subgraph"})
-"""Names of tools that a text may hold without naming the tool."""
+"""Tool names that are also plain words, so that a text may contain them without meaning the tool."""
 _CLAUSE = re.compile(r"(?<=[.;]) +")
 _NUMBER = re.compile(r"(\d+\.)?")
-"""What is left of a numbered line when all its clauses are gone."""
+"""Matches a numbered line from which all clauses were removed."""
 
 
 def only_naming(text: str, known: Collection[str], enabled: Collection[str]) -> str:
-    """The text without the lines, sentences and clauses that name a tool which is not switched on."""
+    """The text without the lines, sentences and clauses that name a tool that is not enabled."""
     off = set(known) - set(enabled) - PLAIN_WORDS
     if not off:
         return text

@@ -1,4 +1,4 @@
-"""stdio, HTTP and worker processes: how a call arrives and how a server ends.
+"""stdio, HTTP and worker processes: how calls arrive and how a server ends.
 
-What a call does is decided elsewhere.
+What a call does is decided in ``tools`` and the capabilities.
 """

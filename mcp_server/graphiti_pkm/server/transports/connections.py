@@ -1,8 +1,9 @@
-"""How many connections a server takes, from whom, and how long it waits for what they send or read.
+"""Limits for connections: how many in total and per address, and how long the server waits for a client.
 
-A client counts as a stranger until a request over its connection has passed the checks. Where strangers take too much
-room, the one that has waited longest is closed: whoever sends a request at once is served, also while somebody opens
-connections without end. Only strangers are counted by address, since a proxy or a chat server is one address for many.
+A client is a stranger until a request over its connection has passed the checks. If there are too many strangers, the
+connection that has waited longest is closed. A client that sends its request at once is therefore served even while
+somebody keeps opening connections. Only strangers are counted by address, because a proxy or a chat server connects
+many users from one address.
 """
 
 import asyncio
@@ -26,21 +27,21 @@ from graphiti_pkm.settings.loader import Settings
 _log = logging.getLogger(__name__)
 
 _MOST_FILES = 65_536
-"""What the limit of open files is raised to, where more is allowed: some programs walk through all of them."""
+"""The highest limit of open files that is requested, because some programs iterate over all possible ones."""
 _OTHER_FILES = 256
-"""Files that are not connections of clients: database, journal, locks, sockets of workers."""
+"""Files other than client connections: database, journal, locks, sockets of workers."""
 _MOST = 4_096
 _FEWEST = 16
 _IPV6_NETWORK = 64
-"""Bits of an IPv6 address that one customer of a network has in common."""
+"""Bits of an IPv6 address that identify one customer of a network."""
 
 Phase: TypeAlias = tuple[Literal["head", "body", "answer"], object]
-"""What a connection waits for, with what changes whenever it gets some of it."""
+"""What a connection waits for, with a value that changes whenever there is progress."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How many connections one process takes, and how many seconds it waits."""
+    """Maximum numbers of connections of one process, and how many seconds it waits."""
 
     most: int
     anonymous: int
@@ -50,7 +51,7 @@ class Bounds:
 
     @classmethod
     def of(cls, settings: Settings, files: int) -> "Bounds":
-        """What the settings say, or else what fits into the files that the process may open."""
+        """The values of the settings, or defaults derived from the number of files the process may open."""
         most = settings.connections or max(_FEWEST, min(_MOST, files - _OTHER_FILES))
         anonymous = settings.connections_without_token or max(1, most // 2)
         of_address = settings.connections_per_address or max(1, anonymous // 2)
@@ -58,7 +59,7 @@ class Bounds:
 
 
 def raise_file_limit() -> int:
-    """Let this process and its children open as many files as they are allowed to; how many that is."""
+    """Raise the limit of open files for this process and its children; return the new limit."""
     try:
         import resource  # noqa: PLC0415  (not on Windows)
     except ImportError:
@@ -66,7 +67,7 @@ def raise_file_limit() -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):  # macOS allows less than it says
+        with contextlib.suppress(OSError, ValueError):  # macOS permits less than it reports
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
             soft = wanted
     return _MOST_FILES if soft == resource.RLIM_INFINITY else soft
@@ -80,32 +81,32 @@ class Connections:
         self._clock = clock
         self._all: set[Connection] = set()
         self._anonymous: dict[str, dict[Connection, None]] = {}
-        """By address, oldest first."""
+        """Connections of strangers by address, oldest first."""
 
     def __len__(self) -> int:
         return len(self._all)
 
     def opened(self, connection: "Connection") -> None:
-        """One more; another is closed if there are too many."""
+        """Add a connection; if there are too many, close another."""
         self._all.add(connection)
         self.distrust(connection)
         if len(self._all) > self._bounds.most and connection in self._all:
             self._close_oldest(self._crowd(), "all")
 
     def lost(self, connection: "Connection") -> None:
-        """It is gone."""
+        """Remove a closed connection."""
         self._all.discard(connection)
         self.trust(connection)
 
     def trust(self, connection: "Connection") -> None:
-        """It has shown who it is."""
+        """The connection carried a request that passed the checks."""
         of_address = self._anonymous.get(connection.address, {})
         of_address.pop(connection, None)
         if not of_address:
             self._anonymous.pop(connection.address, None)
 
     def distrust(self, connection: "Connection") -> None:
-        """It has yet to show who it is, or what it showed is worth nothing any more."""
+        """The connection is new, or its last request failed the checks."""
         of_address = self._anonymous.setdefault(connection.address, {})
         of_address[connection] = None
         if len(of_address) > self._bounds.anonymous_of_address:
@@ -114,17 +115,17 @@ class Connections:
             self._close_oldest(self._crowd(), "without a token")
 
     def sweep(self) -> None:
-        """Close what has waited too long. Called about once a second."""
+        """Close connections that have waited too long. Called about once a second."""
         now = self._clock()
         for connection in [one for one in self._all if one.is_overdue(now, self._bounds)]:
             connection.cut_off()
 
     def _crowd(self) -> dict["Connection", None]:
-        """The strangers of the address that has most of them; of no address if all are known."""
+        """The strangers of the address with the most of them; empty if there are no strangers."""
         return max(self._anonymous.values(), key=len, default={})
 
     def _close_oldest(self, anonymous: dict["Connection", None], what: str) -> None:
-        """Of those the first that is not being answered, and never the newest if there is another."""
+        """Close the oldest that is not being answered, otherwise the oldest; the newest only if it is the only one."""
         others = list(anonymous)[: max(1, len(anonymous) - 1)]
         if not others:
             return
@@ -135,7 +136,7 @@ class Connections:
 
 
 class Connection(H11Protocol):
-    """A connection of uvicorn's, counted and with an end to its patience."""
+    """A uvicorn connection that is counted and has timeouts."""
 
     def __init__(
         self,
@@ -158,32 +159,32 @@ class Connection(H11Protocol):
         self.app = named
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take it, and count it."""
+        """Count the new connection."""
         super().connection_made(transport)
         self.address = _network_of(self.client[0] if self.client else "")
         self._connections.opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
+        """Stop counting the connection."""
         self._connections.lost(self)
         super().connection_lost(exc)
 
     def trust(self) -> None:
-        """A request has passed the checks."""
+        """Record that a request has passed the checks."""
         self._connections.trust(self)
 
     def distrust(self) -> None:
-        """A request has not."""
+        """Record that a request has failed the checks."""
         if not self.transport.is_closing():
             self._connections.distrust(self)
 
     @property
     def is_answered(self) -> bool:
-        """Whether a request has come whole and its answer is on the way."""
+        """Whether a request is being answered."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def is_overdue(self, now: float, bounds: Bounds) -> bool:
-        """Whether it has been waiting for the same thing for too long."""
+        """Whether the connection has waited for the same thing for too long."""
         phase = self._waits_for()
         if phase is None or phase != self._phase:
             self._phase, self._since = phase, now
@@ -191,14 +192,14 @@ class Connection(H11Protocol):
         return now - self._since > (bounds.head_seconds if phase[0] == "head" else bounds.body_seconds)
 
     def cut_off(self) -> None:
-        """Close it at once, whatever is on its way."""
+        """Close the connection at once and discard pending data."""
         self.transport.abort()
 
     def _waits_for(self) -> Phase | None:
         if self.flow.write_paused or self.transport.is_closing():
-            return "answer", self.transport.get_write_buffer_size()  # grows no more, and shrinks as the client reads
+            return "answer", self.transport.get_write_buffer_size()  # no longer grows, and shrinks as the client reads
         if self.conn.their_state is h11.IDLE:
-            return "head", self.cycle  # each request has a cycle of its own
+            return "head", self.cycle  # each request has its own cycle
         if self.conn.their_state is h11.SEND_BODY:
             return "body", self.cycle
         return None

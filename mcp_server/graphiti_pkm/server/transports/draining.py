@@ -1,4 +1,4 @@
-"""How a server ends: calls under way are answered and new ones refused; a second signal ends it at once."""
+"""Shutdown: calls under way are answered and new ones refused; a second signal ends the server at once."""
 
 import asyncio
 import faulthandler
@@ -17,58 +17,58 @@ _log = logging.getLogger(__name__)
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 CLOSING_SECONDS = 10.0
-"""What a process may take to close once its calls have had their time: longer only if something in it is stuck."""
+"""How long a process may take to close after the time for its calls; it takes longer only if something is stuck."""
 _QUIET_SECONDS = 0.3
-"""Without a call for so long nobody is about to send the next one over a connection that is still open."""
+"""If no call arrives for this long, no client is about to send one over a connection that is still open."""
 
 
 class CallUnderWay:
-    """One request that is waited for until it is over."""
+    """A request for which the shutdown waits."""
 
     def __init__(self, draining: "Draining") -> None:
         self._draining = draining
         self._counts = True
 
     def end(self) -> None:
-        """It is waited for no longer."""
+        """Stop waiting for the request."""
         if self._counts:
             self._counts = False
             self._draining.count(-1)
 
 
 class Draining:
-    """Counts calls under way; from ``begin`` on waits for them."""
+    """Counts calls under way, so that a shutdown can wait for them."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
         self.over = asyncio.Event()
-        """Whatever still stands open ends now."""
+        """Set when streams that are still open must end."""
         self.on_begin: Callable[[], None] = lambda: None
         self._under_way = 0
         self._idle, self._busy = asyncio.Event(), asyncio.Event()
         self._idle.set()
 
     def begin(self) -> None:
-        """Refuse new calls from here on. To be called on the event loop."""
+        """Refuse new calls from now on. Call this on the event loop."""
         if not self.begun.is_set():
             _log.info("stopping")
         self.begun.set()
         self.on_begin()
 
     def count(self, more: int) -> None:
-        """So many calls more are under way."""
+        """Add to the number of calls under way."""
         self._under_way += more
         now, before = (self._busy, self._idle) if self._under_way else (self._idle, self._busy)
         now.set()
         before.clear()
 
     def start(self) -> CallUnderWay:
-        """Another call, to be ended."""
+        """Count a call that begins; the caller must end it."""
         self.count(1)
         return CallUnderWay(self)
 
     async def finished(self, seconds: float, quiet: float = _QUIET_SECONDS) -> int:
-        """Wait until there was no call for ``quiet`` seconds, ``seconds`` at most; how many are under way then."""
+        """Wait until no call was made for ``quiet`` seconds, ``seconds`` at most; return how many are under way."""
         try:
             async with asyncio.timeout(seconds):
                 while True:
@@ -81,7 +81,7 @@ class Draining:
             return self._under_way
 
     async def __call__(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
-        """As middleware of the MCP server: its requests count, over any transport."""
+        """Count the requests of the MCP server over any transport, as its middleware."""
         call = self.start()
         try:
             return await call_next(ctx)
@@ -90,17 +90,17 @@ class Draining:
 
 
 def end_within(drain_seconds: float) -> None:
-    """From now on the process ends in bounded time, even if its event loop or a thread is stuck.
+    """Make sure that the process ends in bounded time, even if its event loop or a thread is stuck.
 
-    It then prints where each thread stands, and ends with exit code 1. Nothing acknowledged is lost: every write is
-    committed to the journal, whose file is whole without being closed.
+    After that time it prints a traceback of each thread and ends with exit code 1. No acknowledged write is lost: all
+    are committed to the journal, whose file is consistent without being closed.
     """
     faulthandler.dump_traceback_later(drain_seconds + CLOSING_SECONDS, exit=True)
 
 
 @contextmanager
 def on_signal(begin: Callable[[], None], drain_seconds: float) -> Iterator[None]:
-    """Call ``begin`` on the event loop when told to stop; told again, the process ends as if nobody listened."""
+    """Call ``begin`` on the event loop at the first signal to stop; a second signal ends the process at once."""
     loop = asyncio.get_running_loop()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
@@ -120,7 +120,7 @@ def on_signal(begin: Callable[[], None], drain_seconds: float) -> Iterator[None]
 
 @asynccontextmanager
 async def ended_by(draining: Draining, end: Callable[[], None], seconds: float) -> AsyncIterator[None]:
-    """While serving: once draining has begun, wait for the calls, then ``end``."""
+    """While serving, wait for draining to begin and for the calls to end, then call ``end``."""
 
     async def drain() -> None:
         await draining.begun.wait()

@@ -1,4 +1,4 @@
-"""Streamable HTTP and SSE, with the endpoints a supervisor asks."""
+"""Streamable HTTP and SSE, with the endpoints for supervisors and for metrics."""
 
 import asyncio
 import contextlib
@@ -27,33 +27,33 @@ from graphiti_pkm.settings.loader import Settings
 
 SSE_PATH = "/sse"
 _BACKLOG = 2_048
-"""Connections that may wait to be taken."""
+"""Connections that may wait to be accepted."""
 _ACCEPTED_AT_ONCE = 16
-"""So that what those before have sent is read in between, and whoever sends is no stranger when it gets crowded."""
+"""Small, so that requests are read between accepts: their senders are then no longer strangers when it gets crowded."""
 _LONGEST_HEAD = 32_768
-"""Bytes of a request before its body."""
+"""Maximum size of a request's head in bytes."""
 _TICKS_A_SECOND = 10
 _GRACE_SECONDS = 1
-"""For connections to close, after the calls were waited for."""
+"""How long connections may take to close after the calls have ended."""
 
 
 def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, draining: Draining) -> ASGIApp:
     """The ASGI application of the configured transport.
 
     Raises:
-        ConfigurationError: others can reach the host and there are no tokens, or these cannot be read.
+        ConfigurationError: other machines can reach the host and no tokens exist, or the tokens cannot be read.
     """
     tokens = tokens_of(settings)
     check_host(settings.host, tokens)
-    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # KnownNames does it
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # KnownNames does this
     if settings.transport == "sse":
         app = server.sse_app(sse_path=SSE_PATH, transport_security=security, host=settings.host)
     else:
         app = server.streamable_http_app(
             streamable_http_path="/" + settings.path.strip("/"),
-            stateless_http=settings.workers > 1,  # a session would be known to one of them only
+            stateless_http=settings.workers > 1,  # only one worker would know a session
             session_idle_timeout=settings.session_idle_seconds,
-            max_sessions=None,  # Sessions ends those that are over, and keeps nobody out
+            max_sessions=None,  # Sessions ends surplus sessions and refuses no client
             transport_security=security,
             host=settings.host,
         )
@@ -62,16 +62,16 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
     served: ASGIApp = Authenticated(Sessions(endpoint, settings, backend.limits, gate), tokens, gate)
     if backend.counted is not None:
         served = MetricsPage(served, backend.counted, backend, tokens, gate, settings)
-    # Whatever the probes do not answer themselves is checked: no path is exempt.
+    # The probes answer two paths. Every other path is checked, without exception.
     return Probes(Drained(KnownNames(NoSignIn(served), settings, gate), draining), Readiness(backend, draining))
 
 
 async def serve_http(
     server: MCPServer[Backend], settings: Settings, draining: Draining, backend: Backend, listening: socket.socket
 ) -> None:
-    """Serve until ``draining`` begins, as it does at a signal; calls under way are answered first."""
+    """Serve until ``draining`` begins, for example at a signal; calls under way are answered before the end."""
     app = http_app(server, backend, settings, draining)
-    # Held here for the whole time: SSE would otherwise start and stop the services with each connection.
+    # Kept open for the whole time, because SSE would otherwise start and stop the services with each connection.
     async with backend.open():
         web = Web(app, settings)
         with on_signal(draining.begin, settings.drain_seconds):
@@ -80,10 +80,10 @@ async def serve_http(
 
 
 class Web(uvicorn.Server):
-    """An HTTP server that bounds its connections.
+    """An HTTP server that limits its connections.
 
-    It leaves signals to ``on_signal``: uvicorn would raise them again when it is done, and cut off what it still
-    answers.
+    Signals are handled by ``on_signal`` instead of uvicorn, which would cut off answers and raise the signal again at
+    its end.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -92,18 +92,18 @@ class Web(uvicorn.Server):
             app,
             http=cast("type[asyncio.Protocol]", partial(Connection, self.connections)),
             ws="none",
-            proxy_headers=False,  # who calls is told by the token, never by an address
+            proxy_headers=False,  # the token identifies the caller, never an address
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
             h11_max_incomplete_event_size=_LONGEST_HEAD,
-            # A process takes so many connections at once: of workers, the first would get them all.
+            # A process accepts this many connections at a time; with more, the first worker would take them all.
             backlog=1 if settings.workers > 1 else _ACCEPTED_AT_ONCE,
         )
         super().__init__(config)
 
     async def on_tick(self, counter: int) -> bool:
-        """Called by uvicorn ten times a second."""
+        """Sweep connections once a second; called ten times a second."""
         if counter % _TICKS_A_SECOND == 0:
             self.connections.sweep()
         return await super().on_tick(counter)
@@ -122,7 +122,7 @@ class Web(uvicorn.Server):
 
 
 class WithAndWithoutSlash:
-    """Serves ``/mcp/`` as ``/mcp``: a redirect would cost some clients the body of their POST."""
+    """Serves ``/mcp/`` as ``/mcp``, because some clients lose the body of a POST in a redirect."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -135,13 +135,13 @@ class WithAndWithoutSlash:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket for clients. Raises ConfigurationError if the port is taken."""
+    """Open the socket for clients. Raises ConfigurationError if the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)
     except OSError as error:
         raise ConfigurationError(f"Cannot listen on {host}:{port} ({error.strerror}). Choose another --port.") from None
-    # What is accepted has it from here; asyncio sets it for sockets of its own making alone. Without, an answer in two
-    # parts waits 40 ms for a client that acknowledges late.
+    # Accepted connections inherit this option, which asyncio sets only for sockets that it creates itself. Without it,
+    # an answer in two parts waits 40 ms for a client that acknowledges late.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening

@@ -1,4 +1,4 @@
-"""The end of a server that listens on a port: new calls are told to come again, and what stands open is closed."""
+"""Shutdown over HTTP: new calls are asked to retry, and open streams are closed."""
 
 import asyncio
 
@@ -11,11 +11,11 @@ STOPPING = "The server is stopping. Nothing was done; call again in a moment."
 
 
 _MOST_MESSAGES = 1_000
-"""Of a body that is not wanted."""
+"""Maximum number of messages that are read of an unwanted body."""
 
 
 class Drained:
-    """Before an ASGI application: its calls count, are refused while draining, and what stands open ends with it."""
+    """Wraps an ASGI application: counts its calls, refuses them while draining, and closes open streams at the end."""
 
     def __init__(self, app: ASGIApp, draining: Draining) -> None:
         self._app = app
@@ -40,7 +40,7 @@ class Drained:
                 call.end()
 
     async def _stand(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A stream of events, which only its client would end."""
+        """Serve a stream of events, which otherwise only its client would end."""
         is_open = False
 
         async def watched(message: Message) -> None:
@@ -53,7 +53,7 @@ class Drained:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _until_over(self, receive: Receive) -> Receive:
-        """What comes from the client, who counts as gone when all is over."""
+        """``receive`` that reports a disconnect once the server must end."""
 
         async def received() -> Message:
             if self._draining.over.is_set():
@@ -69,7 +69,7 @@ class Drained:
         return received
 
     def _closing(self, send: Send) -> Send:
-        """The last answer over a connection says so, and no next call is on its way when it closes."""
+        """``send`` that announces, while draining, that the connection closes, so that the client reuses it no more."""
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start" and self._draining.begun.is_set():
@@ -80,7 +80,7 @@ class Drained:
 
 
 async def _read(receive: Receive) -> None:
-    """The whole request: a connection that is closed with a part of it unread takes the answer along."""
+    """Read the whole request: closing a connection with unread data may discard the answer."""
     for _ in range(_MOST_MESSAGES):
         if not (await receive()).get("more_body"):
             return

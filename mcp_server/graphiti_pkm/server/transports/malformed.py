@@ -1,6 +1,6 @@
-"""Requests over HTTP that are no JSON-RPC message, answered in one sentence.
+"""One-sentence answers to HTTP requests that are not JSON-RPC messages.
 
-The SDK's endpoint of the older protocol answers them with pydantic's own text: eleven complaints, with the input in it.
+The SDK's endpoint of the older protocol answers them with pydantic's text: eleven complaints that quote the input.
 """
 
 import json
@@ -14,11 +14,11 @@ _PLAIN = {
     INVALID_PARAMS: (INVALID_REQUEST, "The body must be one JSON-RPC request or notification."),
     PARSE_ERROR: (PARSE_ERROR, "The body is not JSON, or it holds half a surrogate pair."),
 }
-"""What is answered in the place of an error that belongs to no request, by its code."""
+"""Replacements, by code, for errors that belong to no request."""
 
 
 class PlainlyRefused:
-    """Replaces the text of such an answer."""
+    """Replaces the SDK's answers to such requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -49,7 +49,7 @@ class PlainlyRefused:
 
 
 def _plain(body: bytes) -> JSONResponse | None:
-    """The answer to give instead, if this one is about a message that could not be read."""
+    """The replacement for an answer about a message that could not be parsed; None for other answers."""
     try:
         found = json.loads(body)
     except ValueError:

@@ -1,4 +1,4 @@
-"""``/metrics`` for Prometheus: figures of the whole server, for its operator alone."""
+"""``/metrics`` for Prometheus: metrics of the whole server, for its operator only."""
 
 import hmac
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ _NEEDED = "The figures are the operator's: send metrics_token, or a token of the
 
 
 class MetricsPage:
-    """Stands before an application and answers one path itself."""
+    """Wraps an application and answers the path ``/metrics``."""
 
     def __init__(
         self, app: ASGIApp, counted: Counted, backend: Backend, tokens: Tokens, gate: AccessGate, settings: Settings
@@ -67,7 +67,7 @@ class MetricsPage:
         return False
 
     async def _found(self) -> list[Sample]:
-        """What is looked up now; before the services are up, and when they could not start, there is nothing."""
+        """Samples that are looked up for this answer; none while the services are starting or if they failed to."""
         if not self._backend.begin().done():
             return []
         try:

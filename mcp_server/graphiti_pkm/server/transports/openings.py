@@ -1,4 +1,4 @@
-"""``initialize``, which every transport has: bounded, because what it says is kept as long as its session is."""
+"""Limits for ``initialize`` on every transport, because its content is kept as long as its session."""
 
 import json
 from typing import Any
@@ -13,14 +13,14 @@ from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.tools.request_limits import TOO_MANY
 
 LONGEST_OPENING = 65_536
-"""Bytes. Clients send their name and what they can do: 300 bytes, with an icon some thousands."""
+"""Bytes. Clients send their name and capabilities: about 300 bytes, or some thousands with an icon."""
 
 
 class Openings:
-    """Middleware that refuses an ``initialize`` that is too long, or one too many."""
+    """Middleware that refuses an ``initialize`` that is too long or exceeds the rate limit."""
 
     def __init__(self, limits: Limits, *, counts: bool) -> None:
-        """``counts``: where HTTP has no sessions, nothing else counts them."""
+        """``counts``: whether to count openings, which nothing else does where HTTP has no sessions."""
         self._limits = limits
         self._counts = counts
 

@@ -1,4 +1,4 @@
-"""``/health`` and ``/ready``: answered before anything else, so that no other request is exempt from the checks."""
+"""``/health`` and ``/ready``, answered before all checks, so that no other path needs an exemption from them."""
 
 import asyncio
 import time
@@ -15,13 +15,13 @@ from graphiti_pkm.server.transports.draining import Draining
 
 HEALTH, READY = "/health", "/ready"
 _FRESH_SECONDS = 1.0
-"""How long an answer of /ready counts."""
+"""How long an answer of /ready is reused."""
 _PATIENCE_SECONDS = 2.0
-"""A database that has not answered for so long is not ready."""
+"""A database that has not answered for this long is not ready."""
 
 
 class Probes:
-    """Stands before an application and answers two paths itself; it passes on every other request."""
+    """Wraps an application and answers two paths; it passes on every other request."""
 
     def __init__(self, app: ASGIApp, readiness: "Readiness") -> None:
         self._app = app
@@ -46,7 +46,7 @@ class Probes:
 
 
 class Readiness:
-    """Whether the memory answers and takes writes. Anybody may ask, so the database is asked once a second at most."""
+    """Whether the memory answers and accepts writes. Anybody may ask, so it is checked at most once a second."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Readiness:
         self._begun = self._ended = 0.0
 
     async def reason(self) -> str | None:
-        """Why it is not ready: one of four fixed words; None if it is. ``get_status`` has the details."""
+        """Why the server is not ready: one of four fixed words; None if it is ready. ``get_status`` has the details."""
         if self._draining.begun.is_set():
             return "stopping"
         looking = self._look()
@@ -71,11 +71,11 @@ class Readiness:
         return looking.result() if looking.done() else "unavailable"
 
     def _look(self) -> "asyncio.Task[str | None]":
-        """One look for all who ask meanwhile."""
+        """The check that all simultaneous requests share."""
         now = self._clock()
         if self._looking is None or (self._looking.done() and now - self._ended >= _FRESH_SECONDS):
             self._begun = now
-            # In a context of its own: it is not done for the request that happens to come first.
+            # In an empty context, because the check does not belong to the request that starts it.
             self._looking = asyncio.create_task(self._ask(), context=Context())
         return self._looking
 

@@ -1,8 +1,8 @@
-"""Sessions of the older protocol over HTTP: what opens one is small and counted, and each token may have so many.
+"""Limits for the sessions of the older protocol over HTTP: size and rate of requests that open one, and their number.
 
-The SDK keeps a session until it is deleted or idle for long, whatever its ``initialize`` held. Many clients never
-delete theirs. So a token that opens one too many loses the one that it has used least recently, and nobody else's: its
-client is told that the session is gone, as after a restart, and opens another.
+The SDK keeps a session, with everything in its ``initialize``, until the session is deleted or has long been idle, and
+many clients never delete theirs. Therefore a token that opens too many sessions loses its least recently used one, and
+never one of another token. The client learns that its session is gone, as after a restart, and opens a new one.
 """
 
 import time
@@ -30,28 +30,28 @@ from graphiti_pkm.settings.loader import Settings
 
 _Key = TypeVar("_Key")
 _KEPT = ("type", "asgi", "http_version", "scheme", "server", "client", "path", "raw_path", "root_path", "query_string")
-"""What of a request's scope is needed to end its session later, beside the user."""
+"""The parts of a request's scope, besides the user, that are needed to end its session later."""
 _AT_ONCE = 100
-"""Requests of a token that may be under way beside two a session: one for events, and one that is answered soon."""
+"""Requests of a token that may be under way in addition to two per session, of which one is a stream of events."""
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of bodies of a token's requests that may be under way."""
+"""Total size of the bodies of a token's requests that may be under way."""
 
 
 @dataclass
 class _Session:
     owner: str
     scope: Scope
-    """Of a request to its endpoint, with whom it belongs to."""
+    """The scope of the request that opened it, including its user."""
     used: float
     posts: int = 0
-    """Requests under way that are answered soon."""
+    """POST requests under way."""
     streams: int = 0
-    """Those that stand."""
+    """Streams of events that are open."""
 
 
 class Sessions:
-    """Stands before the endpoint, behind the checks."""
+    """Wraps the endpoint; requests reach it after authentication."""
 
     def __init__(
         self,
@@ -70,11 +70,11 @@ class Sessions:
         self._most, self._each = settings.sessions, min(settings.sessions_per_token, settings.sessions)
         self._idle = settings.session_idle_seconds
         self._open: OrderedDict[str, _Session] = OrderedDict()
-        """By id, least recently used first."""
+        """Sessions by id, least recently used first."""
         self._under_way: Counter[tuple[str, bool]] = Counter()
-        """Requests of each token, and of these the streams that are no part of a session, or are one themselves."""
+        """Requests under way by token, where streams of events that belong to no session are counted separately."""
         self._bytes: Counter[str] = Counter()
-        """Of the bodies of each token's requests under way."""
+        """Bytes in the bodies of each token's requests under way."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -157,7 +157,7 @@ class Sessions:
         is_post = scope["method"] == "POST"
         session.posts += is_post
         session.streams += not is_post
-        if is_post:  # a stream of events that merely stands is no use of a session
+        if is_post:  # an open stream of events does not count as use of a session
             self._open.move_to_end(name)
         try:
             await self._app(scope, receive, watched)
@@ -179,13 +179,13 @@ class Sessions:
         return [name for name in names if not self._open[name].posts]
 
     def _idle_ones(self) -> list[str]:
-        """The SDK has ended them; it is not told which."""
+        """Sessions that the SDK has probably ended because they were idle; it does not report them."""
         long_ago = self._clock() - self._idle
         unused = [(name, self._open[name]) for name in self._unused(self._open)]
         return [name for name, session in unused if not session.streams and session.used < long_ago]
 
     def _surplus(self, owner: str) -> list[str]:
-        """What to end so that the token, and all together, have no more than they may."""
+        """The sessions to end so that neither this token nor all tokens together exceed their limits."""
         own = self._of(owner)
         ended = self._unused(own[:-1])[: max(0, len(own) - self._each)]
         others = [name for name in self._unused(self._open) if name not in ended]
@@ -200,7 +200,7 @@ class Sessions:
                 await self._app(scope, _nothing_more, _unheard)
 
     def _counted(self, scope: Scope) -> Response | None:
-        """Count the opening as a call; the refusal if there were too many."""
+        """Count the opening as a call; return the refusal if the limit is exceeded."""
         try:
             self._limits.check(opener_of(Request(scope)), {}, writes=False)
         except TooManyCalls as error:
@@ -221,7 +221,7 @@ def _owner(scope: Scope) -> str:
 
 
 def _length_of_body(scope: Scope) -> int:
-    """The bytes that it says it has, or that are read at most of one that does not say it."""
+    """The size of the body that the request declares; if it declares none, the largest size that is read."""
     headers = Headers(scope=scope)
     said = headers.get("content-length", "0")
     is_said = "transfer-encoding" not in headers and said.isdecimal()
@@ -229,14 +229,14 @@ def _length_of_body(scope: Scope) -> int:
 
 
 def _subtract(counts: Counter[_Key], key: _Key, count: int) -> None:
-    """A key without a count goes: tokens come and go."""
+    """Subtract, and remove the key at zero, because the set of tokens changes over time."""
     counts[key] -= count
     if not counts[key]:
         del counts[key]
 
 
 async def _whole(receive: Receive) -> list[Message] | None:
-    """The messages of a request, unless they are too long."""
+    """The messages of a request; None if its body is too long."""
     messages: list[Message] = []
     size = 0
     while True:
@@ -254,4 +254,4 @@ async def _nothing_more() -> Message:
 
 
 async def _unheard(_message: Any) -> None:
-    """Nobody waits for the answer."""
+    """Discard the answer."""

@@ -1,11 +1,10 @@
-r"""The stdio transport, with an answer also for a request that holds half a surrogate pair.
+r"""The stdio transport, which also answers requests that contain half a surrogate pair.
 
-The SDK drops a line that is no valid JSON without an answer, and its parser refuses ``"\ud800"``, which Python and
-JavaScript clients do send; their call would hang until it times out. Such a line is read again with U+0000 in its
+The SDK drops a line that is not valid JSON without an answer, and its parser refuses ``"\ud800"``, which Python and
+JavaScript clients do send; their call would hang until it times out. Such a line is parsed again with U+0000 in its
 place, which every tool refuses with a message that says what to do.
 
-At its end, be it that of stdin or a signal, the SDK would drop what it has not answered yet: the requests are kept open
-until they are.
+When stdin ends or a signal arrives, the SDK would drop unanswered requests. They are kept open until they are answered.
 """
 
 import asyncio
@@ -31,14 +30,14 @@ from graphiti_pkm.server.transports.draining import CallUnderWay, Draining, end_
 
 _CHUNK = 65_536
 _ESCAPE = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a complete pair
     r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
     r"|\\."
 )
 
 
 def without_half_pairs(line: str) -> str:
-    """A JSON text with NUL escapes in place of half surrogate pairs."""
+    """The JSON text with every half of a surrogate pair replaced by an escaped NUL."""
     return _ESCAPE.sub(lambda found: "\\u0000" if found["half"] else found[0], line)
 
 
@@ -49,9 +48,9 @@ async def serve_stdio(
     stdin: anyio.AsyncFile[str] | None = None,
     stdout: anyio.AsyncFile[str] | None = None,
 ) -> None:
-    """Serve one client until it closes its side, or ``draining`` begins; then answer what is under way."""
+    """Serve one client until it closes stdin or ``draining`` begins; then answer the requests under way."""
     lines = _Stdin(draining, drain_seconds) if stdin is None else stdin
-    # The SDK only iterates over it, and its own reading could not be ended by a signal.
+    # The SDK only iterates over it. A signal could not interrupt the SDK's own way of reading.
     source = cast("anyio.AsyncFile[str]", lines)
     async with (
         stdio_server(source, stdout) as (received, answers),
@@ -62,7 +61,7 @@ async def serve_stdio(
 
 
 class _Stdin:
-    """Lines of stdin, until it ends or ``draining`` begins; descriptor 0 is left empty for whatever else reads it."""
+    """Lines of stdin, until it ends or ``draining`` begins. Descriptor 0 is replaced, so nothing else can read it."""
 
     def __init__(self, draining: Draining, drain_seconds: float) -> None:
         self._draining = draining
@@ -75,7 +74,8 @@ class _Stdin:
         os.close(nothing)
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        # A daemon, as nothing interrupts a read; and no file object, whose lock it would hold when the program ends.
+        # A daemon thread, because nothing interrupts a read. It reads from the descriptor, because a file object would
+        # be locked by the thread when the program ends.
         threading.Thread(target=self._read, args=(asyncio.get_running_loop(),), name="stdin", daemon=True).start()
         begun = asyncio.ensure_future(self._draining.begun.wait())
         try:
@@ -94,7 +94,7 @@ class _Stdin:
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         rest = ""
-        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+        with suppress(RuntimeError):  # the loop is closed
             while chunk := self._chunk():
                 *whole, rest = (rest + self._decoder.decode(chunk)).split("\n")
                 for line in whole:
@@ -111,7 +111,7 @@ class _Stdin:
 
 
 class _Wire:
-    """Requests on their way in and answers on their way out: the way in closes when all are answered."""
+    """Tracks requests and answers, and closes the stream of requests only when all are answered."""
 
     def __init__(self, draining: Draining, drain_seconds: float) -> None:
         self._draining = draining
@@ -124,7 +124,7 @@ class _Wire:
     ) -> AsyncIterator[
         tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
     ]:
-        """The streams to serve between those of a transport."""
+        """The streams for the server, between those of a transport and the session."""
         to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         replies, from_server = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -156,7 +156,7 @@ class _Wire:
         if isinstance(item.message, JSONRPCRequest):
             self._open[item.message.id] = self._draining.start()
         elif isinstance(item.message, JSONRPCNotification) and item.message.method == "notifications/cancelled":
-            self._close((item.message.params or {}).get("requestId"))  # it is not answered
+            self._close((item.message.params or {}).get("requestId"))  # a cancelled request receives no answer
 
     def _end(self, message: SessionMessage) -> None:
         if isinstance(message.message, JSONRPCResponse | JSONRPCError):

@@ -1,8 +1,8 @@
-"""Several processes behind one port: started by fork, started again when one dies, ended together.
+"""Several processes behind one port: started by fork, restarted when one dies, ended together.
 
-The parent holds the listening socket and does nothing else. Plain code rather than uvicorn's supervisor: that one kills
-a worker that is silent for five seconds, raises signals again instead of waiting, and spawns, so that whatever is wrong
-with the settings would be told once for each worker.
+The parent holds the listening socket and does nothing else. uvicorn's supervisor is not used: it kills a worker that is
+silent for five seconds, raises signals again instead of waiting, and spawns its workers, so that each of them would
+report every error in the settings.
 """
 
 import contextlib
@@ -20,11 +20,11 @@ from graphiti_pkm.server.transports.draining import SIGNALS
 _log = logging.getLogger(__name__)
 
 Serve = Callable[[int, int], None]
-"""Serves in a worker until it is told to stop; given its number, from 0, and a descriptor that ends when the parent
-does. A worker that is started again has the number of the one before."""
+"""Serves in a worker until a signal to stop. Its arguments are the worker's number, from 0, and a descriptor that is
+closed when the parent ends. A restarted worker keeps the number of its predecessor."""
 
 _SETTLED_SECONDS = 10.0
-"""A worker that lived so long is started again at once."""
+"""A worker that ran longer than this is restarted without delay."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.1, 10.0
 
 
@@ -34,23 +34,23 @@ class Workers:
     def __init__(
         self, count: int, serve: Serve, patience: float, ended: Callable[[int], None] = lambda _pid: None
     ) -> None:
-        """``ended`` is told the process id of a worker that is gone.
+        """``ended`` receives the process id of each worker that has ended.
 
-        A worker that has not ended ``patience`` seconds after it was told to is killed: it is stuck.
+        A worker that has not ended ``patience`` seconds after the signal to stop is stuck and is killed.
         """
         self._count = count
         self._serve = serve
         self._ended = ended
         self._patience = patience
         self._running: dict[int, tuple[int, float]] = {}
-        """Number and start of each, by process id."""
+        """Number and start time of each worker, by process id."""
         self._failures = 0
         self._told: int | None = None
-        """The signal that ends all."""
+        """The signal that ends all workers."""
         self._read_end, self._write_end = os.pipe()
 
     def run(self) -> None:
-        """Returns when all have ended after a signal, which is passed on to them; a second one kills them."""
+        """Run until a signal, which is passed to the workers, and until all have ended; a second signal kills them."""
         for each in SIGNALS:
             signal.signal(each, self._pass_on)
         signal.signal(signal.SIGALRM, self._kill_stuck)
@@ -72,7 +72,7 @@ class Workers:
             self._start(slot)
 
     def _start(self, slot: int) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # a signal between fork and noting the child would miss it
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # a signal before the child is registered would not reach it
         try:
             if self._told is not None:
                 return
@@ -86,14 +86,14 @@ class Workers:
     def _become_worker(self, slot: int) -> None:
         code = 1
         try:
-            os.setpgid(0, 0)  # Ctrl-C reaches the parent alone, which passes it on: twice would mean at once
+            os.setpgid(0, 0)  # so that Ctrl-C reaches only the parent; a second signal would kill the worker
             for each in SIGNALS:
                 signal.signal(each, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
             os.close(self._write_end)
             self._serve(slot, self._read_end)
             code = 0
-        except BaseException:  # noqa: BLE001 nothing of the parent may run on in a child
+        except BaseException:  # noqa: BLE001 the parent's code must not continue in a child
             _log.exception("a worker failed")
         finally:
             sys.stdout.flush()
@@ -117,12 +117,12 @@ class Workers:
 
 
 def when_ended(descriptor: int, tell: Callable[[], object]) -> None:
-    """Call ``tell`` from a thread once the other end of a pipe is gone with its process."""
+    """Call ``tell`` from a thread when the process at the other end of a pipe has ended."""
 
     def wait() -> None:
         while os.read(descriptor, 1):
             pass
-        with contextlib.suppress(RuntimeError):  # the event loop has ended meanwhile
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
             tell()
 
     threading.Thread(target=wait, name="parent", daemon=True).start()
