@@ -46,6 +46,11 @@ def check_whole(connection: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError("a row is not what was stored") from None
 
 
+def journal_tables() -> frozenset[str]:
+    """Names of the tables of a journal of the current version."""
+    return frozenset(_expected_tables())
+
+
 def _check_writes(connection: sqlite3.Connection) -> None:
     """Each row must match its columns; receipts, jobs and readings must match the writes."""
     vectors, receipts, queued = _Vectors(), _Receipts(), _Queued(connection)

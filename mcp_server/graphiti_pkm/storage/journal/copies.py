@@ -10,7 +10,7 @@ from pathlib import Path
 from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
 from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, Unavailable
 from graphiti_pkm.storage.journal import embedding, rebuilds, redaction, saved_graphs
-from graphiti_pkm.storage.journal.checking import check_whole
+from graphiti_pkm.storage.journal.checking import check_whole, journal_tables
 from graphiti_pkm.storage.journal.connection import JournalFile, check, connect, is_about_the_disk, plain_errors
 from graphiti_pkm.storage.journal.partial import partial, sweep, sync_directory
 from graphiti_pkm.storage.journal.rows import decode, encode, insert
@@ -33,6 +33,7 @@ def back_up(file: JournalFile, path: Path) -> None:
             with partial(path.parent, path.name) as copy:
                 copy_to(source, copy)
                 with contextlib.closing(connect(copy)) as copied:
+                    _keep_the_journal(copied)
                     check(copied)
                 _publish(copy, path)
                 sync_directory(path.parent)
@@ -41,6 +42,27 @@ def back_up(file: JournalFile, path: Path) -> None:
                 f"The backup {path.name} could not be written (directory missing, read-only or full). "
                 "Nothing was left behind; the journal is unchanged."
             ) from error
+
+
+def _keep_the_journal(connection: sqlite3.Connection) -> None:
+    """Drop a graph that lies in the same file: a restore makes it from the journal again."""
+    known = journal_tables()
+    others = [
+        (kind, name)
+        for kind, name, table in connection.execute(
+            "SELECT type, name, tbl_name FROM sqlite_schema WHERE type IN ('table', 'trigger') "
+            "AND name NOT LIKE 'sqlite_%' ORDER BY type DESC, sql LIKE 'CREATE VIRTUAL%' DESC"
+        ).fetchall()
+        if table not in known
+    ]
+    if not others:
+        return
+    connection.execute("PRAGMA foreign_keys = OFF")
+    with transaction(connection):
+        for kind, name in others:
+            connection.execute(f'DROP {kind} IF EXISTS "{name}"')
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("VACUUM")
 
 
 def rows_in(path: Path, directory: Path) -> int:
