@@ -1,0 +1,139 @@
+"""What reads the tables of the graph finds its rows by an index, however large the tables are."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.builders import (
+    GROUP,
+    a_change,
+    a_fact,
+    a_mention,
+    a_name,
+    a_passage,
+    a_saga,
+    a_step,
+    a_write,
+    an_entity,
+    an_episode,
+    at,
+)
+from tests.fakes import FakeEmbedder
+
+from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
+from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
+from graphiti_pkm.core.model.changes import ChangeFilter
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
+from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
+
+GROWS = ("entity", "episode", "fact", "name", "mention", "passage", "change", "vector", "search_text", "fact_episode")
+NOW = at(2026, 6)
+FACTS = FactFilter(group_ids=(GROUP,), now=NOW)
+EPISODES = EpisodeFilter(group_ids=(GROUP,))
+ENTITIES = EntityFilter(group_ids=(GROUP,))
+PAGE = Window(limit=5)
+CHANGES = ChangeFilter(group_ids=(GROUP,), since=at(2020), recorded_until=NOW)
+
+
+@pytest.fixture
+async def graph(tmp_path: Path) -> AsyncIterator[SqliteGraph]:
+    graph = SqliteGraph(JournalFile(tmp_path / "data", name=MEMORY))
+    yield graph
+    await graph.close()
+
+
+def scans(statement: str, parameters: Any, connection: sqlite3.Connection) -> list[str]:
+    """Steps of the plan that look at all rows of a table that grows."""
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters).fetchall()
+    details = [str(step[3]) for step in plan]
+    return [one for one in details if one.startswith("SCAN ") and one.split()[1] in GROWS]
+
+
+QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
+    "connections": lambda g, entity, _, __: g.facts.connections(entity, FACTS, PAGE),
+    "current connections": lambda g, entity, _, __: g.facts.connections(
+        entity, FACTS.model_copy(update={"only_current": True, "direction": "out"}), PAGE
+    ),
+    "oldest connections": lambda g, entity, _, __: g.facts.connections(entity, FACTS, Window(limit=5, newest=False)),
+    "connections as known": lambda g, entity, _, __: g.facts.connections(
+        entity, FACTS.model_copy(update={"known_at": at(2026, 2)}), PAGE
+    ),
+    "facts of the group": lambda g, _, __, ___: g.facts.group_facts(FACTS, PAGE),
+    "facts of episodes": lambda g, _, episode, __: g.facts.facts_of_episodes([episode], [GROUP], 5),
+    "facts between": lambda g, entity, _, __: g.facts.facts_between(GROUP, [(entity, entity)], 5),
+    "facts with a relation": lambda g, entity, _, __: g.facts.facts_with_relation(GROUP, [(entity, "KNOWS")], 5),
+    "retired by an episode": lambda g, _, episode, __: g.facts.retired_by_episode(episode, [GROUP], 5),
+    "retired by a fact": lambda g, _, __, fact: g.facts.retired_by_fact(fact, [GROUP], 5),
+    "neighbours": lambda g, entity, _, __: g.facts.neighbour_counts(entity, FACTS, 5),
+    "readings": lambda g, entity, _, __: g.facts.readings(GROUP, entity, "sleep", 5),
+    "facts by uuid": lambda g, _, __, fact: g.records.get_facts([fact], [GROUP]),
+    "uuids by prefix": lambda g, _, __, fact: g.records.find_uuids("fact", fact[:8], [GROUP], 5),
+    "entities by uuid": lambda g, entity, _, __: g.records.get_entities([entity], [GROUP]),
+    "entity support": lambda g, entity, _, __: g.records.entity_support([entity]),
+    "aliases": lambda g, entity, _, __: g.records.aliases([entity], 5),
+    "entity page": lambda g, _, __, ___: g.records.entity_page(ENTITIES, PAGE),
+    "timeline": lambda g, entity, _, __: g.episodes.timeline(entity, EPISODES, PAGE),
+    "timeline summary": lambda g, entity, _, __: g.episodes.timeline_summary(entity, EPISODES, UTC),
+    "recent episodes": lambda g, _, __, ___: g.episodes.recent_episodes(EPISODES, PAGE),
+    "episode entities": lambda g, _, episode, __: g.episodes.episode_entities([episode], [GROUP], PAGE),
+    "passages": lambda g, _, episode, __: g.episodes.passages(episode, without_vector=True, limit=5),
+    "changes of a period": lambda g, _, __, ___: g.part(CHANGE_LISTS).changes(CHANGES, PAGE),
+    "shortest paths": lambda g, entity, _, __: g.part(WALKS_PART).shortest_paths(entity, "none", FACTS, 3, 2),
+    "neighbourhood": lambda g, entity, _, __: g.part(WALKS_PART).neighbourhood([entity], FACTS, 2, 5, 5),
+    "changes of a fact": lambda g, _, __, fact: g.changes.fact_changes([fact], [GROUP], 5),
+    "replacements": lambda g, _, __, fact: g.changes.replacements([fact], [GROUP]),
+    "search of entities": lambda g, _, __, ___: g.search.search_entities(["sarah"], ENTITIES, 5),
+    "search of facts": lambda g, _, __, ___: g.search.search_facts(["knows"], FACTS, 5),
+    "search of episodes": lambda g, _, __, ___: g.search.search_episodes(["berlin"], EPISODES, 5),
+    "sagas of episodes": lambda g, _, episode, __: g.sagas.sagas_of_episodes([episode], [GROUP], []),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+async def test_a_question_reads_no_whole_table(graph: SqliteGraph, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    episode, sarah, tom = an_episode("Sarah moved to Berlin."), an_entity("Sarah"), an_entity("Tom")
+    fact, passage, saga = a_fact(sarah, tom, episodes=(episode.uuid,)), a_passage(episode), a_saga()
+    write = a_write(
+        episode,
+        sarah,
+        tom,
+        a_name(sarah),
+        fact,
+        a_mention(episode, sarah),
+        passage,
+        saga,
+        a_step(saga, episode),
+        a_change(fact, episode),
+    )
+    texts = [sarah.uuid, fact.uuid, passage.uuid]
+    await graph.writer.apply(write, dict(zip(texts, await FakeEmbedder().embed(texts), strict=True)))
+    asked: list[tuple[str, Any, list[str]]] = []
+
+    class Watched:
+        """The connection, with the plan of each statement."""
+
+        def __init__(self, connection: sqlite3.Connection) -> None:
+            self._connection = connection
+
+        def execute(self, statement: str, parameters: Any = ()) -> Any:
+            if statement.lstrip().startswith("SELECT"):
+                asked.append((statement, parameters, scans(statement, parameters, self._connection)))
+            return self._connection.execute(statement, parameters)
+
+    file = graph._opened.file
+    read = file._read
+    monkeypatch.setattr(file, "_read", lambda ask: read(lambda db: ask(Watched(db))))
+    await QUESTIONS[name](graph, sarah.uuid, episode.uuid, fact.uuid)
+    assert asked
+    assert [(statement, found) for statement, _, found in asked if found] == []
+
+
+def test_a_scan_is_seen() -> None:
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE fact (uuid TEXT PRIMARY KEY, text TEXT)")
+        assert scans("SELECT * FROM fact WHERE text = ?", ("x",), connection) == ["SCAN fact"]
+        assert scans("SELECT * FROM fact WHERE uuid = ?", ("x",), connection) == []
