@@ -70,7 +70,7 @@ def test_an_entry_for_the_environment_is_in_no_file_and_is_listed_from_there(
         (("list", "anna"), 2, "takes no name"),
         (("create", "a b"), 1, "No token was created"),
         (("create", "anna", "--group", "a/b"), 1, "No token was created"),
-        (("create", "anna", "--days", "0"), 1, "above 0"),
+        (("create", "anna", "--days", "0"), 1, "at least 1"),
         (("create", "anna", "--days", "9999999"), 1, "year 10000"),
         (("create", "local", "--may-impersonate"), 1, "not local"),
         (("revoke", "12345678"), 1, "There is no token"),

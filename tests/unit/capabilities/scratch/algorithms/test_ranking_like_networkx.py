@@ -144,7 +144,7 @@ def test_what_is_no_number_to_weigh_by_is_refused_and_what_is_missing_counts_one
     for value in ("2", True, float("nan"), float("inf"), [1], 10**400):
         with pytest.raises(InvalidInput, match="which is not a number"):
             weights_of([{"weight": value}], "weight")
-    with pytest.raises(InvalidInput, match=r"No edge has a property 'weihgt'.* 'cost', 'weight'"):
+    with pytest.raises(InvalidInput, match=r"No edge has the property 'weihgt'.* 'cost', 'weight'"):
         weights_of([{"weight": 2, "cost": 1}, {}], "weihgt")
 
 
